@@ -25,6 +25,7 @@ COMMANDS = {
     "serve": ("harness.cli.serve", "serve courses: pages to submit, grade and release on"),
     "admin": ("harness.cli.admin", "add people to a service, let them in, shut them out"),
     "backup": ("harness.cli.backup", "copy all of a service into a folder"),
+    "prune": ("harness.cli.prune", "remove what a service need not keep any longer"),
     "restore": ("harness.cli.restore", "make a service of a backup"),
     "submit": ("harness.cli.submit", "submit an archive to a service, from the command line"),
     "runs": ("harness.cli.runs", "post runs of an engine to a service, and compare them there"),

@@ -52,6 +52,7 @@ def main(arguments: list[str]) -> int:
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
         log="-" if given.log_stderr else "",
+        keep=",".join(given.keep),
         mail=given.mail,
         mail_from=given.mail_from,
         mail_password=str(Path(given.mail_password).absolute()) if given.mail_password else "",
@@ -85,10 +86,12 @@ def _check(settings: Settings) -> int:
 def _serve(settings: Settings) -> int:
     from harness.service import serving
     from harness.service.mailing import outbox
+    from harness.service.operating import pruning
     from harness.service.people import oidc
 
     outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
+    pruning.read(settings.keep)
     with serving.listening(settings) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
@@ -134,6 +137,7 @@ def command_line() -> CommandParser:
         " so, such as sub (default: %(default)s)")  # fmt: skip
     add("--oidc-add", action="store_true",
         help="make those known whose mail address is verified, and nobody's yet")  # fmt: skip
+    service_options.add_keep(parser)
     add("--check", action="store_true",
         help="start nothing: tell whether all is there that a service needs")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -36,6 +36,23 @@ def folder_command(name: str, description: str, epilog: str) -> CommandParser:
     return parser
 
 
+def add_keep(parser: CommandParser) -> None:
+    """Add the option that says how long what is kept."""
+    parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
+        help="logs, mail, sessions, checks, marks, originals or audit, for so many days or"
+        " forever; may be repeated (see gtp-harness prune --help)")  # fmt: skip
+
+
+def require(settings: Settings) -> None:
+    """See that there is a service.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not settings.keys.is_dir():
+        raise UsageError(f"{settings.data} has no service")
+
+
 def place(given: argparse.Namespace) -> Settings:
     """Return settings that say where the data are.
 

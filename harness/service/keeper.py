@@ -1,7 +1,7 @@
-"""``python -m harness.service.keeper``: the process that sends mails, beside those that judge.
+"""``python -m harness.service.keeper``: the process that sends mails and prunes what is old.
 
-The settings come as JSON on standard input. A server that is slow or away keeps no worker from its
-work so.
+The settings come as JSON on standard input. A mail server that is slow or away keeps no worker
+from its work so.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ import contextlib
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import closing
 
 from harness import signals
 from harness.errors import HarnessError
 from harness.service import telling
 from harness.service.mailing import posting
+from harness.service.operating import pruning
 from harness.service.settings import Settings, received
 from harness.service.storage.database import Database
 from harness.work.parent import die_with_parent
 
 _PAUSE = 1.0  # seconds between two looks
+_SOON, _DAY = 60.0, 86400.0  # seconds before it is pruned first, and again
 _PATIENCE = 30.0  # seconds after a fault
 
 
@@ -34,18 +37,34 @@ def main() -> int:
         contextlib.suppress(KeyboardInterrupt),
         closing(Database.patiently(settings)) as database,
     ):
+        pruning_is_due = time.monotonic() + _SOON
         while True:
-            time.sleep(_turn(settings, database))
+            if time.monotonic() > pruning_is_due:
+                _tried(settings, lambda: _prune(settings, database))
+                pruning_is_due = time.monotonic() + _DAY
+            time.sleep(_tried(settings, lambda: _send(settings, database)))
     return 0
 
 
-def _turn(settings: Settings, database: Database) -> float:
+def _send(settings: Settings, database: Database) -> float:
     """Send a mail; return after how many seconds to look again."""
+    return 0.0 if posting.deliver(settings, database) else _PAUSE
+
+
+def _prune(settings: Settings, database: Database) -> float:
+    gone = [one for one in pruning.prune(settings, database) if one.number]
+    for one in gone:
+        telling.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
+    return 0.0
+
+
+def _tried(settings: Settings, do: Callable[[], float]) -> float:
+    """Do something as a whole; return what it returns, or how long to wait after a fault."""
     try:
         with signals.held_back():
-            return 0.0 if posting.deliver(settings, database) else _PAUSE
+            return do()
     except HarnessError as error:
-        telling.warn(settings, f"no mail can be sent now: {error}")
+        telling.warn(settings, f"no mail can be sent, nothing pruned now: {error}")
     except Exception:  # noqa: BLE001 - whatever it is, an operator is to see it, and it goes on
         telling.warn(settings, traceback.format_exc())
     return _PATIENCE

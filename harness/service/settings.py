@@ -35,6 +35,7 @@ class Settings(NamedTuple):
     oidc_secret: str = ""  # the file of its secret there
     oidc_claim: str = "email"  # by which people are found
     oidc_add: bool = False  # make those known who are not
+    keep: str = ""  # how long what is kept, as ``logs=30,audit=forever``; else by default
     budget: float = 1800.0  # seconds on the wall for all case files of a submission
 
     @property

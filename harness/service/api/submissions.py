@@ -118,6 +118,8 @@ def one(here: Now) -> SubmissionResult:
 def file(here: Now) -> Response:
     """Give the bytes that were submitted."""
     assert here.upload
+    if taking.is_pruned(here.service.store, here.upload):
+        raise Refused(410, "the file is not kept any more")
     data = here.service.store.path(here.upload.sha256).read_bytes()
     headers = {"content-disposition": f'attachment; filename="{here.upload.id}.archive"'}
     return Response(data, media_type=_BYTES, headers=headers)

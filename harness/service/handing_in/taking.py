@@ -33,6 +33,7 @@ class Kept(NamedTuple):
     name: str  # as its owner calls it
     sha256: str
     size: int
+    path: Path  # where they are
 
 
 def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
@@ -48,7 +49,7 @@ def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
         sha256 = store.keep(source, IntakeLimits()._replace(compressed=largest))
     except ArchiveError as error:
         raise UsageError(f"the file is refused: {error}") from None
-    return Kept(name, sha256, size)
+    return Kept(name, sha256, size, store.path(sha256))
 
 
 def closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
@@ -83,6 +84,8 @@ def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
     name = one_line(kept.name, _LONGEST) or "archive"
     upload = Upload(new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now)
     UPLOADS.add(act.db, upload)
+    if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
+        raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assigned.course, key)
     belongings.give(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = _rule(act.db, assigned, key).deadline
@@ -109,8 +112,23 @@ def withdraw(act: Act, upload: Upload) -> None:
     act.note("withdrawn", upload.id)
 
 
+def is_pruned(store: Store, upload: Upload) -> bool:
+    """Whether the bytes of an upload are not kept any more."""
+    return not store.path(upload.sha256).exists()
+
+
 def handed(store: Store, upload: Upload) -> SubmittedFile:
-    """Return an upload as a source of a grading gives it: with a local time."""
+    """Return an upload as a source of a grading gives it: with a local time.
+
+    Raises:
+        UsageError: its bytes were pruned. Without them there is no mark, rather than a wrong one.
+    """
+    if is_pruned(store, upload):
+        day = datetime.datetime.fromtimestamp(upload.at)
+        raise UsageError(
+            f"{upload.name} of {upload.key}, submitted on {day:%Y-%m-%d}, was removed by the"
+            " rules of retention: this assignment cannot be graded any more"
+        )
     time_ = datetime.datetime.fromtimestamp(int(upload.at))
     return SubmittedFile(store.path(upload.sha256), upload.name, time_)
 

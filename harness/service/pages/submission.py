@@ -103,6 +103,8 @@ def _since(here: Here, seen: int) -> tuple[list[tuple[int, str]], bool]:
 def download(here: Now) -> Response:
     """Give the bytes that were handed in, never to be shown by a browser."""
     assert here.upload
+    if taking.is_pruned(here.service.store, here.upload):
+        raise Refused(410, "the file is not kept any more")
     data = here.service.store.path(here.upload.sha256).read_bytes()
     return attachment(f"{here.upload.id}.archive", data)
 

@@ -11,15 +11,17 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from harness.errors import LedgerError
 from harness.grading.ledger.seal import START, Digest, Head, Seal
 from harness.service.records import Entry
 from harness.service.storage.tables import AUDIT, AUDIT_END
 
-_NAME = "audit"
-_END = select(AUDIT_END.c.length, AUDIT_END.c.digest, AUDIT_END.c.seal)
+_NAME, _CUT = "audit", "audit that was cut off"
+_ONE = select(AUDIT_END.c.length, AUDIT_END.c.digest, AUDIT_END.c.seal)
+_END = _ONE.where(AUDIT_END.c.one == 1)
+_BEGINNING = _ONE.where(AUDIT_END.c.one == 0)  # what was cut off, with the key; none: nothing
 
 
 class Act(NamedTuple):
@@ -63,7 +65,24 @@ class Log:
         row = Entry(end.length + 1, now, person, what, about, told)
         digest = self._seal.of_row(_NAME, row.link, row[1:], end.digest)
         db.execute(insert(AUDIT), {**row._asdict(), "signature": str(digest)})
-        db.execute(update(AUDIT_END).values(self._end(Head(row.link, digest.chained))))
+        db.execute(
+            update(AUDIT_END)
+            .where(AUDIT_END.c.one == 1)
+            .values(self._end(Head(row.link, digest.chained)))
+        )
+
+    def cut(self, db: Connection, last: int) -> None:
+        """Remove the lines up to a number, by the rules of retention. What is left still holds.
+
+        Raises:
+            LedgerError: how long it is was changed by others.
+        """
+        self._head(db, hold=True)
+        kept = db.execute(select(AUDIT.c.signature).where(AUDIT.c.link == last)).scalar_one()
+        head = Head(last, Digest.read(kept).chained)
+        db.execute(delete(AUDIT).where(AUDIT.c.link <= last))
+        db.execute(delete(AUDIT_END).where(AUDIT_END.c.one == 0))
+        db.execute(insert(AUDIT_END), {"one": 0, **self._sealed(_CUT, head)})
 
     def entries(self, db: Connection, about: Sequence[str] = ()) -> list[Entry]:
         """Return its lines, the newest first; ``about``: those of these things alone."""
@@ -78,16 +97,20 @@ class Log:
         query = select(*(AUDIT.c[name] for name in Entry._fields), AUDIT.c.signature)
         rows = db.execute(query.order_by(AUDIT.c.link)).fetchall()
         found: list[str] = []
-        before = START
-        for place, row in enumerate(rows, 1):
+        first = self._beginning(db)
+        if first is None:
+            return ["what was cut off of it was changed"]
+        before = first.digest
+        for place, row in enumerate(rows, first.length + 1):
             kept = Digest.read(row[-1])
             if row.link != place:
                 return [*found, f"line {place} is missing"]
             if kept.chained != self._seal.of_row(_NAME, row.link, row[1:-1], before).chained:
                 found.append(f"line {row.link} was changed or added")
             before = kept.chained
-        if (len(rows), before) != (end.length, end.digest):
-            found.append(f"its end was changed: found {len(rows)} lines, expected {end.length}")
+        count = first.length + len(rows)
+        if (count, before) != (end.length, end.digest):
+            found.append(f"its end was changed: found {count} lines, expected {end.length}")
         return found
 
     def _head(self, db: Connection, *, hold: bool = False) -> Head:
@@ -97,9 +120,20 @@ class Log:
             raise LedgerError("the audit log was edited: how many lines it has was changed")
         return end
 
+    def _beginning(self, db: Connection) -> Head | None:
+        """Return the last line that was cut off; None: somebody else wrote that."""
+        row = db.execute(_BEGINNING).fetchone()
+        if row is None:
+            return Head(0, START)
+        head = Head(row.length, row.digest)
+        return head if row.seal == self._seal.of_head(_CUT, head) else None
+
     def _end(self, end: Head) -> dict[str, object]:
+        return self._sealed(_NAME, end)
+
+    def _sealed(self, name: str, head: Head) -> dict[str, object]:
         return {
-            "length": end.length,
-            "digest": end.digest,
-            "seal": self._seal.of_head(_NAME, end),
+            "length": head.length,
+            "digest": head.digest,
+            "seal": self._seal.of_head(name, head),
         }

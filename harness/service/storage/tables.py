@@ -317,7 +317,7 @@ AUDIT = Table(
     _text("details"),
     _text("signature"),
 )
-AUDIT_END = Table(  # one row: how long the log is
+AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was cut off
     "audit_end",
     METADATA,
     _whole("one", primary_key=True, autoincrement=False),

@@ -1,0 +1,62 @@
+"""``gtp-harness prune``: remove what a service need not keep any longer."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from harness.cli import service_options
+from harness.cli.arguments import CommandParser
+from harness.exits import ExitCode
+
+_DESCRIPTION = """\
+Remove what a service need not keep any longer, as it does itself once a day by the
+--keep of its start. The service may run meanwhile.
+
+Files of the log go after 90 days; mails that were sent, and sessions, links and
+tokens that ended, after 30; results of public tests after 365. Marks of an
+assignment may be asked for 1095 days after its last date, submission or grading
+(marks): until then its originals and the audit log since it was made stay, whatever
+their own rules say. Originals go after 1095 days, the audit log never, unless you
+say so. Marks, ledgers and what gradings wrote stay. The audit log tells what went."""
+
+_EPILOG = """\
+Exit status:
+    2  the input was bad: there is no service, for instance
+    3  the database cannot be used now, or was edited
+
+Examples:
+  gtp-harness prune --dry-run
+  gtp-harness prune --keep logs=14 --keep originals=forever --data /srv/tests"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    given = command_line().read(arguments)
+    if given is None:
+        return ExitCode.OK
+    settings = service_options.place(given)._replace(keep=",".join(given.keep))
+    from harness.service.operating import pruning
+    from harness.service.storage.database import Database
+
+    pruning.read(settings.keep)
+    service_options.require(settings)
+    with closing(Database(settings)) as database:
+        found = pruning.prune(settings, database, is_dry=given.dry_run)
+    for one in found:
+        print(f"{one.kind:10}{one.number:8,}{f'  {one.size:,} bytes' if one.size else ''}")
+    if given.dry_run:
+        print("nothing was removed: --dry-run")
+    return ExitCode.OK
+
+
+def command_line() -> CommandParser:
+    """Return the parser of its command line."""
+    parser = CommandParser("prune", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness prune [OPTION…]"
+    service_options.add_place(parser)
+    service_options.add_keep(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only tell how much would go")
+    parser.add_argument(
+        "--help", "-help", "-h", action="store_true", help="print this help and exit"
+    )
+    return parser
