@@ -75,7 +75,7 @@ EXPORTS = (
         "programs",
         "all there is; its schema, `gtp-harness/class` version 1, is in"
         " `harness/grading/exports/class_json.py`",
-        f"{_ROOM}.document",
+        f"{_ROOM}.class_json",
     ),
     Export(
         ("junit.xml",),
