@@ -93,7 +93,7 @@ class Assigned(NamedTuple):
     id: str
     course: str
     title: str
-    source: str  # the name of one that ships, or a folder
+    source: str  # the name of one that ships; else it was uploaded
     opens: str  # local; empty: at once
     deadline: str  # local; empty: none
     closes: str  # nothing is taken after it

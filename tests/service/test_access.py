@@ -78,6 +78,8 @@ MAY = {
     "POST /courses": {ADMIN},
     "GET /courses/{course}": HERE,
     "POST /courses/{course}/assignments": {TEACHER},
+    "POST /courses/{course}/assignments/own": {TEACHER},
+    f"POST {ONE}/overlay": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},

@@ -36,15 +36,17 @@ def course(act: Act, title: str) -> Course:
     return made
 
 
-def assign(act: Act, wanted: Assigned) -> Assigned:
+def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> Assigned:
     """Make an assignment of a course; ``wanted`` has no id yet.
+
+    ``uploaded``: what it is made of, if that does not ship.
 
     Where it has no title, no date or no rule for being late, the assignment's own stand.
 
     Raises:
         UsageError: there is no such assignment, or a date or a number cannot be read.
     """
-    own = assignments.find(wanted.source)
+    own = uploaded or assignments.find(wanted.source)
     late = own.late
     made = wanted._replace(
         id=new_id(),
@@ -75,12 +77,12 @@ def named(source: str) -> str:
     return source
 
 
-def found(one: Assigned, extensions: Mapping[str, str]) -> Assignment:
+def found(own: Assignment, one: Assigned, extensions: Mapping[str, str]) -> Assignment:
     """Return an assignment of a course as it is graded: with this course's dates and points.
 
-    ``extensions``: deadlines of students, by their keys.
+    ``own``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    own = worth(assignments.find(one.source), one)
+    own = worth(own, one)
     return own._replace(title=one.title, late=late(one, extensions))
 
 

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import datetime
-import shutil
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
-from starlette.datastructures import UploadFile
 
-from harness.assignments import assignment as assignments
-from harness.errors import UsageError
-from harness.service.courses import roster
+from harness.service.courses import own_files, roster
 from harness.service.courses.extending import latest
 from harness.service.handing_in import belonging, packing, taking
 from harness.service.handing_in.belonging import Heap
+from harness.service.pages.sent import sent
 from harness.service.records import CHECK, DONE, FAULT, Job, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STUDENTS, Here, Now, Routes
+from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Here, Now, Routes
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
-_PIECE = 1 << 20
 _STATES = {"": "received", DONE: "checked", FAULT: "could not be checked: ask your teacher"}
 
 
@@ -51,6 +45,7 @@ def show(here: Now) -> Response:
         gradings = uploads.gradings(db, known.assigned.id) if here.is_staff else []
         entries = roster.students(courses.MEMBERS.all(db, course=known.course.id))
     extensions = {one.key: latest(given, (s.key for s in one.students)) for one in entries}
+    own = own_files.assignment_of(here.service.settings, known.assigned)
     group = next((one.students for one in entries if one.key == key), ())
     return rendering.page(
         here,
@@ -64,7 +59,9 @@ def show(here: Now) -> Response:
         closed=closed,
         is_released=is_released,
         gradings=gradings,
-        archive=assignments.find(known.assigned.source).archive.name,
+        overlay=own.engine.overlay,
+        has_overlay=own_files.has_overlay(here.service.settings, known.assigned),
+        archive=own.archive.name,
     )
 
 
@@ -115,10 +112,10 @@ def crumbs(here: Here, last: str = "") -> list[tuple[str, str]]:
 def hand_in(here: Now) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     known, service = here.sure(), here.service
-    with tempfile.NamedTemporaryFile(dir=service.settings.data, prefix=".upload-") as copy:
-        name = _copied(here, copy)
-        copy.flush()
-        kept = taking.keep(service.store, Path(copy.name), name, service.settings.largest)
+    archive = own_files.assignment_of(service.settings, known.assigned).archive
+    with sent(here, archive.folder) as found:
+        name = archive.name if found.is_packed else found.name
+        kept = taking.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(here.by) as act:
         upload = taking.take(act, known.assigned, known.member, kept)
     return RedirectResponse(
@@ -126,16 +123,11 @@ def hand_in(here: Now) -> Response:
     )
 
 
-def _copied(here: Here, copy: IO[bytes]) -> str:
-    """Write what was sent into a file; return what it is called."""
-    file = here.form.get("file")
-    if isinstance(file, UploadFile) and file.filename:
-        shutil.copyfileobj(file.file, copy, _PIECE)
-        return file.filename
-    sent = [one for one in here.form.getlist("files") if isinstance(one, UploadFile)]
-    loose = [packing.Loose(one.filename, one.file, one.size or 0) for one in sent if one.filename]
-    if not loose:
-        raise UsageError("choose an archive or a folder first")
-    archive = assignments.find(here.sure().assigned.source).archive
-    packing.pack(loose, archive.folder, copy)
-    return archive.name
+@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, files=packing.MOST)
+def take_overlay(here: Now) -> Response:
+    """Take the folder that submissions get beside them, in the place of the one before."""
+    known, service = here.sure(), here.service
+    with sent(here) as found, service.database.acting(here.by) as act:
+        own_files.take_overlay(service.settings, known.assigned, found.path)
+        act.note("course's own folder taken", known.assigned.id, name=found.name)
+    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)

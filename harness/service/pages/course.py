@@ -13,8 +13,10 @@ from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import assistants, making, platforms, roster
+from harness.service.courses import assistants, making, own_files, platforms, roster
+from harness.service.handing_in import packing
 from harness.service.mailing import posting
+from harness.service.pages.sent import sent
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, Assigned
 from harness.service.storage import courses, people
@@ -58,12 +60,31 @@ def show(here: Now) -> Response:
 def assign(here: Now) -> Response:
     """Make an assignment of a course."""
     assert here.course
-    names = ("title", "opens", "deadline", "closes", "deduction")
-    told = {name: here.field(name) for name in names}
-    source = making.named(here.field("source"))
-    wanted = Assigned("", here.course.id, source=source, grace=0, made=0.0, **told)
+    wanted = _wanted(here, making.named(here.field("source")))
     with here.service.database.acting(here.by) as act:
         made = making.assign(act, wanted)
+    return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
+
+
+def _wanted(here: Here, source: str) -> Assigned:
+    assert here.course
+    names = ("title", "opens", "deadline", "closes", "deduction")
+    told = {name: here.field(name) for name in names}
+    return Assigned("", here.course.id, source=source, grace=0, made=0.0, **told)
+
+
+@ROUTES.at("POST", "/courses/{course}/assignments/own", TEACHERS, files=packing.MOST)
+def assign_own(here: Now) -> Response:
+    """Make an assignment of a folder with an assignment.toml."""
+    assert here.course
+    settings = here.service.settings
+    with (
+        sent(here) as found,
+        own_files.unpacked(settings, found.path, found.name) as (place, own),
+        here.service.database.acting(here.by) as act,
+    ):
+        made = making.assign(act, _wanted(here, own_files.OWN), own)
+        own_files.keep(settings, place, made)
     return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
 
 

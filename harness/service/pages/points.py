@@ -6,9 +6,8 @@ import json
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.assignments import assignment as assignments
 from harness.assignments.assignment import Assignment
-from harness.service.courses import making
+from harness.service.courses import making, own_files
 from harness.service.pages.assignment import crumbs
 from harness.service.pages.gradings import begun
 from harness.service.records import FAULT, PREVIEW, Job
@@ -32,7 +31,7 @@ def show(here: Now) -> Response:
 def _own(here: Here) -> Assignment:
     """Return the assignment with its points in this course."""
     assigned = here.sure().assigned
-    return making.worth(assignments.find(assigned.source), assigned)
+    return making.worth(own_files.assignment_of(here.service.settings, assigned), assigned)
 
 
 def _address(here: Here, preview: str) -> str:

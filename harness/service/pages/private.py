@@ -9,7 +9,6 @@ from typing import NamedTuple
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.generating.records import Staged
 from harness.generating.scene_text import provenance
@@ -18,7 +17,7 @@ from harness.records import Pattern
 from harness.report.evidence import Evidence
 from harness.report.html import board
 from harness.report.markup import Markup
-from harness.service.courses import cases
+from harness.service.courses import cases, own_files
 from harness.service.pages.assignment import crumbs
 from harness.service.pages.course import uploaded
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE, Job
@@ -81,7 +80,9 @@ def show(here: Now) -> Response:
         fault=job.fault if job and job.state == FAULT else "",
         is_running=job is not None and job.state != FAULT,
         drafts=drafts,
-        can_draft=drafting.can_draft(assignments.find(here.sure().assigned.source)),
+        can_draft=drafting.can_draft(
+            own_files.assignment_of(here.service.settings, here.sure().assigned)
+        ),
     )
 
 
@@ -186,7 +187,9 @@ def _draft(here: Here) -> Draft:
 def _chosen(here: Here, found: Found) -> Chosen:
     kept = _draft(here).kept()
     bits = drafting.caught(found, kept.chosen)
-    specification = assignments.find(here.sure().assigned.source).specification
+    specification = own_files.assignment_of(
+        here.service.settings, here.sure().assigned
+    ).specification
     assert specification
     return Chosen(
         tuple(_shown(specification, found, kept, place) for place in kept.chosen),
@@ -252,7 +255,7 @@ def _found(here: Here) -> Found:
 def write(here: Now) -> Response:
     """Make a private case file of the positions that are chosen."""
     known, found = here.sure(), _found(here)
-    assignment = assignments.find(known.assigned.source)
+    assignment = own_files.assignment_of(here.service.settings, known.assigned)
     text, beside = drafting.written(assignment, found, _draft(here).kept())
     name = cases.put(_made(here), here.field("name") or "positions", text.encode(), beside)
     with here.service.database.acting(here.by) as act:

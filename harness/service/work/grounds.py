@@ -12,7 +12,7 @@ from harness.grading import grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.originals import Store
-from harness.service.courses import making
+from harness.service.courses import making, own_files
 from harness.service.records import Assigned, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses
@@ -59,8 +59,9 @@ def ground(settings: Settings, database: Database, assigned: Assigned) -> Iterat
     place = settings.ledger(assigned.id)
     with database.reading() as db:
         extensions = courses.extensions(db, assigned.id)
+    own = own_files.assignment_of(settings, assigned)
     with (
-        with_python(making.found(assigned, extensions), build=lambda _: None) as found,
+        with_python(making.found(own, assigned, extensions), build=lambda _: None) as found,
         closing(Ledger(place)) as ledger,
         ledger.naming_errors(),
     ):
