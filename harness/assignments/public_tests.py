@@ -11,8 +11,8 @@ from harness.assignments.workspace import beside_submission
 from harness.errors import SandboxError
 from harness.options import Options
 from harness.records import FileResult, Progress, RunResult, Verdict
+from harness.report.file_view import FileView
 from harness.report.tally import never_answers
-from harness.report.view import FileView
 from harness.report.views import Views
 from harness.running.gathering import Told
 from harness.running.rerun import believe, fails_by_choice

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from harness.escaping import escape_controls
 from harness.records import Repeat
 from harness.report.paint import Paint
-from harness.report.terminal import Terminal
+from harness.report.terminal_report import Terminal
 from harness.report.transcript import Transcript
 
 INDENT = "   "

@@ -20,9 +20,9 @@ from harness.escaping import escape_controls, one_line
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult, Verdict
+from harness.report.file_view import crash_of, paths_of_crashes
 from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, tally, total
-from harness.report.view import crash_of, paths_of_crashes
 from harness.text import number_of
 
 MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others

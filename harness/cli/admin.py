@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.service.settings import Settings
-    from harness.service.storage.audit import Act
+    from harness.service.storage.audit_log import Act
 
 _DESCRIPTION = """\
 Add people to a service, let them in, and shut them out. PERSON is an id, a mail

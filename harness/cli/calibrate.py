@@ -27,7 +27,7 @@ from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
-from harness.report import files
+from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import number_of
 
@@ -73,14 +73,14 @@ def main(arguments: list[str]) -> int:
     if not given.assignment:
         parser.error("ASSIGNMENT is needed")
     if given.json:
-        files.try_to_write(given.json)
+        report_files.try_to_write(given.json)
     never_fail_to_encode()
     found = assignment.find(given.assignment)
     trial = tried(found, given)
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
     if given.json:
-        files.write(given.json, [_document(trial)], encode_without_surrogates)
+        report_files.write(given.json, [_document(trial)], encode_without_surrogates)
     return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 

@@ -18,9 +18,9 @@ from io import TextIOWrapper
 from harness.cli import standard_streams
 from harness.escaping import escape_controls
 from harness.records import Outcome, Repeat, RunResult, Verdict
+from harness.report.file_view import FileView
 from harness.report.paint import Paint
 from harness.report.tally import Tally, summary
-from harness.report.view import FileView
 from harness.text import at_most
 from harness.typed import NamedTuple
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.report.baseline import Comparison
     from harness.report.heartbeat import Heartbeat
     from harness.report.progress import LiveProgress
-    from harness.report.terminal import Terminal
+    from harness.report.terminal_report import Terminal
 
 _LISTED = 100  # lines of one section of a comparison
 
@@ -138,7 +138,7 @@ class Console:
     @cached_property
     def _terminal(self) -> Terminal:
         """One for all files: it tells the same crash once."""
-        from harness.report.terminal import Terminal
+        from harness.report.terminal_report import Terminal
 
         return Terminal(self.paint, unicode=self.unicode, patterns=True, repeat=self._repeat)
 

@@ -13,7 +13,7 @@ from harness.exits import ExitCode
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
-from harness.report import files
+from harness.report import report_files
 from harness.text import encode
 
 _DESCRIPTION = """\
@@ -105,4 +105,4 @@ def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
     if target.exists():
         raise UsageError(f"{target} is there already; convert overwrites nothing")
     target.parent.mkdir(parents=True, exist_ok=True)
-    files.write_bytes(str(target), data)
+    report_files.write_bytes(str(target), data)

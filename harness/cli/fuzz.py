@@ -24,7 +24,7 @@ from harness.exits import ExitCode
 from harness.fuzzing import home
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.reading import casefile
-from harness.report import files
+from harness.report import report_files
 from harness.sandbox import programs
 from harness.text import number_of, plural
 from harness.vocabulary.script import BOARDS
@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
     home.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
-        files.try_to_write(given.json)
+        report_files.try_to_write(given.json)
     findings: list[tuple[FuzzFinding, Path]] = []
     with _fuzzer(given) as fuzzer, _known(given, fuzzer) as known:
         is_over = _look(given, fuzzer, known, findings)
@@ -98,7 +98,9 @@ def main(arguments: list[str]) -> int:
     if given.engine_python:
         print(f"the engine was run by {given.engine_python}")
     if given.json:
-        files.write(given.json, [_document(given, fuzzer, findings)], encode_without_surrogates)
+        report_files.write(
+            given.json, [_document(given, fuzzer, findings)], encode_without_surrogates
+        )
     if not is_over:
         return ExitCode.INTERRUPTED
     return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK

@@ -25,7 +25,7 @@ from harness.generating.pool import Pool
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import CaseFile
-from harness.report import files
+from harness.report import report_files
 
 _HALVES = {"public": False, "private": True, "all": None}
 
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
     if not given.assignment or not given.output:
         parser.error("--assignment and -o are needed")
     found = assignment.find(given.assignment)
-    files.try_to_write(given.output)
+    report_files.try_to_write(given.output)
     secret = choices.read_secret(given.secret) if given.secret else None
     chosen = choices.choices(given.seed, secret)
     if found.declaration and not found.declaration.extends:
@@ -172,12 +172,12 @@ def _write(
     folder = Path(given.output).parent
     for name, content in scene_text.files(produced.scenes).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        files.write(str(folder / name), [content])
+        report_files.write(str(folder / name), [content])
     own = request.specification
     text = scene_text.case_file(
         own.kind, produced.scenes, _heading(given, given.assignment), own.commands
     )
-    files.write(given.output, [text])
+    report_files.write(given.output, [text])
 
 
 def _heading(given: Namespace, name: str) -> list[str]:

@@ -20,7 +20,7 @@ from harness.generating.own.test_production import ProducedTests, TestRequest
 from harness.generating.record_reading import records
 from harness.reading import casefile, conversion
 from harness.records import CaseFile
-from harness.report import files
+from harness.report import report_files
 from harness.specifications.record import Specification
 
 _ANSWERS, _GTP = ".txt", ".gtp"  # endings of names of case files
@@ -98,7 +98,7 @@ class OwnGame:
             raise UsageError("nothing can be asked with these options; no file is written")
         self._copy_files(produced)
         text = test_text.case_file(produced.drafts, heading)
-        files.write(self._given.output, [self._in_format(text)])
+        report_files.write(self._given.output, [self._in_format(text)])
         print("\n".join(report(produced, sources)))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
 

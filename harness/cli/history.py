@@ -11,7 +11,7 @@ from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates
 from harness.exits import ExitCode
-from harness.report import files
+from harness.report import report_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def main(arguments: list[str]) -> int:
     if not given.file:
         parser.error("FILE is needed")
     if given.json:
-        files.try_to_write(given.json)
+        report_files.try_to_write(given.json)
     if given.output:
-        files.try_to_write_into(given.output)
+        report_files.try_to_write_into(given.output)
     never_fail_to_encode()
     found = _trends(given)
     if given.output:
@@ -70,8 +70,8 @@ def main(arguments: list[str]) -> int:
     if given.json:
         from harness.history.history_json import document
 
-        files.write(given.json, [document(found)], encode_without_surrogates)
-    if given.json not in files.STDOUT:
+        report_files.write(given.json, [document(found)], encode_without_surrogates)
+    if given.json not in report_files.STDOUT:
         _show(found, given)
     return ExitCode.OK
 

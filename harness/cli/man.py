@@ -13,7 +13,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.described import CommandHelp
 from harness.cli.help_layout import DefinitionTable, ExampleLines, Paragraph
 from harness.exits import ExitCode
-from harness.report import files
+from harness.report import report_files
 
 _DESCRIPTION = """\
 Write the manual pages of gtp-harness, one for each command, into DIR/man1, where
@@ -57,9 +57,9 @@ def command_line() -> CommandParser:
 
 
 def _write(folder: Path, pages: dict[str, str]) -> None:
-    files.try_to_write_into(str(folder))
+    report_files.try_to_write_into(str(folder))
     for name, text in pages.items():
-        files.write(str(folder / f"{name}.1"), [text], str.encode)
+        report_files.write(str(folder / f"{name}.1"), [text], str.encode)
         print(folder / f"{name}.1")
 
 

@@ -22,7 +22,7 @@ from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.reading.gathered import gather
 from harness.records import CaseFile
-from harness.report import files
+from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import number_of
 
@@ -79,7 +79,7 @@ def _make(given: argparse.Namespace, folder: Path) -> None:
         proposal = proposing.propose(trial, cases)
     for path in given.public:
         shutil.copy(path, folder)
-    files.write(str(folder / FILE), [proposal_text.text(command, given.sandbox, proposal)])
+    report_files.write(str(folder / FILE), [proposal_text.text(command, given.sandbox, proposal)])
     print(f"{folder / FILE}: {number_of(len(proposal.commands), 'command')} proposed\n")
 
 

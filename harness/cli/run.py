@@ -19,11 +19,11 @@ from harness.options import GTP, PATIENT, UNTRUSTED, Options, limits_of
 from harness.reading.gathered import gather
 from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
-from harness.report import files, reporters
-from harness.report.files import STDOUT
+from harness.report import report_files, reporters
+from harness.report.file_view import FileView, view
+from harness.report.report_files import STDOUT
 from harness.report.reporters import Finished, Reporter
 from harness.report.tally import exit_code, tally
-from harness.report.view import FileView, view
 from harness.running.gathering import Told
 from harness.running.runs import Interrupted, run_gathered
 
@@ -199,7 +199,7 @@ class _CommandRun:
         try:
             write()
         except ReportError as error:
-            if path in files.STDOUT and isinstance(error.__cause__, OSError):
+            if path in report_files.STDOUT and isinstance(error.__cause__, OSError):
                 self.console.lose(sys.stdout, error.__cause__)
             else:
                 self.console.complain(str(error))
@@ -386,7 +386,7 @@ def _places(given: Namespace) -> dict[Reporter, str]:
 
 def _try_file(option: str, path: str, taken: dict[str, str]) -> None:
     """See whether a file can be written. ``taken``: those of other options; it is added."""
-    files.try_to_write(path)
+    report_files.try_to_write(path)
     real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
     if other := None if real == os.devnull else taken.get(real):
         raise UsageError(f"{other} and {option} would both be written to {path}")
@@ -396,7 +396,7 @@ def _try_file(option: str, path: str, taken: dict[str, str]) -> None:
 def _try_folder(option: str, path: str) -> None:
     if path in STDOUT:
         raise UsageError(f"{option}: found {path}, expected a folder for many files")
-    files.try_to_write_into(path)
+    report_files.try_to_write_into(path)
 
 
 def _entered(given: Namespace) -> RunKept | None:

@@ -21,7 +21,7 @@ from harness.options import STATUS_LAST
 from harness.reading.gathered import gather
 from harness.reading.suite import expand
 from harness.records import CaseFile
-from harness.report import files
+from harness.report import report_files
 from harness.specifications import NAMES
 from harness.specifications.record import Specification
 from harness.text import more
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     _check(parser, given)
     if given.json:
-        files.try_to_write(given.json)
+        report_files.try_to_write(given.json)
     return _tell_cases(parser, given) if given.cases else _tell_sets(given)
 
 
@@ -102,7 +102,9 @@ def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
     report = strength_report.StrengthReport(found, _called(given, named))
     print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
     if given.json:
-        files.write(given.json, [strength_report.document(found)], encode_without_surrogates)
+        report_files.write(
+            given.json, [strength_report.document(found)], encode_without_surrogates
+        )
     is_enough = bool(given.mutants) or 100 * found.kill_rate >= given.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
 

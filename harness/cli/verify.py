@@ -21,7 +21,7 @@ from harness.exits import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.gathered import gather
 from harness.records import CaseFile
-from harness.report import files
+from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import plural
 from harness.verifying import in_place
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     if given.against and not given.assignment:
         parser.error("--against needs --assignment, whose reference may stand alone")
     if given.json:
-        files.try_to_write(given.json)
+        report_files.try_to_write(given.json)
     never_fail_to_encode()
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     found = _verified(cases, given)
@@ -100,7 +100,7 @@ def main(arguments: list[str]) -> int:
     for error in errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
-        files.write(given.json, [_document(found)], encode_without_surrogates)
+        report_files.write(given.json, [_document(found)], encode_without_surrogates)
     return ExitCode.BROKEN if errors else ExitCode.FAILED if shown else ExitCode.OK
 
 

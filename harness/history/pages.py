@@ -6,12 +6,12 @@ filter, sort and move.
 
 from __future__ import annotations
 
-from harness.history.grid import Addresses, Crumbs, file_pages
-from harness.history.index import index_page
+from harness.history.history_grid import Addresses, Crumbs, file_pages
+from harness.history.history_index import index_page
 from harness.history.records import Trends
 from harness.history.test_courses import file_courses, shown_runs
-from harness.report import files
-from harness.report.html.names import page_names
+from harness.report import report_files
+from harness.report.html.page_names import page_names
 
 
 def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
@@ -23,5 +23,7 @@ def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
     names, addresses = page_names([file.path for file in courses]), Addresses()
     for file, name in zip(courses, names, strict=True):
         for own, parts in file_pages(found, runs, file, name, addresses, home=home):
-            files.write(f"{folder}/{own}.html", parts)
-    files.write(f"{folder}/index.html", index_page(found, courses, names, addresses, home=home))
+            report_files.write(f"{folder}/{own}.html", parts)
+    report_files.write(
+        f"{folder}/index.html", index_page(found, courses, names, addresses, home=home)
+    )

@@ -38,10 +38,10 @@ from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.selection import narrowed
 from harness.reading.suite import is_case_in_folder
+from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
-from harness.report.terminal import Terminal
-from harness.report.view import FileView, view
+from harness.report.terminal_report import Terminal
 from harness.running.runs import not_judged
 
 

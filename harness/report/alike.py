@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from harness.escaping import one_line
 from harness.reading.expectation import EMPTY, examples
 from harness.records import Outcome, Step, Verdict
-from harness.report.evidence import names_of_points, without_points
-from harness.report.view import FileView
+from harness.report.board_evidence import names_of_points, without_points
+from harness.report.file_view import FileView
 from harness.typed import NamedTuple
 from harness.vocabulary.wordings import differs
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from harness.reading.setups import comments
 from harness.records import CaseFile, Repeat, RunResult, Step
-from harness.report.view import FileView
+from harness.report.file_view import FileView
 from harness.typed import NamedTuple
 
 _NO = Repeat()

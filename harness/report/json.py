@@ -53,10 +53,10 @@ from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates
 from harness.reading.asked import digests
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
-from harness.report import files
+from harness.report import report_files
 from harness.report.context import Context, Contexts, of_run
+from harness.report.file_view import Break, FileView, breaks
 from harness.report.tally import Tally, total
-from harness.report.view import Break, FileView, breaks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _quoted: Callable[[str], str] = json.encoder.encode_basestring
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as JSON; see :class:`~harness.report.reporters.Reporter`."""
-    files.write(
+    report_files.write(
         path, parts(finished.result, finished.tallies, finished.views), encode_without_surrogates
     )
 

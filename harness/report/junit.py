@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
 from harness.records import FileResult, Outcome, Reply, RunResult, Step, Verdict
-from harness.report import files
+from harness.report import report_files
 from harness.report.context import Context, Contexts, of_run
+from harness.report.file_view import FileView
 from harness.report.markup import escape
 from harness.report.tally import Tally, total, troubles
-from harness.report.view import FileView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as JUnit XML; see :class:`~harness.report.reporters.Reporter`."""
-    files.write(path, parts(finished.result, finished.tallies, finished.views))
+    report_files.write(path, parts(finished.result, finished.tallies, finished.views))
 
 
 def parts(

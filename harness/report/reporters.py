@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from harness.postponed import loaded
 from harness.records import RunResult
+from harness.report.file_view import FileView
 from harness.report.tally import Tally
-from harness.report.view import FileView
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -95,6 +95,6 @@ REPORTERS = (
         "save-failures",
         "DIR",
         "write each failed test as a case file and its board as SGF",
-        "harness.report.saved",
+        "harness.report.saved_failures",
     ),
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from harness.reading.expectation import EMPTY, examples, in_words, shown
 from harness.records import Outcome, Pattern, Step, Verdict
+from harness.report.board_evidence import objection
 from harness.report.difference import Segment, difference
-from harness.report.evidence import objection
 from harness.typed import NamedTuple
 from harness.vocabulary.wordings import asked, said
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.report.view import FileView
+    from harness.report.file_view import FileView
     from harness.vocabulary.wordings import Wordings
 
 _WRONG = (Verdict.FAILED, Verdict.EXPECTED_FAIL)

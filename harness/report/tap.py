@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.escaping import one_line, without_surrogates
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
-from harness.report import files
+from harness.report import report_files
 from harness.report.context import Contexts, of_run
+from harness.report.file_view import FileView
 from harness.report.tally import troubles
-from harness.report.view import FileView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as TAP; see :class:`~harness.report.reporters.Reporter`."""
-    files.write(path, parts(finished.result, finished.views))
+    report_files.write(path, parts(finished.result, finished.views))
 
 
 def parts(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:

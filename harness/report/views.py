@@ -14,8 +14,8 @@ from harness.judging.explain import marked, reasons
 from harness.reading.setups import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict
 from harness.report.count import Count, counts
+from harness.report.file_view import FileView, is_remarkable
 from harness.report.tally import tally
-from harness.report.view import FileView, is_remarkable
 from harness.specifications import EVERYONES
 from oracle.draw import Diagram
 

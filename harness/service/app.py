@@ -9,7 +9,7 @@ from harness.service.api import courses, marks, people, runs, schema, students, 
 from harness.service.api import gradings as api_gradings
 from harness.service.operating import routes as operating
 from harness.service.pages import (
-    assignment,
+    assignment_page,
     course,
     entrance,
     gradings,
@@ -31,7 +31,7 @@ from harness.service.web.service import Service
 from oracle import __version__
 
 ROUTES = (
-    *(entrance.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(entrance.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
     *(tokens.ROUTES, links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),

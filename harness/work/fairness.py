@@ -10,8 +10,8 @@ assignment's own limits, alone, and that run counts. So is an engine that comput
 its limit and then gave no answer: what it did for the other part may be our mistake.
 
 An adapter, which answers for a program that speaks no GTP, has limits of its own for each call of
-it, and says in its reply that one was hit (:data:`~harness.adapters.inside.board.TIMED_OUT`): that
-is in doubt, whatever was computed.
+it, and says in its reply that one was hit (:data:`~harness.adapters.inside.go_board.TIMED_OUT`):
+that is in doubt, whatever was computed.
 
 Once a submission has hung three times, its commands have a tenth of their limit, after which an
 engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.adapters.inside.board import TIMED_OUT
+from harness.adapters.inside.go_board import TIMED_OUT
 from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice

@@ -16,7 +16,7 @@ from harness.judging import mistaken
 from harness.reading import casefile, suite
 from harness.records import RunResult
 from harness.report import html
-from harness.report.view import view
+from harness.report.file_view import view
 from harness.specifications import specification
 from oracle.mistakes import MISTAKES
 from tests.harness import made_class as made

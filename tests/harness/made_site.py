@@ -9,7 +9,7 @@ from harness.history import pages
 from harness.history.trends import trends
 from harness.records import Failure, FailureKind
 from harness.report import html
-from harness.report.view import view
+from harness.report.file_view import view
 from tests.harness.made_class import wide_class
 from tests.harness.made_history import large_history, rich_history
 from tests.harness.made_run import RUN, Line, V, made_file

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from harness.report.alike import ways
-from harness.report.html.ways import ways as cards
-from harness.report.view import view
+from harness.report.file_view import view
+from harness.report.html.failure_ways import ways as cards
 from harness.vocabulary.wordings import lead_differs
 from tests.harness.made_run import Line, V, made_file
 

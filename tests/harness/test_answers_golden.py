@@ -15,11 +15,11 @@ from harness.reading import casefile
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import named
 from harness.records import FileResult, Outcome, Repeat, Reply, RunResult, Step
-from harness.report import gogui, html, json, junit, saved, tap
+from harness.report import gogui, html, json, junit, saved_failures, tap
+from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.tally import summary, tally
-from harness.report.terminal import Terminal
-from harness.report.view import view
+from harness.report.terminal_report import Terminal
 from harness.running import protocol_facts
 from tests import golden
 from tests.harness.test_answers import answered
@@ -120,7 +120,7 @@ def test_text(name: str) -> None:
 def test_failures_are_saved_in_the_same_format(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("failed").mkdir()
-    saved.save("failed", RUN, VIEWS)
+    saved_failures.save("failed", RUN, VIEWS)
     written = sorted(Path("failed").iterdir())
     assert [path.name for path in written] == [f"public-line{n}.txt" for n in (12, 17, 21, 24)]
     golden.check(GOLDEN / written[1].name, written[1].read_text())

@@ -14,12 +14,12 @@ from harness.reading import casefile
 from harness.reading.dialect import named
 from harness.records import CaseFile, FileResult, Outcome, Reply, RunResult, Verdict
 from harness.report import gogui, json, junit, tap
+from harness.report.file_view import view
 from harness.report.html.file import file_pages
 from harness.report.html.log import log_of, log_pages
 from harness.report.paint import Paint
 from harness.report.tally import tally
-from harness.report.terminal import Terminal
-from harness.report.view import view
+from harness.report.terminal_report import Terminal
 from harness.running.file_runner import not_run
 
 LONG = "9" * 5_000

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from harness.records import Outcome, Verdict
-from harness.report.evidence import Evidence, evidence
-from harness.report.html.board import board, figure
-from harness.report.view import view
+from harness.report.board_evidence import Evidence, evidence
+from harness.report.file_view import view
+from harness.report.html.board_drawing import board, figure
 from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram, PositionCourse
 from oracle.grid import grid

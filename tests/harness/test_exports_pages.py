@@ -13,13 +13,13 @@ from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.grading.exports import writing as exports
 from harness.grading.exports.class_page import marks, matrix
+from harness.grading.exports.class_page.class_style import CLASS
 from harness.grading.exports.class_page.page import class_page
-from harness.grading.exports.class_page.style import CLASS
 from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.records import Failure, FailureKind
-from harness.report.html.script import SCRIPT as PROGRAM
+from harness.report.html.page_script import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
 from tests.harness.made_class import (

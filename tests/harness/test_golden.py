@@ -12,13 +12,13 @@ import pytest
 from harness.escaping import escape_controls, without_surrogates
 from harness.records import Repeat
 from harness.report import baseline, gogui, html, json, junit, tap
-from harness.report.html.board import DEFINITIONS
-from harness.report.html.script import LOG_SCRIPT, SCRIPT
-from harness.report.html.style import PLAIN, STYLE
+from harness.report.file_view import view
+from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.html.page_script import LOG_SCRIPT, SCRIPT
+from harness.report.html.page_style import PLAIN, STYLE
 from harness.report.paint import Paint
 from harness.report.tally import summary, tally
-from harness.report.terminal import Terminal
-from harness.report.view import view
+from harness.report.terminal_report import Terminal
 from tests import golden
 from tests.harness.made_run import RUN as MADE
 

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness.report.file_view import view
 from harness.report.paint import Paint
-from harness.report.terminal import Terminal
-from harness.report.view import view
+from harness.report.terminal_report import Terminal
 from tests.harness.made_run import Line, V, made_file
 from tests.harness.test_broken_engines import CASE, ENGINES
 from tests.harness.test_html_pages import Page

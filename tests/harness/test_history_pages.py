@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.history import grid, index, pages, plots
+from harness.history import history_grid, history_index, pages, plots
 from harness.history.test_courses import RUNS, file_courses, shown_runs
 from harness.history.trends import trends
-from harness.report.html.script import SCRIPT
-from harness.report.html.style import PLAIN
+from harness.report.html.page_script import SCRIPT
+from harness.report.html.page_style import PLAIN
 from tests import golden
 from tests.harness.made_history import (
     WORDS,
@@ -66,7 +66,7 @@ def rich(tmp_path_factory):
 
 
 def test_pages_are_as_they_were_looked_at(rich):
-    styles = (grid.STYLE, index.STYLE, plots.STYLE, PLAIN)
+    styles = (history_grid.STYLE, history_index.STYLE, plots.STYLE, PLAIN)
     for name in ("index.html", "a.html"):
         shown = rich[name].replace(SCRIPT, "(script)")
         for style in styles:
@@ -138,7 +138,7 @@ def test_the_cells_of_a_row_are_its_verdicts(rows):
     found = told(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
     (file,) = file_courses(found)
     runs = shown_runs(found)
-    drawn = Cells('class="mx' + "".join(row.row for row in grid._rows(file, runs))).rows
+    drawn = Cells('class="mx' + "".join(row.row for row in history_grid._rows(file, runs))).rows
     by_test = {course.test.id: cells for course, cells in zip(file.courses, drawn, strict=True)}
     for number, row in enumerate(rows):
         if row.strip():

@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from harness.errors import ReportError
 from harness.reading.setups import comments
 from harness.records import Repeat
-from harness.report import files, html, json
+from harness.report import html, json, report_files
 from harness.report.baseline import compare
+from harness.report.file_view import view
 from harness.report.html.card import card, title
-from harness.report.html.names import LogPages, link, page_names
-from harness.report.html.script import LOG_SCRIPT, LOG_SHA256, SCRIPT, SHA256
+from harness.report.html.failure_ways import ways
+from harness.report.html.page_names import LogPages, link, page_names
+from harness.report.html.page_script import LOG_SCRIPT, LOG_SHA256, SCRIPT, SHA256
 from harness.report.html.times import step_times
-from harness.report.html.ways import ways
 from harness.report.markup import Markup, SharedMarkup, escape, joined
 from harness.report.tally import tally
-from harness.report.view import view
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
 from tests.harness.test_report_formats import runs
 
@@ -186,7 +186,7 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
 @pytest.mark.parametrize(("script", "digest"), [(SCRIPT, SHA256), (LOG_SCRIPT, LOG_SHA256)])
 def test_the_digest_is_the_scripts(script, digest):
     found = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert found == digest, f"what harness/report/html/script.py has must be {found}"
+    assert found == digest, f"what harness/report/html/page_script.py has must be {found}"
 
 
 @given(st.text())
@@ -374,8 +374,8 @@ PARTS = st.lists(st.text() | st.text().map(Markup) | st.text('<a b>"✓').map(Sh
 def test_what_pages_share_is_written_like_all_else(tmp_path_factory, parts):
     shared, plain = (tmp_path_factory.mktemp("both") / name for name in ("shared", "plain"))
     for _ in range(2):
-        files.write(str(shared), parts, lasting=False)
-    files.write(str(plain), ["".join(parts)])
+        report_files.write(str(shared), parts, lasting=False)
+    report_files.write(str(plain), ["".join(parts)])
     assert shared.read_bytes() == plain.read_bytes()
 
 
@@ -388,13 +388,13 @@ def test_what_is_shared_is_markup():
 def test_a_page_that_fails_leaves_the_one_before(tmp_path):
     """Nothing is taken away before there is something whole to take its place."""
     page = tmp_path / "page.html"
-    files.write(str(page), ["whole"], lasting=False)
+    report_files.write(str(page), ["whole"], lasting=False)
 
     def breaks():
         yield "half"
         raise OSError(28, "No space left on device")
 
     with pytest.raises(ReportError, match="No space left"):
-        files.write(str(page), breaks(), lasting=False)
+        report_files.write(str(page), breaks(), lasting=False)
     assert page.read_text() == "whole"
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]

@@ -21,7 +21,7 @@ from harness.grading.exports import writing as exports
 from harness.grading.records import PUBLIC, Attempt
 from harness.judging.mistaken import mutant_engine
 from harness.report import html
-from harness.report.view import view
+from harness.report.file_view import view
 from oracle.mistakes import MISTAKES
 from tests.harness import made_site
 from tests.harness.browsing import (

@@ -15,9 +15,9 @@ import pytest
 from harness.errors import SandboxError
 from harness.reading import deadline
 from harness.records import FileResult, Verdict
+from harness.report.file_view import view
 from harness.report.paint import Paint
-from harness.report.terminal import Terminal
-from harness.report.view import view
+from harness.report.terminal_report import Terminal
 from harness.running import gathering
 from harness.running.runs import Options, run
 from harness.sandbox import levels

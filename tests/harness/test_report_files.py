@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ReportError
-from harness.report import files
-from harness.report.files import write, write_bytes
+from harness.report import report_files
+from harness.report.report_files import write, write_bytes
 
 TEXT = "one\ntwo é\n" * 3_000
 
@@ -87,7 +87,7 @@ def test_a_report_is_never_empty_to_whoever_looks(tmp_path, monkeypatch):
     """Its place has the last one until all of the new one is written."""
     place, seen = tmp_path / "report", []
     place.write_text("of yesterday")
-    real = files.os.write
+    real = report_files.os.write
 
     def look(descriptor: int, data: bytes) -> int:
         seen.append(place.read_text())

@@ -23,12 +23,13 @@ COUNTS = '''\
 
 from collections import Counter
 
-from harness.report import files
+from harness.report import report_files
 
 
 def report(path, finished):
     tests = (outcome.verdict.value for file in finished.result.files for outcome in file.outcomes)
-    files.write(path, [f"{verdict} {count}\\n" for verdict, count in Counter(tests).items()])
+    counts = Counter(tests).items()
+    report_files.write(path, [f"{verdict} {count}\\n" for verdict, count in counts])
 '''
 LEAVES = """\
 import os

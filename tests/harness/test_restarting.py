@@ -22,13 +22,13 @@ from harness.reading.gathered import gather
 from harness.records import FailureKind, Verdict
 from harness.report import json as json_report
 from harness.report import junit, tap
+from harness.report.file_view import view
 from harness.report.html import log as log_module
 from harness.report.html.log import log_pages
 from harness.report.html.trouble import troubles
 from harness.report.paint import Paint
 from harness.report.tally import exit_code, tally
-from harness.report.terminal import Terminal
-from harness.report.view import view
+from harness.report.terminal_report import Terminal
 from harness.running import restarting
 from harness.running.gathering import Told
 from harness.running.runs import run, run_gathered

@@ -35,7 +35,7 @@ def test_one_module_knows_pexpect() -> None:
     users = [path for path in package.rglob("*.py") if "import pexpect" in path.read_text()]
     users += [path for path in package.rglob("*.py") if "from pexpect" in path.read_text()]
     found = {str(path.relative_to(package)) for path in users}
-    assert found == {"engine/process.py", "adapters/inside/terminal.py"}
+    assert found == {"engine/process.py", "adapters/inside/terminal_game.py"}
 
 
 # --- cutting output into replies

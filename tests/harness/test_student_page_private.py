@@ -23,9 +23,9 @@ from harness.judging.mistaken import mutant_engine
 from harness.reading import casefile
 from harness.reading.expectation import examples, in_words
 from harness.records import FileResult, Verdict
-from harness.report.evidence import evidence
-from harness.report.html.board import board
-from harness.report.view import FileView
+from harness.report.board_evidence import evidence
+from harness.report.file_view import FileView
+from harness.report.html.board_drawing import board
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.mistakes import named

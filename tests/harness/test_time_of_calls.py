@@ -16,10 +16,10 @@ import pytest
 
 from harness.adapters import adapter
 from harness.adapters.adapter import ADAPTERS
-from harness.adapters.inside import patience
-from harness.adapters.inside.board import AdapterBoard, TimeOut
+from harness.adapters.inside import time_left
+from harness.adapters.inside.go_board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
-from harness.adapters.inside.patience import TimeLeft, counted
+from harness.adapters.inside.time_left import TimeLeft, counted
 from harness.assignments import workspace
 from harness.assignments.build_steps import build
 from harness.engine.engine_session import EngineSession
@@ -61,8 +61,8 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
     monkeypatch, share, expected
 ):
     now, own = [50.0], [0.3]
-    monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(patience.time, "clock_gettime", lambda _: own[0])
+    monkeypatch.setattr(time_left.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time_left.time, "clock_gettime", lambda _: own[0])
     one = TimeLeft(1, 1.0)
     while left := one.left():
         now[0] += left
@@ -251,7 +251,7 @@ def test_a_method_that_sleeps_or_computes_for_ever_is_late(how, methods):
 GAME = """\
 import pathlib, sys
 from tests.harness.test_time_of_calls import SETTINGS, Methods, ask
-from harness.adapters.inside.terminal import TerminalGame
+from harness.adapters.inside.terminal_game import TerminalGame
 folder = pathlib.Path(sys.argv[1])
 game = TerminalGame(SETTINGS | {"seconds": 0.05}, folder, "Go")
 print("begun:", game.ended or "waits")

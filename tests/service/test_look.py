@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.html.style import STYLE
+from harness.report.html.page_style import STYLE
 from harness.service.web import rendering
-from harness.service.web.style import OWN_STYLE
+from harness.service.web.form_style import OWN_STYLE
 
 TEMPLATES = Path(rendering.__file__).with_name("templates")
 SHARED = {"btn", "card", "main", "scroll"}  # meant to look as in reports

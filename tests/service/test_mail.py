@@ -385,15 +385,15 @@ def test_one_signs_in_on_an_encrypted_connection_alone(
         monkeypatch.setenv(outbox.PASSWORD, PASSWORD)
         assert f"127.0.0.1:{port}" in outbox.probe(service.settings._replace(**place))
         monkeypatch.delenv("SSL_CERT_FILE")
-        with pytest.raises(outbox.AwayError, match="certificate not valid"):
+        with pytest.raises(outbox.MailDelayedError, match="certificate not valid"):
             outbox.probe(service.settings._replace(**place))
     assert PASSWORD not in written(service) + repr(service.settings)
 
 
 def test_nothing_is_said_in_the_clear_to_another_machine(tmp_path, server, monkeypatch):
     settings = settings_of("sqlite", None, tmp_path)._replace(**by(server))
-    monkeypatch.setattr(outbox.Server, "is_local", False)
-    with pytest.raises(outbox.AwayError, match="cannot do what is needed: STARTTLS"):
+    monkeypatch.setattr(outbox.MailServer, "is_local", False)
+    with pytest.raises(outbox.MailDelayedError, match="cannot do what is needed: STARTTLS"):
         outbox.probe(settings)
 
 
@@ -472,9 +472,9 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, mail, send
 @pytest.mark.parametrize(
     ("mail", "found"),
     [
-        ("smtp://me%40x@example.org", outbox.Server("example.org", 587, "me@x", False)),
-        ("smtps://example.org", outbox.Server("example.org", 465, "", True)),
-        ("smtp://[::1]:25", outbox.Server("::1", 25, "", False)),
+        ("smtp://me%40x@example.org", outbox.MailServer("example.org", 587, "me@x", False)),
+        ("smtps://example.org", outbox.MailServer("example.org", 465, "", True)),
+        ("smtp://[::1]:25", outbox.MailServer("::1", 25, "", False)),
     ],
 )
 def test_settings_name_a_server(tmp_path, mail, found):

@@ -11,7 +11,7 @@ from harness.generating.records import SceneTest, Staged
 from harness.judging import strength
 from harness.reading import casefile
 from harness.service.work import drafting, strong
-from harness.service.work.drafting import Found, Kept
+from harness.service.work.drafting import DraftFindings, KeptCandidates
 from harness.specifications import specification
 from harness.vocabulary.scenes import MADE, Find, Scene, SceneMoment, StoneBits
 from tests.service.serving import made, opened, rows, settings_of, work
@@ -118,7 +118,7 @@ def staged(feature, caught, identity):
     return Staged(Scene(Find(0, feature, "", moment), ()), (asked,), caught)
 
 
-FOUND = Found(
+FOUND = DraftFindings(
     (
         staged("eye", 0b0001, "a"),
         staged("eye", 0b0010, "b"),
@@ -141,14 +141,14 @@ EXCHANGED = [
 
 @pytest.mark.parametrize(("chosen", "dropped", "which", "new"), EXCHANGED)
 def test_what_comes_for_a_position(chosen, dropped, which, new):
-    kept = drafting.exchange(FOUND, Kept(chosen, dropped), which)
+    kept = drafting.exchange(FOUND, KeptCandidates(chosen, dropped), which)
     assert kept.chosen == tuple(new if one == which else one for one in chosen)
     assert kept.dropped == (*dropped, which)
 
 
 def test_there_may_be_no_other_position():
     with pytest.raises(UsageError, match="no other position"):
-        drafting.exchange(FOUND, Kept((0, 1), (2, 3)), 1)
+        drafting.exchange(FOUND, KeptCandidates((0, 1), (2, 3)), 1)
 
 
 def test_the_rate_counts_what_other_files_catch():

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from .patience import TimeLeft
+from .time_left import TimeLeft
 
 PATIENCE = 8  # times the processor seconds allowed: a program may wait, or the machine be busy
 _MOST = 1 << 16  # bytes of either stream

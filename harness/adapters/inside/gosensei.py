@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .board import BLACK, WHITE, AdapterBoard, Refusal, TimeOut
+from .adapter_protocol import AdapterEngine
 from .calling import Call, call, quoted
-from .protocol import AdapterEngine
+from .go_board import BLACK, WHITE, AdapterBoard, Refusal, TimeOut
 
 _COLUMNS = "abcdefghi"  # with i, unlike GTP's
 _COLORS = {"b": BLACK, "w": WHITE}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .board import AdapterBoard, Refusal, color_of
+from .adapter_protocol import AdapterEngine
+from .go_board import AdapterBoard, Refusal, color_of
 from .methods import Methods
-from .protocol import AdapterEngine
 
 if TYPE_CHECKING:
     from .playing import Player

@@ -6,9 +6,9 @@ import json
 import sys
 from pathlib import Path
 
+from .adapter_protocol import serve
 from .gosensei import Gosensei
 from .java_go import JavaGo
-from .protocol import serve
 
 _KINDS = {"gosensei": Gosensei, "java-go": JavaGo}
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .board import BLACK, WHITE, AdapterBoard, Point, Refusal, other
-from .terminal import SIZE, TerminalGame, said
-from .ways import Ways
+from .go_board import BLACK, WHITE, AdapterBoard, Point, Refusal, other
+from .terminal_game import SIZE, TerminalGame, said
+from .typed_moves import Ways
 
 Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
 

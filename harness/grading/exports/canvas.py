@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from harness.errors import UsageError
 from harness.grading.exports.material import Shown
-from harness.grading.exports.roster import Ids, SheetForm
 from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.sheet_filling import Ids, SheetForm
 from harness.text import some
 
 # The columns that tell students apart, and what a student's own numbers are called.

@@ -29,6 +29,7 @@ from harness.grading.records import (
 )
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.context import Contexts, contexts
+from harness.report.file_view import WORDS, FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.parts import (
     KEYS,
@@ -45,7 +46,6 @@ from harness.report.html.parts import (
 from harness.report.html.trouble import Crashes, troubles
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.tally import total
-from harness.report.view import WORDS, FileView
 from harness.text import more, number_of
 
 _COMMAND = 120  # characters

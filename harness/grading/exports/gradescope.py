@@ -18,9 +18,9 @@ from harness.grading.exports.material import Files, Material
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, counting, decimal
 from harness.records import Outcome, Verdict
+from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
 from harness.report.sides import Sides, sides
-from harness.report.view import WORDS, FileView
 from oracle.draw import draw_text
 
 _NAME = 120  # characters

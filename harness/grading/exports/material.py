@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.escaping import escape_controls
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import Attempt, ClassResult, Student
-from harness.report.view import FileView
+from harness.report.file_view import FileView
 
 Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
 Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.grading.exports.material import Shown
-from harness.grading.exports.roster import Ids, Mark, SheetForm
 from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.sheet_filling import Ids, Mark, SheetForm
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import counting, decimal
 from harness.report.markup import escape

@@ -29,7 +29,7 @@ from harness.grading.records import (
     Marks,
 )
 from harness.records import Build, Diagnosis, Verdict
-from harness.report.view import FileView
+from harness.report.file_view import FileView
 from harness.report.views import Views
 from harness.text import number_of
 

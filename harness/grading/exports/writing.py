@@ -12,8 +12,8 @@ from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Export
 from harness.grading.exports.feedback import pages
 from harness.grading.exports.material import CaseSummary, Files, Material, Shown
-from harness.grading.exports.roster import Filled, SheetForm, fill
 from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.sheet_filling import Filled, SheetForm, fill
 from harness.grading.exports.showing import feedback
 from harness.grading.records import IMAGE, ClassResult, Graded
 from harness.report.views import Views

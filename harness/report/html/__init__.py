@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 from harness.errors import ReportError
 from harness.records import RunResult
-from harness.report import files
+from harness.report import report_files
+from harness.report.file_view import FileView
 from harness.report.gogui import summary_dat
 from harness.report.html.file import card_addresses, file_pages
 from harness.report.html.index import index_page
 from harness.report.html.log import log_of, log_pages, part_cuts
-from harness.report.html.names import page_names
+from harness.report.html.page_names import page_names
 from harness.report.tally import total
-from harness.report.view import FileView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,6 @@ def write(
         pages = file_pages(view, run, name, log_of(view.file, name, begin), folder)
         logs = log_pages(view.file, run, name, begin, card_addresses(view, name))
         for one, parts in (*pages, *logs):
-            files.write(f"{folder}/{one}.html", parts, lasting=False)
-    files.write(f"{folder}/index.html", index_page(run, views, names, comparison))
-    files.write(f"{folder}/summary.dat", [summary_dat(total(tallies))])
+            report_files.write(f"{folder}/{one}.html", parts, lasting=False)
+    report_files.write(f"{folder}/index.html", index_page(run, views, names, comparison))
+    report_files.write(f"{folder}/summary.dat", [summary_dat(total(tallies))])

@@ -12,17 +12,17 @@ from harness.escaping import one_line
 from harness.reading import expectation
 from harness.reading.setups import comments
 from harness.records import Outcome, Step, Verdict
+from harness.report.board_evidence import evidence
 from harness.report.context import Context, contexts
 from harness.report.count import Count
 from harness.report.difference import Segment
-from harness.report.evidence import evidence
-from harness.report.html.board import figure, is_large, owners_on_paper
-from harness.report.html.names import LogPages
+from harness.report.file_view import FileView
+from harness.report.html.board_drawing import figure, is_large, owners_on_paper
+from harness.report.html.page_names import LogPages
 from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
 from harness.report.html.times import in_words, step_times
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.sides import Side, Sides, komi_of, sides
-from harness.report.view import FileView
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters

@@ -9,7 +9,8 @@ from functools import lru_cache
 from harness.escaping import one_line
 from harness.reading import expectation
 from harness.records import Outcome, Pattern, RunResult, Step, Verdict
-from harness.report.html.names import LogPages, link, part_name
+from harness.report.file_view import FileView
+from harness.report.html.page_names import LogPages, link, part_name
 from harness.report.html.parts import (
     KEYS,
     KINDS,
@@ -26,7 +27,6 @@ from harness.report.html.parts import (
 from harness.report.html.times import times
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, joined
-from harness.report.view import FileView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from harness.escaping import one_line
 from harness.records import RunResult, Verdict
+from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
-from harness.report.html.names import link
+from harness.report.html.page_names import link
 from harness.report.html.parts import (
     PageFrame,
     bar,
@@ -22,7 +23,6 @@ from harness.report.html.parts import (
 from harness.report.html.times import in_words
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.tally import Tally, total
-from harness.report.view import FileView, crash_of
 from harness.text import more
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ def _broke(message: str, files: Sequence[Markup]) -> Markup:
 def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     if not any(view.tally.failed for view in views):
         return NOTHING
-    from harness.report.html.ways import ways
+    from harness.report.html.failure_ways import ways
 
     return ways(views, names)
 

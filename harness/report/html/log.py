@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from operator import add, attrgetter
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
-from harness.report.html.names import LogPages, link, log_links, log_name, part_name
+from harness.report.html.page_names import LogPages, link, log_links, log_name, part_name
 from harness.report.html.parts import PageFrame, box, choices, items, page, part_links, run_facts
 from harness.report.markup import NOTHING, Markup, joined
 from harness.typed import NamedTuple

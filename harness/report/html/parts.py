@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from harness.records import FileResult, RunResult, Verdict
-from harness.report.html.names import link, part_name
-from harness.report.html.style import PLAIN, STYLE
+from harness.report.file_view import WORDS
+from harness.report.html.page_names import link, part_name
+from harness.report.html.page_style import PLAIN, STYLE
 from harness.report.markup import NOTHING, Markup, SharedMarkup, escape, joined
 from harness.report.tally import Tally, phrases
-from harness.report.view import WORDS
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -115,7 +115,7 @@ def _policy(has_script: bool, is_log: bool) -> Markup:
     """Return what allows the style, and the script by its digest."""
     if not has_script:
         return Markup(_POLICY)
-    from harness.report.html.script import LOG_SHA256, SHA256
+    from harness.report.html.page_script import LOG_SHA256, SHA256
 
     return Markup(f"{_POLICY}; script-src 'sha256-{LOG_SHA256 if is_log else SHA256}'")
 
@@ -125,7 +125,7 @@ def _beginning(has_boards: bool, style: str) -> SharedMarkup:
     """Return the style, with what a page adds to it, and what follows up to the way here."""
     parts = [Markup(STYLE if has_boards else PLAIN), _BODY % Markup(style)]
     if has_boards:
-        from harness.report.html.board import DEFINITIONS
+        from harness.report.html.board_drawing import DEFINITIONS
 
         parts.append(DEFINITIONS)
     return SharedMarkup(joined([*parts, _TOP % _LOGO]))
@@ -136,7 +136,7 @@ def _end(has_script: bool, is_log: bool) -> SharedMarkup:
     """Return the end of a page, with its script."""
     if not has_script:
         return SharedMarkup(_FOOT + _END)
-    from harness.report.html.script import LOG_SCRIPT, SCRIPT
+    from harness.report.html.page_script import LOG_SCRIPT, SCRIPT
 
     return SharedMarkup(
         joined([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END])

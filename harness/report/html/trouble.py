@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from harness.escaping import one_line
 from harness.records import Failure, FileResult, Step
-from harness.report.html.names import LogPages
+from harness.report.file_view import Break, breaks, crash_of, paths_of_crashes, setup_errors
+from harness.report.html.page_names import LogPages
 from harness.report.html.parts import box, items
 from harness.report.markup import NOTHING, Markup, joined
-from harness.report.view import Break, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.text import more
 
 _COMMAND = 320  # characters, of the one under way when the engine broke

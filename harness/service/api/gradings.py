@@ -18,7 +18,7 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import grading
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.web.access import (
     STAFF_ONLY,
     TEACHERS,

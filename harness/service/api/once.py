@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Header
 
 from harness.service.storage import repeated
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.web.access import Refused
 
 IdempotencyKey = Annotated[

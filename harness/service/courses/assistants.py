@@ -9,7 +9,7 @@ from harness.escaping import one_line
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, Member
 from harness.service.storage import courses
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 
 _LONGEST = 200  # characters of a name
 

@@ -8,7 +8,7 @@ from harness.errors import UsageError
 from harness.service.courses import making
 from harness.service.records import Assigned
 from harness.service.storage import courses
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 
 
 def latest(extensions: Mapping[str, str], students: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.service.records import CONCLUDE, GRADE, PLAN, Assigned, Grading, Job
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
 

@@ -16,7 +16,7 @@ from harness.assignments.assignment import Assignment, Late
 from harness.errors import UsageError
 from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
 _LONGEST = 200  # characters of a title

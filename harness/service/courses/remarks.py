@@ -13,7 +13,7 @@ from harness.grading.records import GivenMark, Marks, counting, decimal
 from harness.service.courses.making import exact
 from harness.service.records import EXPORT, Assigned, Comment, Job, Override
 from harness.service.storage import belongings, courses, queue, remarks, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
 _LONGEST = 4000  # characters

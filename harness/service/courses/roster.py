@@ -14,7 +14,7 @@ from harness.service.courses.platforms import Listed
 from harness.service.people import entering
 from harness.service.records import STUDENT, Member
 from harness.service.storage import courses
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 
 _EMAIL = "email"
 

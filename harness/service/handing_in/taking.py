@@ -20,7 +20,7 @@ from harness.service.courses.making import late, moment
 from harness.service.handing_in import belonging
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
 from harness.service.storage import belongings, courses, queue
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.service.storage.uploads import UPLOADS
 

@@ -24,15 +24,15 @@ _PATIENCE = 15.0  # seconds for an answer of the server
 _STATUS = re.compile(rb"^\d\.\d{1,3}\.\d{1,3}\b")  # RFC 3463
 
 
-class AwayError(HarnessError):
+class MailDelayedError(HarnessError):
     """A mail was not taken now: it is to be tried again."""
 
 
-class RefusedError(HarnessError):
+class MailRefusedError(HarnessError):
     """A mail will never be taken."""
 
 
-class Server(NamedTuple):
+class MailServer(NamedTuple):
     """A server that takes mails, as ``--mail`` names it."""
 
     host: str
@@ -48,7 +48,7 @@ class Server(NamedTuple):
         return self.host == "localhost"
 
 
-def server(settings: Settings) -> Server | None:
+def server(settings: Settings) -> MailServer | None:
     """Return the server of the settings; None: mails are files.
 
     Raises:
@@ -58,14 +58,14 @@ def server(settings: Settings) -> Server | None:
         return None
     try:
         parts = urlsplit(settings.mail)
-        found = Server(
+        found = MailServer(
             parts.hostname or "",
             parts.port or _PORTS.get(parts.scheme, 0),
             unquote(parts.username or ""),
             parts.scheme == "smtps",
         )
     except ValueError:
-        parts, found = urlsplit(""), Server("", 0, "", False)
+        parts, found = urlsplit(""), MailServer("", 0, "", False)
     if parts.password is not None:  # others on this machine see command lines
         raise UsageError(f"--mail has a password: name its file by --mail-password, or {PASSWORD}")
     if parts.scheme not in _PORTS or not found.host or parts.path.strip("/"):
@@ -116,14 +116,14 @@ def _write(folder: Path, message: EmailMessage) -> None:
         unfinished.write_bytes(message.as_bytes())
         unfinished.rename(folder / name)
     except OSError as error:
-        raise AwayError(f"cannot write into {folder}: {error.strerror}") from None
+        raise MailDelayedError(f"cannot write into {folder}: {error.strerror}") from None
 
 
 # --- a server ----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def _connected(settings: Settings, found: Server) -> Iterator[smtplib.SMTP]:
+def _connected(settings: Settings, found: MailServer) -> Iterator[smtplib.SMTP]:
     """Give a connection to a server, encrypted but on this machine, on which one is signed in."""
     trusted = ssl.create_default_context()
     place = (found.host, found.port)
@@ -147,11 +147,11 @@ def _password(settings: Settings) -> str:
     try:
         return Path(settings.mail_password).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, ValueError):
-        raise AwayError(f"--mail-password: cannot read {settings.mail_password}") from None
+        raise MailDelayedError(f"--mail-password: cannot read {settings.mail_password}") from None
 
 
 @contextlib.contextmanager
-def _naming_errors(found: Server) -> Iterator[None]:
+def _naming_errors(found: MailServer) -> Iterator[None]:
     """Turn what goes wrong into sentences, without the words of the server.
 
     Those may repeat an address or, where a filter did not like it, the link.
@@ -163,16 +163,18 @@ def _naming_errors(found: Server) -> Iterator[None]:
         code, said = next(iter(error.recipients.values()))
         raise _answered(place, code, said) from None
     except smtplib.SMTPAuthenticationError as error:
-        raise AwayError(f"{place} does not let us in: {error.smtp_code}") from None
+        raise MailDelayedError(f"{place} does not let us in: {error.smtp_code}") from None
     except smtplib.SMTPResponseException as error:
         raise _answered(place, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPNotSupportedError:
-        raise AwayError(f"{place} cannot do what is needed: STARTTLS, AUTH or SMTPUTF8") from None
+        raise MailDelayedError(
+            f"{place} cannot do what is needed: STARTTLS, AUTH or SMTPUTF8"
+        ) from None
     except ssl.SSLCertVerificationError as error:
-        raise AwayError(f"{place}: certificate not valid: {error.verify_message}") from None
+        raise MailDelayedError(f"{place}: certificate not valid: {error.verify_message}") from None
     except (OSError, smtplib.SMTPException) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
-        raise AwayError(f"{place} cannot be reached: {why}") from None
+        raise MailDelayedError(f"{place} cannot be reached: {why}") from None
 
 
 def _answered(place: str, code: int, said: bytes | str) -> HarnessError:
@@ -180,5 +182,5 @@ def _answered(place: str, code: int, said: bytes | str) -> HarnessError:
     text = said if isinstance(said, bytes) else said.encode(errors="replace")
     status = _STATUS.match(text)
     told = f"{code} {status[0].decode()}" if status else str(code)
-    kind = RefusedError if 500 <= code < 600 else AwayError
+    kind = MailRefusedError if 500 <= code < 600 else MailDelayedError
     return kind(f"{place} answered {told}")

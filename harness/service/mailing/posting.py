@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.service import telling
 from harness.service.mailing import outbox, wording
-from harness.service.mailing.outbox import AwayError, RefusedError
-from harness.service.mailing.wording import Way
+from harness.service.mailing.outbox import MailDelayedError, MailRefusedError
+from harness.service.mailing.wording import MailLink
 from harness.service.people import entering
 from harness.service.people.secrets import Secret
 from harness.service.records import (
@@ -33,7 +33,7 @@ from harness.service.records import (
 from harness.service.settings import Settings
 from harness.service.storage import courses, people
 from harness.service.storage import letters as rows
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.database import Database
 from harness.service.storage.rows import new_id
 
@@ -144,9 +144,9 @@ def _tried(settings: Settings, database: Database, letter: Letter) -> tuple[str,
     try:
         outbox.send(settings, wording.mail(settings, letter, ways))
         ended, trouble = SENT, ""
-    except (AwayError, UsageError) as error:
+    except (MailDelayedError, UsageError) as error:
         ended, trouble = WAITING, str(error)
-    except RefusedError as error:
+    except MailRefusedError as error:
         ended, trouble = GIVEN_UP, str(error)
     with database.changing() as db:
         for person, secret in made:
@@ -171,6 +171,6 @@ def _link(act: Act, letter: Letter, person: Person) -> Secret:
     return entering.link(act, person.id, lasts, once=is_asked)
 
 
-def _way(settings: Settings, db: Connection, person: Person, secret: Secret) -> Way:
+def _way(settings: Settings, db: Connection, person: Person, secret: Secret) -> MailLink:
     titles = tuple(course.title for course, _ in courses.of_person(db, person.id))
-    return Way(person.name, titles, f"{settings.base}/enter/{secret.text}")
+    return MailLink(person.name, titles, f"{settings.base}/enter/{secret.text}")

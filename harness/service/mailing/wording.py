@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from harness.escaping import one_line
-from harness.service.mailing.outbox import RefusedError
+from harness.service.mailing.outbox import MailRefusedError
 from harness.service.records import ASKED, ROSTER, Letter
 from harness.service.settings import Settings
 
@@ -19,7 +19,7 @@ _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
 _LONGEST = 100  # characters of a name or a title
 
 
-class Way(NamedTuple):
+class MailLink(NamedTuple):
     """A link, and what it opens."""
 
     name: str  # whose it is
@@ -38,7 +38,7 @@ Links that you had before do not hold any more.
 _WORDS = {ASKED: ("Your link to sign in", _ASKED), ROSTER: ("Your link to your course", _ROSTER)}
 
 
-def mail(settings: Settings, letter: Letter, ways: Sequence[Way]) -> EmailMessage:
+def mail(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailMessage:
     """Return the mail of a letter, with its links.
 
     Raises:
@@ -53,7 +53,7 @@ def mail(settings: Settings, letter: Letter, ways: Sequence[Way]) -> EmailMessag
         message["To"] = Address(addr_spec=letter.address)
         message["Subject"] = subject
     except (ValueError, IndexError, AttributeError) as error:  # as the parser meets them
-        raise RefusedError(f"the address cannot be read: {type(error).__name__}") from None
+        raise MailRefusedError(f"the address cannot be read: {type(error).__name__}") from None
     message["Date"] = formatdate()
     message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2].strip("> "))
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody is out of office for it
@@ -61,7 +61,7 @@ def mail(settings: Settings, letter: Letter, ways: Sequence[Way]) -> EmailMessag
     return message
 
 
-def _told(way: Way) -> str:
+def _told(way: MailLink) -> str:
     courses = ", ".join(map(_short, way.courses))
     return f"{_short(way.name)}{f' ({courses})' if courses else ''}:\n{way.link}\n"
 

@@ -9,7 +9,7 @@ from harness.service.people import entering
 from harness.service.people.secrets import Secret
 from harness.service.records import Person, Token
 from harness.service.storage import people
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 
 
 def find(db: Connection, wanted: str) -> Person:

@@ -17,7 +17,7 @@ from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.service.courses import grading
 from harness.service.courses.remarks import Together, given, together
-from harness.service.pages import assignment
+from harness.service.pages import assignment_page
 from harness.service.pages.course import attachment
 from harness.service.records import (
     EXPORT,
@@ -30,7 +30,7 @@ from harness.service.records import (
     Received,
 )
 from harness.service.storage import queue, remarks, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.web import rendering
 from harness.service.web.access import (
     STAFF_ONLY,
@@ -89,7 +89,7 @@ def show(here: Now) -> Response:
     return rendering.page(
         here,
         "grading.html",
-        assignment.crumbs(here, "Grading"),
+        assignment_page.crumbs(here, "Grading"),
         left=queue.left(jobs, GRADE),
         faults=[one for one in jobs if one.state == FAULT],
         is_exporting=queue.left(jobs, EXPORT) > 0,

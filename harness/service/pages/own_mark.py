@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi.responses import Response
 
 from harness.grading.records import Marks
-from harness.service.pages import assignment, student
+from harness.service.pages import assignment_page, student
 from harness.service.pages.gradings import written
 from harness.service.records import Grading
 from harness.service.storage import remarks, uploads
@@ -30,7 +30,7 @@ def own_mark(here: Now) -> Response:
     if marked is None:
         raise Refused(404, "there is no mark of yours yet")
     shown = canonical_json.loads(Marks, marked.shown)
-    trail = assignment.crumbs(here, "Your mark")
+    trail = assignment_page.crumbs(here, "Your mark")
     return rendering.page(here, "mark.html", trail, shown=shown, override=own, comments=said)
 
 

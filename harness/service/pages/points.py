@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from harness.assignments.assignment import Assignment
 from harness.service.courses import making, own_files
-from harness.service.pages.assignment import crumbs
+from harness.service.pages.assignment_page import crumbs
 from harness.service.pages.gradings import begun
 from harness.service.records import FAULT, PREVIEW, Job
 from harness.service.storage import courses, queue

@@ -14,20 +14,20 @@ from harness.generating.records import Staged
 from harness.generating.scene_text import provenance
 from harness.reading import expectation
 from harness.records import Pattern
-from harness.report.evidence import Evidence
-from harness.report.html import board
+from harness.report.board_evidence import Evidence
+from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
-from harness.service.pages.assignment import crumbs
+from harness.service.pages.assignment_page import crumbs
 from harness.service.pages.course import uploaded
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE, Job
 from harness.service.storage import queue
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.service.web import rendering
 from harness.service.web.access import Here, Now, Refused, Routes, whoever_may
 from harness.service.work import drafting, strong
-from harness.service.work.drafting import Draft, Found, Kept, Wish
+from harness.service.work.drafting import DraftFindings, DraftFolder, KeptCandidates, Wish
 from harness.specifications.record import Specification
 from harness.vocabulary import wordings
 from oracle.draw import Diagram
@@ -135,7 +135,7 @@ def begin(here: Now) -> Response:
     """Let a worker find positions, in game records if there are some."""
     wish, games = Wish(_tests(here)), list(_games(here))
     made = new_id()
-    Draft(_made(here), made).begin(wish, games)
+    DraftFolder(_made(here), made).begin(wish, games)
     with here.service.database.acting(here.by) as act:
         queue.put(act.db, Job("", DRAFT, here.sure().assigned.id, made))
         act.note("positions wanted", here.sure().assigned.id, draft=made, games=len(games))
@@ -179,12 +179,12 @@ def show_draft(here: Now) -> Response:
     )
 
 
-def _draft(here: Here) -> Draft:
+def _draft(here: Here) -> DraftFolder:
     assert here.job
-    return Draft(_made(here), here.job.about)
+    return DraftFolder(_made(here), here.job.about)
 
 
-def _chosen(here: Here, found: Found) -> Chosen:
+def _chosen(here: Here, found: DraftFindings) -> Chosen:
     kept = _draft(here).kept()
     bits = drafting.caught(found, kept.chosen)
     specification = own_files.assignment_of(
@@ -198,7 +198,9 @@ def _chosen(here: Here, found: Found) -> Chosen:
     )
 
 
-def _shown(specification: Specification, found: Found, kept: Kept, place: int) -> Shown:
+def _shown(
+    specification: Specification, found: DraftFindings, kept: KeptCandidates, place: int
+) -> Shown:
     one = found.candidates[place]
     others = drafting.caught(found, (other for other in kept.chosen if other != place))
     find = one.scene.find
@@ -209,7 +211,7 @@ def _shown(specification: Specification, found: Found, kept: Kept, place: int) -
         find.feature,
         sentences[find.feature],
         provenance(find.moment),
-        rendering.own(board.board(diagram, Evidence())),
+        rendering.own(board_drawing.board(diagram, Evidence())),
         tuple(_tests_of(specification, one)),
         one.caught.bit_count(),
         (one.caught & ~others).bit_count(),
@@ -235,7 +237,9 @@ def exchange(here: Now) -> Response:
     return _changed(here, drafting.exchange)
 
 
-def _changed(here: Here, how: Callable[[Found, Kept, int], Kept]) -> Response:
+def _changed(
+    here: Here, how: Callable[[DraftFindings, KeptCandidates, int], KeptCandidates]
+) -> Response:
     draft, found = _draft(here), _found(here)
     text = here.field("place")
     place = int(text) if text.isascii() and text.isdigit() else -1
@@ -244,7 +248,7 @@ def _changed(here: Here, how: Callable[[Found, Kept, int], Kept]) -> Response:
     return RedirectResponse(_address(here, "drafts", here.job.about), 303)
 
 
-def _found(here: Here) -> Found:
+def _found(here: Here) -> DraftFindings:
     found = _draft(here).found()
     if found is None:
         raise Refused(409, "no positions have been found yet")

@@ -13,7 +13,7 @@ from harness.service.courses import extending, roster
 from harness.service.courses import remarks as writing
 from harness.service.courses.extending import latest
 from harness.service.handing_in import belonging
-from harness.service.pages import assignment
+from harness.service.pages import assignment_page
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
 from harness.service.storage import courses, people, remarks, uploads
 from harness.service.web import rendering
@@ -41,7 +41,7 @@ def show(here: Now) -> Response:
         (entry,) = (one for one in roster.students(members) if one.key == here.student)
         students = [one.key for one in entry.students]
         heap = belonging.of(db, known.assigned, here.student)
-        found = assignment.listed(db, heap.all, [heap])
+        found = assignment_page.listed(db, heap.all, [heap])
         said = comments(db, known.assigned.id, students)
         own = remarks.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
@@ -49,7 +49,7 @@ def show(here: Now) -> Response:
     return rendering.page(
         here,
         "student.html",
-        assignment.crumbs(here, here.student),
+        assignment_page.crumbs(here, here.student),
         names=[one.name or one.key for one in entry.students],
         uploads=found,
         extension=extension,

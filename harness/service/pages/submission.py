@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
 from harness.report.markup import NOTHING
 from harness.service.handing_in import taking
-from harness.service.pages import assignment
+from harness.service.pages import assignment_page
 from harness.service.pages.course import attachment
 from harness.service.records import FAULT, LEASED, WAITING, Job
 from harness.service.storage import queue, uploads
@@ -31,14 +31,14 @@ def show(here: Now) -> Response:
     """Show a submission."""
     assert here.upload
     with here.service.database.reading() as db:
-        job = assignment.job_of(queue.of(db, here.upload.id))
+        job = assignment_page.job_of(queue.of(db, here.upload.id))
         words = uploads.words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
     return rendering.page(
         here,
         "upload.html",
-        assignment.crumbs(here, here.upload.name),
-        state=assignment.state(here.upload, job),
+        assignment_page.crumbs(here, here.upload.name),
+        state=assignment_page.state(here.upload, job),
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
         ahead=ahead,
@@ -95,7 +95,7 @@ async def _news(here: Here) -> AsyncIterator[str]:
 def _since(here: Here, seen: int) -> tuple[list[tuple[int, str]], bool]:
     assert here.upload
     with here.service.database.reading() as db:
-        job = assignment.job_of(queue.of(db, here.upload.id))
+        job = assignment_page.job_of(queue.of(db, here.upload.id))
         return uploads.words(db, here.upload.id, seen), _is_running(job)
 
 

@@ -27,13 +27,13 @@ _Path = Annotated[
 _Verdict = Literal["passed", "PASSED", "failed", "FAILED", "not run", "not judged", "ignored"]
 
 
-class _Part(BaseModel):
+class _DocumentPart(BaseModel):
     """What is looked at of an object; members may be added to documents."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
-class TestDone(_Part):
+class TestDone(_DocumentPart):
     """A test of a run."""
 
     id: Annotated[int, Field(ge=-1, lt=1 << 53)]
@@ -46,27 +46,27 @@ class TestDone(_Part):
     text: Annotated[str, Field(pattern="^[0-9a-f]{0,64}$")] = ""
 
 
-class Counts(_Part):
+class Counts(_DocumentPart):
     """The counts of a file."""
 
     seconds: _Seconds
     cpu_seconds: _Seconds
 
 
-class EngineSaid(_Part):
+class EngineSaid(_DocumentPart):
     """What an engine calls itself."""
 
     name: str
     version: str
 
 
-class Broke(_Part):
+class Broke(_DocumentPart):
     """How an engine broke."""
 
     message: str
 
 
-class FileDone(_Part):
+class FileDone(_DocumentPart):
     """A case file of a run."""
 
     path: _Path
@@ -77,7 +77,7 @@ class FileDone(_Part):
     tests: list[TestDone]
 
 
-class RunDocument(_Part):
+class RunDocument(_DocumentPart):
     """A document of ``run --json``, as far as it is looked at here."""
 
     model_config = ConfigDict(title="A document of gtp-harness run --json")

@@ -22,7 +22,7 @@ from harness.service.records import Suite, SuiteRun
 from harness.service.runs import documents
 from harness.service.runs.documents import RunDocument
 from harness.service.storage import suites
-from harness.service.storage.audit import Act
+from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.work import canonical_json
 

@@ -23,7 +23,7 @@ from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server, seal
 from harness.grading.ledger.places import LedgerFile, Server
 from harness.service.settings import Settings, own_schema, schema_of
-from harness.service.storage.audit import Act, Log
+from harness.service.storage.audit_log import Act, Log
 
 _STEPS = Path(__file__).parent / "migrations"
 _PATIENCE = 30.0  # seconds to wait for another's transaction

@@ -15,13 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.grading.records import decimal
 from harness.history import plots
 from harness.report.html import parts
-from harness.report.html.board import DEFINITIONS
-from harness.report.html.script import SCRIPT
-from harness.report.html.style import STYLE
+from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.html.page_script import SCRIPT
+from harness.report.html.page_style import STYLE
 from harness.report.markup import Markup
 from harness.service.courses.remarks import given
 from harness.service.web.access import FORM_TOKEN, Here
-from harness.service.web.style import OWN_STYLE
+from harness.service.web.form_style import OWN_STYLE
 from oracle import __version__
 
 Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself

@@ -42,7 +42,7 @@ class Wish(NamedTuple):
     tests: int  # at most
 
 
-class Found(NamedTuple):
+class DraftFindings(NamedTuple):
     """What a worker found."""
 
     candidates: tuple[Staged, ...]
@@ -52,14 +52,14 @@ class Found(NamedTuple):
     remarks: tuple[str, ...]  # why some games were not used
 
 
-class Kept(NamedTuple):
+class KeptCandidates(NamedTuple):
     """What somebody chose of it: places of candidates."""
 
     chosen: tuple[int, ...]
     dropped: tuple[int, ...] = ()
 
 
-class Draft:
+class DraftFolder:
     """The folder of a draft."""
 
     def __init__(self, made: Path, name: str) -> None:
@@ -82,23 +82,23 @@ class Draft:
         """Return what is wanted."""
         return canonical_json.loads(Wish, (self.folder / "wish.json").read_text())
 
-    def keep(self, found: Found) -> None:
+    def keep(self, found: DraftFindings) -> None:
         """Write down what was found, and that what was chosen first is chosen."""
         self._write(_FOUND, found)
-        self.choose(Kept(found.first))
+        self.choose(KeptCandidates(found.first))
 
-    def found(self) -> Found | None:
+    def found(self) -> DraftFindings | None:
         """Return what was found; None: nothing yet."""
         path = self.folder / _KEPT  # written last
         if not path.exists():
             return None
-        return canonical_json.loads(Found, (self.folder / _FOUND).read_text())
+        return canonical_json.loads(DraftFindings, (self.folder / _FOUND).read_text())
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptCandidates:
         """Return what is chosen."""
-        return canonical_json.loads(Kept, (self.folder / _KEPT).read_text())
+        return canonical_json.loads(KeptCandidates, (self.folder / _KEPT).read_text())
 
-    def choose(self, kept: Kept) -> None:
+    def choose(self, kept: KeptCandidates) -> None:
         """Write down what is chosen now."""
         self._write(_KEPT, kept)
 
@@ -118,7 +118,7 @@ def draft(ground: Ground, job: Job) -> None:
         UsageError: nobody knows what is right in this assignment but its case files.
     """
     made = ground.settings.made(ground.assigned.id)
-    own = Draft(made, job.about)
+    own = DraftFolder(made, job.about)
     request = _request(ground.wanted.assignment, made, own.wish())
     harvest = _harvest(own, request)
     produced = scene_production.produce(request, harvest, lambda _: None)
@@ -151,7 +151,7 @@ def _with_paths(made: Path) -> list[CaseFile]:
     return [casefile.parse(path.read_bytes(), str(path)) for path in cases.paths(made)]
 
 
-def _harvest(own: Draft, request: scene_production.SceneRequest) -> Harvest:
+def _harvest(own: DraftFolder, request: scene_production.SceneRequest) -> Harvest:
     games = own.games
     if not games:
         return Harvest(Pool(), Counter(), Counter())
@@ -160,11 +160,13 @@ def _harvest(own: Draft, request: scene_production.SceneRequest) -> Harvest:
     return record_reading.harvest(games, wanted, 1, lambda *_: None)
 
 
-def _found(produced: scene_production.ProducedScenes, harvest: Harvest, folder: str) -> Found:
+def _found(
+    produced: scene_production.ProducedScenes, harvest: Harvest, folder: str
+) -> DraftFindings:
     candidates = produced.candidates
     places = {id(one): place for place, one in enumerate(candidates)}
     rest = [f"{count} × {why}" for why, count in sorted(harvest.counts.items()) if " " in why]
-    return Found(
+    return DraftFindings(
         tuple(_kept(one, folder) for one in candidates),
         tuple(places[id(one)] for one in produced.scenes),
         tuple(one.sentence for one in produced.mistakes),
@@ -191,14 +193,14 @@ def _digest(identity: object) -> str:
 # --- chosen by a teacher -----------------------------------------------------------------------
 
 
-def drop(kept: Kept, place: int) -> Kept:
+def drop(kept: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice without a position."""
     _require(kept, place)
     chosen = tuple(one for one in kept.chosen if one != place)
-    return Kept(chosen, (*kept.dropped, place))
+    return KeptCandidates(chosen, (*kept.dropped, place))
 
 
-def exchange(found: Found, kept: Kept, place: int) -> Kept:
+def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with another position for one: of its kind if there is one, else any.
 
     Of several the one is taken with which the choice catches most.
@@ -222,24 +224,26 @@ def exchange(found: Found, kept: Kept, place: int) -> Kept:
     return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
 
 
-def _require(kept: Kept, place: int) -> None:
+def _require(kept: KeptCandidates, place: int) -> None:
     if place not in kept.chosen:
         raise UsageError("this position is not among those chosen any more")
 
 
-def _is_open(found: Found, kept: Kept, place: int) -> bool:
+def _is_open(found: DraftFindings, kept: KeptCandidates, place: int) -> bool:
     if place in kept.chosen or place in kept.dropped:
         return False
     taken = {test.identity for one in kept.chosen for test in found.candidates[one].asked}
     return taken.isdisjoint(tuple(test.identity) for test in found.candidates[place].asked)
 
 
-def caught(found: Found, chosen: Iterable[int]) -> int:
+def caught(found: DraftFindings, chosen: Iterable[int]) -> int:
     """Return the mistakes that positions catch together with other case files, as bits."""
     return reduce(or_, (found.candidates[one].caught for one in chosen), found.beside)
 
 
-def written(assignment: Assignment, found: Found, kept: Kept) -> tuple[str, dict[str, str]]:
+def written(
+    assignment: Assignment, found: DraftFindings, kept: KeptCandidates
+) -> tuple[str, dict[str, str]]:
     """Return the case file of what is chosen, and the files that its commands name.
 
     Raises:

@@ -24,7 +24,7 @@ class OfFile(NamedTuple):
     wrong: tuple[int, ...]  # lines of tests that the reference engine fails
 
 
-class Measured(NamedTuple):
+class CaughtMistakes(NamedTuple):
     """What all private case files of an assignment catch."""
 
     files: tuple[OfFile, ...]
@@ -58,23 +58,23 @@ def place(made: Path, what: str) -> Path:
     return made / "strength" / f"{what}.json"
 
 
-def known(made: Path, what: str) -> Measured | None:
+def known(made: Path, what: str) -> CaughtMistakes | None:
     """Return the result of a job about ``what``; None: there is none yet."""
     path = place(made, what)
-    return canonical_json.loads(Measured, path.read_text()) if path.exists() else None
+    return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 
-def measured(files: Sequence[CaseFile], specification: Specification | None) -> Measured:
+def measured(files: Sequence[CaseFile], specification: Specification | None) -> CaughtMistakes:
     """Return what case files catch. Without a specification nobody knows any mistake."""
     if specification is None:
-        return Measured(tuple(_of(one, None) for one in files), 0, 0, ())
+        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
     parts = [strength.measure([one], specification) for one in files]
     caught, mistakes = 0, specification.settled_mistakes
     for part in parts:
         caught |= part.caught
     alive = [one.sentence for place, one in enumerate(mistakes) if not caught >> place & 1]
     own = tuple(_of(one, part) for one, part in zip(files, parts, strict=True))
-    return Measured(own, caught.bit_count(), len(mistakes), tuple(alive))
+    return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
 
 
 def _of(case: CaseFile, found: strength.Strength | None) -> OfFile:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from harness.escaping import one_line
 from harness.grading.records import ClassResult, Graded
 from harness.records import Verdict
-from harness.report.html.names import link
+from harness.report.html.page_names import link
 from harness.report.markup import Markup
 
 _NAMES = 60  # characters

@@ -13,13 +13,13 @@ from harness.grading.exports.class_page import (
     attention,
     marks,
     matrix,
-    submissions,
-    trial,
+    submission_table,
+    suspect_tests,
     wrong,
 )
 from harness.grading.exports.class_page.addresses import PAGE
+from harness.grading.exports.class_page.class_style import CLASS
 from harness.grading.exports.class_page.known import ClassOverview
-from harness.grading.exports.class_page.style import CLASS
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.records import IMAGE, ClassResult
@@ -76,9 +76,9 @@ def _body(known: ClassOverview, look: Markup) -> Iterator[Markup]:
         ("look", "Look first", look),
         ("marks", "Marks", marks.section(result)),
         ("wrong", "What went wrong", wrong.section(known)),
-        ("subs", "Submissions", submissions.section(known)),
+        ("subs", "Submissions", submission_table.section(known)),
         ("m", "Tests × submissions", matrix.section(known)),
-        ("trial", "Tests on trial", trial.section(known)),
+        ("trial", "Tests on trial", suspect_tests.section(known)),
     )
     shown = [one for one in sections if one[2]]
     yield _HERO % (result.assignment.title, _counts(result))

@@ -13,14 +13,14 @@ from harness.grading.marks.common_errors import CommonError, WrongAnswers, commo
 from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome, Reply
+from harness.report.board_evidence import evidence
 from harness.report.context import contexts
-from harness.report.evidence import evidence
-from harness.report.html.board import board
+from harness.report.file_view import FileView
+from harness.report.html.board_drawing import board
 from harness.report.html.card import title
 from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup, joined
 from harness.report.sides import Side, Sides, sides
-from harness.report.view import FileView
 from harness.text import more, number_of
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many

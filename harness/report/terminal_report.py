@@ -10,9 +10,7 @@ from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
 from harness.report.context import Context, contexts
 from harness.report.difference import Segment
-from harness.report.paint import VERDICTS, Paint
-from harness.report.sides import Side, Sides, sides
-from harness.report.view import (
+from harness.report.file_view import (
     WORDS,
     Break,
     FileView,
@@ -20,6 +18,8 @@ from harness.report.view import (
     crash_of,
     setup_errors,
 )
+from harness.report.paint import VERDICTS, Paint
+from harness.report.sides import Side, Sides, sides
 from harness.text import number_of
 from oracle.draw import Diagram, draw_text
 

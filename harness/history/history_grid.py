@@ -17,9 +17,9 @@ from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange
 from harness.history.tallies import of_file
 from harness.history.test_courses import FileCourse, Streak, TestCourse
 from harness.records import Verdict
-from harness.report.html.names import link, part_name
+from harness.report.html.page_names import link, part_name
+from harness.report.html.page_style import MATRIX
 from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
-from harness.report.html.style import MATRIX
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of
 

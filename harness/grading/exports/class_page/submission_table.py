@@ -11,7 +11,7 @@ from harness.grading.exports.class_page.addresses import linked
 from harness.grading.exports.class_page.known import ClassOverview
 from harness.grading.marks.concerns import likes
 from harness.grading.records import ClassResult, Graded, decimal
-from harness.report.html.names import link
+from harness.report.html.page_names import link
 from harness.report.html.parts import choices
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import number_of

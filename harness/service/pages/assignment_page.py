@@ -24,7 +24,7 @@ _PATH = "/courses/{course}/assignments/{assignment}"
 _STATES = {"": "received", DONE: "checked", FAULT: "could not be checked: ask your teacher"}
 
 
-class Shown(NamedTuple):
+class UploadLine(NamedTuple):
     """An upload in a list."""
 
     upload: Upload
@@ -65,23 +65,23 @@ def show(here: Now) -> Response:
     )
 
 
-def _everybodys(db: Connection, here: Here) -> list[Shown]:
+def _everybodys(db: Connection, here: Here) -> list[UploadLine]:
     assigned = here.sure().assigned
     found = uploads.UPLOADS.all(db, "key", "at", assignment=assigned.id)
     return listed(db, found, belonging.of_all(db, assigned).values())
 
 
-def _own(db: Connection, here: Here) -> list[Shown]:
+def _own(db: Connection, here: Here) -> list[UploadLine]:
     known = here.sure()
     heap = belonging.of(db, known.assigned, known.member.submits_as)
     return listed(db, heap.seen_by(known.member.key), [heap])
 
 
-def listed(db: Connection, found: list[Upload], heaps: Iterable[Heap]) -> list[Shown]:
+def listed(db: Connection, found: list[Upload], heaps: Iterable[Heap]) -> list[UploadLine]:
     """Return uploads as a list has them; of each student or group one counts."""
     counting = belonging.counting(heaps)
     jobs = {one.id: job_of(queue.of(db, one.id)) for one in found}
-    return [Shown(one, state(one, jobs[one.id]), one.id in counting) for one in found]
+    return [UploadLine(one, state(one, jobs[one.id]), one.id in counting) for one in found]
 
 
 def job_of(jobs: list[Job]) -> Job | None:

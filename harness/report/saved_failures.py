@@ -17,10 +17,10 @@ from harness.judging.recognition import specifications_of
 from harness.reading.setups import SetUp
 from harness.reading.statuses import COUNTS
 from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, RunResult, Step, Verdict
-from harness.report import files
+from harness.report import report_files
 from harness.report.context import contexts, shell_word
+from harness.report.file_view import FileView
 from harness.report.junit import mismatch
-from harness.report.view import FileView
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
 from harness.text import encode
@@ -55,7 +55,7 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
             path = f"{folder}/{name}.{view.file.case.format}"
             again = f"{run.repeat.start} {shell_word(path)}"
             text = "\n".join(_lines(view, outcome, comment, again, names))
-            files.write_bytes(path, encode(text + "\n"))
+            report_files.write_bytes(path, encode(text + "\n"))
             _save_board(view, outcome, game, f"{folder}/{name}.sgf")
 
 
@@ -93,7 +93,7 @@ class _FileNames:
         if real not in self._copies:
             self._copies[real] = name = self._free(*os.path.splitext(os.path.basename(path)))  # noqa: PTH119, PTH122
             try:
-                files.write_bytes(f"{self._folder}/{name}", Path(path).read_bytes())
+                report_files.write_bytes(f"{self._folder}/{name}", Path(path).read_bytes())
             except OSError as error:
                 raise ReportError(f"cannot copy {path}: {error.strerror}") from error
         return self._copies[real]
@@ -203,7 +203,7 @@ def _save_board(view: FileView, outcome: Outcome, game: str, path: str) -> None:
         to_play=_to_play(step),
         comment=escape_controls(told),
     )
-    files.write_bytes(path, data)
+    report_files.write_bytes(path, data)
 
 
 def _to_play(step: Step) -> int:

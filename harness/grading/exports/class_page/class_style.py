@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.report.html.style import MATRIX
+from harness.report.html.page_style import MATRIX
 
 _BOTH = r"""
 .page,.top>div{max-width:1160px}.box.unsafe h2{color:var(--fail)}

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .board import BLACK, Point, Refusal
-from .terminal import NO_SUCH_CLASS, SIZE, TerminalGame, said
+from .go_board import BLACK, Point, Refusal
+from .terminal_game import NO_SUCH_CLASS, SIZE, TerminalGame, said
 
 _PROBES: tuple[Point, Point] = ((2, 4), (8, 3))  # no two ways to count agree on the first
 _COUNTINGS = {

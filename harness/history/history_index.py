@@ -7,8 +7,8 @@ from itertools import groupby
 
 from harness.escaping import one_line
 from harness.history import history_text, plots
-from harness.history.grid import STYLE as GRID
-from harness.history.grid import Addresses, Crumbs
+from harness.history.history_grid import STYLE as GRID
+from harness.history.history_grid import Addresses, Crumbs
 from harness.history.records import (
     FileKept,
     Flaky,
@@ -21,7 +21,7 @@ from harness.history.records import (
 )
 from harness.history.tallies import of_file, of_run
 from harness.history.test_courses import FileCourse, shown_runs
-from harness.report.html.names import link
+from harness.report.html.page_names import link
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import more, number_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from harness.report.evidence import Evidence
+from harness.report.board_evidence import Evidence
 from harness.report.markup import NOTHING, Markup, joined
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.draw import Diagram, PositionCourse, describe, star_points

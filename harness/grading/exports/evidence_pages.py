@@ -13,22 +13,22 @@ from itertools import pairwise
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import quoted
 from harness.grading.exports.class_page.addresses import PAGE, Places, evidence, shown_name
+from harness.grading.exports.class_page.class_style import EVIDENCE
 from harness.grading.exports.class_page.known import ordered
-from harness.grading.exports.class_page.style import EVIDENCE
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.shortening import short_outcome, shortened
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
+from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
-from harness.report.html.names import LogPages, link
+from harness.report.html.page_names import LogPages, link
 from harness.report.html.parts import KINDS, LOOK, PageFrame, box, in_words, page
 from harness.report.html.times import in_words as time_in_words
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, escape, joined
 from harness.report.tally import tally
-from harness.report.view import FileView
 from harness.text import number_of
 
 _STDERR = 20_000  # characters of its end

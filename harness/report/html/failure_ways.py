@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from harness.escaping import one_line
 from harness.report.alike import Failed
 from harness.report.alike import ways as found_ways
-from harness.report.evidence import evidence
-from harness.report.html.board import board
+from harness.report.board_evidence import evidence
+from harness.report.file_view import FileView
+from harness.report.html.board_drawing import board
 from harness.report.html.file import card_addresses
 from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup
 from harness.report.sides import sides
-from harness.report.view import FileView
 from harness.text import number_of, some
 
 _SHOWN, _FILES, _COMMANDS = 6, 6, 4  # ways; files and commands of one that are named

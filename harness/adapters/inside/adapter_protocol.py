@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .board import AdapterBoard, Refusal, color_of
+from .go_board import AdapterBoard, Refusal, color_of
 
 SYNTAX = "syntax error"
 Command = Callable[[list[str]], str]

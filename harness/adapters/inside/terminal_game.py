@@ -17,11 +17,11 @@ from typing import Any
 import pexpect
 from pexpect.popen_spawn import PopenSpawn
 
-from .board import Refusal, TimeOut
+from .board_reading import BoardReader, Shown
 from .calling import PATIENCE, describe, limit_processor_time, quoted
+from .go_board import Refusal, TimeOut
 from .methods import JAVA, class_path
-from .patience import TimeLeft
-from .reading import BoardReader, Shown
+from .time_left import TimeLeft
 
 SIZE = 11  # java-go.txt: "The grid we will use for this assignment is an 11x11 board."
 NO_SUCH_CLASS = 64  # this exit status, the next and the sign are Shim.java's
