@@ -73,21 +73,23 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     assert mistaken.failing(case, mistaken_engine(mistake), named("gogui")) == {last}
 
 
-@pytest.mark.long(2)
+@pytest.mark.long(1)
+@pytest.mark.parametrize("examples", [100, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_the_right_engine_is_never_blamed(assignment):
+def test_the_right_engine_is_never_blamed(assignment, examples):
     with fuzzed(
-        lambda: specification(assignment).right_engine(), assignment, examples=300
+        lambda: specification(assignment).right_engine(), assignment, examples=examples
     ) as fuzzer:
         assert list(fuzzer.findings()) == []
         assert fuzzer.unconfirmed == 0
 
 
-@pytest.mark.long(2)
+@pytest.mark.long(1)
+@pytest.mark.parametrize("examples", [20, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", PLAIN)
-def test_nor_is_another_right_program(assignment):
+def test_nor_is_another_right_program(assignment, examples):
     """The second implementation shares nothing with the oracle, and is slow."""
-    with fuzzed(PLAIN[assignment], assignment, examples=60, seed=1) as fuzzer:
+    with fuzzed(PLAIN[assignment], assignment, examples=examples, seed=1) as fuzzer:
         assert list(fuzzer.findings()) == []
 
 

@@ -305,7 +305,7 @@ def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
     texts = set()
     for jobs in (1, 2):
         path = tmp_path / f"{jobs}.gtp"
-        generate(path, records, "--assignment", "java-go", "-n", 12, "--jobs", jobs)
+        generate(path, records, "--assignment", "go-scoring", "-n", 6, "--jobs", jobs)
         texts.add(path.read_text())
     assert len(texts) == 1
 
@@ -337,7 +337,7 @@ def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
         folder, path = tmp_path / name, tmp_path / f"{name}.gtp"
         shutil.copytree(records, folder)
         more = "--secret", tmp_path / "secret"
-        _, case = generate(path, folder, "--assignment", "java-go", "-n", 12, *more)
+        _, case = generate(path, folder, "--assignment", "go-scoring", "-n", 6, *more)
         assert f"/{name}/" in comments(case)
         found.append([step.text for step in case.steps])
     assert found[0] == found[1]
@@ -351,7 +351,7 @@ def test_seeds_and_secrets_differ(tmp_path):
     texts = set()
     for number, more in enumerate(options):
         path = tmp_path / f"{number}.gtp"
-        _, case = generate(path, "--assignment", "gomoku-policy", "-n", 6, *more)
+        _, case = generate(path, "--assignment", "gomoku-rules", "-n", 4, *more)
         texts.add("\n".join(step.text for step in case.steps))
     assert len(texts) == len(options)
 

@@ -283,8 +283,15 @@ RIGHT = {
 }
 
 
+# Where choosing takes 10 to 20 seconds.
+LATER = ("othello", "solver")
+
+
 @pytest.mark.long(8)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LATER else []) for name in GAMES],
+)
 def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys, monkeypatch):
     """Chosen in this process, which is many times faster; then put to real programs."""
     seed(0)  # of the moves that the programs choose

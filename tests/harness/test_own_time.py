@@ -76,7 +76,10 @@ def launcher(sandbox: str, folder: Path = ENGINES):
 
 @pytest.mark.long(5)
 @pytest.mark.processes
-@pytest.mark.parametrize(("sandbox", "rows"), [("off", ROWS), ("3", FEW), ("2", FEW), ("1", FEW)])
+@pytest.mark.parametrize(
+    ("sandbox", "rows"),
+    [("off", ROWS), ("3", FEW), pytest.param("2", FEW, marks=pytest.mark.slow), ("1", FEW)],
+)
 def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late(sandbox, rows):
     """They are asked at the same time: each keeps the others from the processor, too."""
     computing = sum(not how.startswith("sleep") for how, *_ in rows)

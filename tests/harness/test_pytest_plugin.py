@@ -125,7 +125,10 @@ def word_of(report: pytest.TestReport) -> str:
 
 
 @pytest.fixture
-def bench(pytester: pytest.Pytester) -> Bench:
+def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """With no plugin of others: they take most of a second to load, in each worker again."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "harness.pytest_plugin,xdist.plugin")
     return Bench(pytester)
 
 
@@ -458,14 +461,15 @@ def test_usage_errors(bench: Bench, words: list[str], message: str) -> None:
     result.stderr.fnmatch_lines([f"*{message}"])
 
 
-def test_nothing_without_an_engine(bench: Bench) -> None:
-    bench.write(good=GOOD)
-    bench.pytester.makepyfile(
+def test_nothing_without_an_engine(pytester: pytest.Pytester) -> None:
+    """Where it is installed: pytest finds it by itself."""
+    Bench(pytester).write(good=GOOD)
+    pytester.makepyfile(
         test_a="import sys\nHEAVY = {'harness.pytest_plugin.items', 'harness.running.runs'}\n"
         "HEAVY |= {'oracle', 'numpy', 'pexpect'}\n"
         "def test_a():\n    assert not HEAVY & set(sys.modules)\n"
     )
-    result = bench.pytester.runpytest_subprocess()
+    result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=1)
 
 

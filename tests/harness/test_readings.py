@@ -24,7 +24,7 @@ from oracle.readings import READINGS
 from tests.harness.in_process import fuzzed
 
 ROOT = Path(__file__).parents[2]
-SECRETS = 10
+SECRETS = [3, pytest.param(10, marks=pytest.mark.slow)]
 EXAMPLES = 8  # conversations for each reading in this suite; see the benchmarks for minutes of it
 
 _DRAW = settings(DRAW, max_examples=15)
@@ -80,7 +80,8 @@ def test_a_case_that_asks_it_would_be_noticed(tmp_path):
 
 @pytest.mark.long(3)
 @EVERY
-def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("count", SECRETS)
+def test_private_sets_do_not_ask_it_either(assignment, count, tmp_path, monkeypatch, capsys):
     # What makes a set strong, or counts what it catches, takes time and asks nothing else.
     monkeypatch.setattr(
         scene_production, "Stage", lambda specification, _: Stage(specification, ())
@@ -88,7 +89,7 @@ def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch
     monkeypatch.setattr(scene_production, "_ROUNDS", 0)
     monkeypatch.setattr(scene_production, "FROM_NOTHING", 1)
     paths = []
-    for number in range(SECRETS):
+    for number in range(count):
         monkeypatch.setenv("SECRET_OF_THE_COURSE", f"correct horse battery {number}")
         paths.append(tmp_path / f"{number}.gtp")
         words = ("--assignment", assignment, "--secret", "env:SECRET_OF_THE_COURSE", "-n", "60")
@@ -97,7 +98,7 @@ def test_ten_private_sets_do_not_ask_it_either(assignment, tmp_path, monkeypatch
             1,
         }  # 1: fewer tests than asked for
     capsys.readouterr()
-    assert len({path.read_text() for path in paths}) == SECRETS
+    assert len({path.read_text() for path in paths}) == count
     assert accused(assignment, paths) == []
 
 

@@ -141,9 +141,18 @@ def test_check(check: str, level: int, user: str, open_room: Path) -> None:
 # --- the red team
 
 
+# Left to the slow tier: an ordinary user has namespaces, root in a container lacks some of them,
+# and at level 1 an ordinary user's engines share the most with others.
+RARE = {(3, "root"), (2, "ordinary user"), (1, "root")} if "root" in USERS else set()
+ATTACKED = [
+    pytest.param(level, user, marks=[pytest.mark.slow] if (level, user) in RARE else [])
+    for level in LEVELS
+    for user in USERS
+]
+
+
 @pytest.mark.long(30)
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("level", "user"), ATTACKED)
 def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_folder: Path) -> None:
     """But those that a level is known, and says, not to hold."""
     needs(level)

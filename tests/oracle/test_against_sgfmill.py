@@ -1,4 +1,7 @@
-"""sgfmill scores 100,000 positions of random play, middles and ends, as the oracle does."""
+"""sgfmill scores positions of random play, middles and ends, as the oracle does.
+
+20,000 of them; in the slow tier 100,000.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,23 @@ from tests.oracle.boards import end_of, random_game, to_array
 from tests.tiers import long_if
 
 SIZES = range(2, 20)
-PER_SIZE = 100_000 // len(SIZES) + 1
+NUMBERS = [
+    pytest.param(20_000 // len(SIZES), id="20,000"),
+    pytest.param(100_000 // len(SIZES) + 1, id="100,000", marks=pytest.mark.slow),
+]
 
 
-def random_play(size):
-    """Return positions of random games: about a third of their middles, and their ends."""
+def random_play(size, number):
+    """Return so many positions of random games: a third of their middles, and their ends."""
     rng = random.Random(size)
     positions, ends = [], 0
-    while len(positions) < PER_SIZE:
+    while len(positions) < number:
         game = random_game(grid(size), rng)
         positions += [position for position in game[:-1] if rng.random() < 1 / 3]
         positions.append(game[-1])
         ends += end_of(game) is not None
-    assert ends > 5
-    return positions[-PER_SIZE:]
+    assert ends > 3
+    return positions[-number:]
 
 
 def sgfmill_score(cells):
@@ -37,9 +43,10 @@ def sgfmill_score(cells):
     return board.area_score()
 
 
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("size", [long_if(size > 9, size) for size in SIZES])
-def test_area_score(size):
-    positions = random_play(size)
+def test_area_score(size, number):
+    positions = random_play(size, number)
     boards = to_array(positions)
     expected = [sgfmill_score(cells) for cells in boards.tolist()]
     assert batch.score(boards).tolist() == expected
