@@ -18,13 +18,16 @@ from harness.records import FileResult, Verdict
 from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.running import gathering
+from harness.running import gathering, result_transfer
 from harness.running.runs import Options, run
 from harness.sandbox import levels
 
 pytestmark = pytest.mark.processes
 
 pytest_plugins = ["pytester"]
+# What an inner run of pytest imports is forgotten after it. Pickles of results name functions of
+# this module: those of the outer process must be the same ones before and after.
+assert result_transfer
 
 CASES = Path(__file__).parent.parent.parent / "cases"
 ENGINES = Path(__file__).parent.parent / "engines"
