@@ -51,7 +51,7 @@ def asked(kind, request, folder):
     with opened(made._replace(rate=1_000_000, largest=1 << 12)) as service:
         people = {}
         with service.database.acting() as act:
-            ids = test_access._course(act, people, "")
+            ids = test_access._course(act, people, "", made)
             tokens = {
                 name: entering.token(act._replace(by=people[name]), "ci", "all")[1].text
                 for name in (TEACHER, ASSISTANT, STUDENT)

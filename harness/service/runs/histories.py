@@ -24,8 +24,9 @@ RUNS = 100  # the last ones, of which a history is made
 
 def found(suite: Suite, runs: Sequence[RunKept]) -> Trends:
     """Return what the runs of a suite tell together, whatever the program was called in each."""
-    named = [run._replace(program=suite.title) for run in runs]
-    return trends("runs posted", history_file.VERSION, named, suite.title)
+    program = runs[-1].program if runs else ""
+    named = [run._replace(program=program) for run in runs]
+    return trends(suite.title, history_file.VERSION, named, program)
 
 
 def written(folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]) -> Path:
