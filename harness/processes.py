@@ -1,12 +1,13 @@
-"""Which processes there are, read from ``/proc``."""
+"""Which processes there are, read from ``/proc``, and how many processors.
+
+Where there is no ``/proc``, as on macOS, nothing is known of other processes.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
-_TICKS = os.sysconf("SC_CLK_TCK")  # of the times in /proc, in a second
 MOST_OF_A_FILE = 1 << 22  # bytes to read of a list that an engine can make longer
 
 
@@ -43,6 +44,8 @@ def descendants(pid: int) -> list[int]:
 
 def processor_seconds() -> float:
     """Return what this process and all below it have computed, those that have ended as well."""
+    from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+
     ours = sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
     return ours + sum(map(_computed, descendants(os.getpid())))
 
@@ -53,7 +56,14 @@ def _computed(pid: int) -> float:
         figures = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, figures[11:15])) / _TICKS
+    return sum(map(int, figures[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def processors() -> int:
+    """Return how many processors this process may use; all, where the system does not tell."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def processor_of(pid: int) -> int:

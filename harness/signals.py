@@ -13,23 +13,20 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]
 import contextlib
 import sys
-from _signal import (
-    SIG_DFL,
-    SIG_IGN,
-    SIGCHLD,
-    SIGHUP,
-    SIGINT,
-    SIGKILL,
-    SIGSTOP,
-    SIGTERM,
-)
+from _signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM
 from collections.abc import Iterator
 from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
+# On Windows there are none of these.
+SIGCHLD: Any = getattr(signal, "SIGCHLD", None)
+SIGHUP: Any = getattr(signal, "SIGHUP", None)
+SIGKILL: Any = getattr(signal, "SIGKILL", None)
+SIGSTOP: Any = getattr(signal, "SIGSTOP", None)
+_HAS_TIMERS = hasattr(signal, "setitimer")
 _SOON = 0.01  # seconds
 _ECHO = 0.5  # seconds after a signal in which another one is the same wish
 _times: list[float] = []  # of time.monotonic(), when signals came
@@ -48,7 +45,7 @@ def set_defaults() -> None:
 def notice_children() -> None:
     """Let the kernel tell how children ended: where SIGCHLD is ignored it forgets that at once."""
     with contextlib.suppress(ValueError):  # not the main thread
-        if signal.getsignal(SIGCHLD) == SIG_IGN:
+        if SIGCHLD is not None and signal.getsignal(SIGCHLD) == SIG_IGN:
             signal.signal(SIGCHLD, SIG_DFL)
 
 
@@ -121,7 +118,8 @@ def exit_status() -> int:
 def ending_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack, as Ctrl-C does, so that engines are ended."""
     # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
-    deadly = [number for number in (SIGTERM, SIGHUP) if signal.getsignal(number) == SIG_DFL]
+    known = [number for number in (SIGTERM, SIGHUP) if number is not None]
+    deadly = [number for number in known if signal.getsignal(number) == SIG_DFL]
     try:
         for number in deadly:
             _times.clear()  # what ended something else is no echo
@@ -129,7 +127,7 @@ def ending_on_signals() -> Iterator[None]:
     except ValueError:  # not the main thread
         deadly = []
     try:
-        with _losing_none() if deadly else contextlib.nullcontext():
+        with _losing_none() if deadly and _HAS_TIMERS else contextlib.nullcontext():
             yield
     finally:
         for number in deadly:

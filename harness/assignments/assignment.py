@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from harness import shipped, toml_schema
+from harness import platforms, shipped, toml_schema
 from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.declared import declaration as declared
@@ -163,7 +163,10 @@ class Assignment(NamedTuple):
     def _reference(self) -> tuple[str, ...]:
         """Return the words of the reference's command; empty without a reference."""
         told = self.declaration and self.declaration.reference
-        return tuple(self.filled(shlex.split(told.command), self.place)) if told else ()
+        if not told:
+            return ()
+        platforms.need_engines("starting a reference")
+        return tuple(self.filled(shlex.split(told.command), self.place))
 
     def _state(self, words: Sequence[str]) -> Sequence[object]:
         """Return what changes when somebody writes to the files of the reference."""

@@ -44,6 +44,11 @@ COMMANDS = {
     "man": ("harness.cli.man", "write manual pages"),
 }
 
+# What starts no engine, or not without an option that asks for it.
+_WITHOUT_ENGINES = frozenset(
+    {"cases", "convert", "generate", "history", "strength", "submit", "verify"}
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run ``gtp-harness`` and return its exit status (:class:`harness.exits.ExitCode`).
@@ -128,6 +133,10 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
         return ExitCode.OK
     if name not in COMMANDS:
         return _say(_unknown(name), ExitCode.BROKEN)
+    from harness import platforms
+
+    if name not in _WITHOUT_ENGINES and not platforms.has_engines():
+        return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
     command = _loaded(COMMANDS[name][0], collects=collects)
     signals.notice_children()
     with signals.ending_on_signals():

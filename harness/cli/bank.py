@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
+from harness.processes import processors
 from harness.text import number_of
 
 TYPE_CHECKING = False
@@ -172,7 +172,7 @@ def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
         Path(given.bank),
         overlay=Path(given.overlay) if given.overlay else None,
         sandbox=given.sandbox,
-        jobs=given.jobs or len(os.sched_getaffinity(0)),
+        jobs=given.jobs or processors(),
     )
 
 

@@ -9,9 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.assignments import banked
+from harness import platforms
 from harness.assignments.assignment import Assignment
-from harness.assignments.python import with_python
 from harness.banks.mutating import mutant_engines
 from harness.banks.records import WrongEngine
 from harness.cli.arguments import CommandParser
@@ -54,6 +53,10 @@ def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[Wrong
     Raises:
         UsageError: there is none in the banks that it names.
     """
+    platforms.need_engines("starting wrong engines")
+    from harness.assignments import banked
+    from harness.assignments.python import with_python
+
     with contextlib.ExitStack() as stack:
         own = found
         if given.bank and found.starts_python:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from harness import platforms
 from harness.cli.arguments import CommandParser
 from harness.errors import SandboxError, UsageError
 from harness.exits import ExitCode
@@ -78,9 +79,11 @@ def command_line() -> CommandParser:
 def _facts() -> dict[str, str]:
     """Return what matters of the machine, by the name that it is printed with."""
     root = os.geteuid() == 0
+    found = {"machine": f"{platform.system()} {platform.release()}, {platform.machine()}"}
+    if not platforms.has_sandboxes():
+        return found
     groups = cgroup.usable_parents()
-    return {
-        "machine": f"{platform.system()} {platform.release()}, {platform.machine()}",
+    return found | {
         "user": "root: engines run as a user without rights" if root else "an ordinary user",
         "bubblewrap": _bubblewrap(),
         "Landlock": f"ABI {landlock.abi()}" if landlock.abi() else "not in this kernel",
@@ -154,6 +157,10 @@ def _find_levels() -> dict[int, str]:
 def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
     for name, value in facts.items():
         print(f"{name:16}{value}")
+    reasons = set(found.values())
+    if len(reasons) == 1 and all(reasons):
+        print(f"levels 3 to 1   no: {reasons.pop()}")
+        found = {}
     for level, why in found.items():
         print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
         if not why:

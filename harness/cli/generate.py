@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import Namespace
 from collections import Counter
@@ -22,6 +21,7 @@ from harness.exits import ExitCode
 from harness.generating import choices, moves, record_reading, scene_production, scene_text
 from harness.generating.coverage_report import report
 from harness.generating.pool import Pool
+from harness.processes import processors
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import CaseFile
@@ -158,7 +158,7 @@ def _harvest(
     if not given.games:
         return record_reading.Harvest(Pool(), Counter(), Counter())
     found = record_reading.records(given.games)
-    jobs = given.jobs or len(os.sched_getaffinity(0))
+    jobs = given.jobs or processors()
     progress.begin(record_reading.weight(found))
     return record_reading.harvest(found, wanted, jobs, progress.read)
 

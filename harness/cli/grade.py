@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import sys
 from collections import Counter
 from contextlib import closing, nullcontext
@@ -26,6 +25,7 @@ from harness.grading import LEDGER, ORIGINALS
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
 from harness.grading.ledger.places import LedgerFile
+from harness.processes import processors
 from harness.report.paint import Paint
 from harness.text import number_of
 
@@ -250,7 +250,7 @@ def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
         public_only=given.public_only,
         images=not given.no_images,
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
-        jobs=given.jobs or len(os.sched_getaffinity(0)),
+        jobs=given.jobs or processors(),
         budget=given.budget * 60,
         regrade=given.regrade,
         accept=given.accept,

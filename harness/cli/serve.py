@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
+from harness.processes import processors
 
 if TYPE_CHECKING:
     import argparse
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
         host=given.host,
         port=given.port,
         address=given.address,
-        workers=given.workers or len(os.sched_getaffinity(0)),
+        workers=given.workers or processors(),
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
         log="-" if given.log_stderr else "",

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness import platforms
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
 from harness.banks.bank_runs import EngineAsker
@@ -108,6 +109,8 @@ def _verified(cases: Sequence[CaseFile], given: Namespace) -> Verified:
     """Return what is found by the assignment, and by other programs for it if there are some."""
     if not given.assignment:
         return verify(cases, None, given.dialect)
+    if given.against:
+        platforms.need_engines("--against")
     own = assignment.find(given.assignment)
     specification = specification_of(own)
     found = verify(cases, specification, given.dialect)

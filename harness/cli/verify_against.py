@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.assignments import banked
 from harness.banks.bank_runs import EngineAsker
 from harness.records import CaseFile
 from harness.text import number_of
@@ -19,6 +18,8 @@ def with_questions(
     Raises:
         SandboxError: the harness broke, or there is no sandbox here.
     """
+    from harness.assignments import banked
+
     wrong = {(one.path, one.line) for one in found.findings if one.kind is FindingKind.WRONG}
     asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
     for command in commands if wrong else ():

@@ -26,6 +26,7 @@ from contextlib import suppress
 from time import monotonic
 
 from harness.errors import StarvedError
+from harness.processes import processors
 from harness.typed import NamedTuple
 
 LOOK = 0.05  # seconds between two looks
@@ -135,7 +136,7 @@ class EngineClock:
         self.beside = 1.0
         self.first_look = _FIRST_LOOK
         self._processes = processes
-        self._cores = len(os.sched_getaffinity(0))
+        self._cores = processors()
         self._threads: Threads = {}
         self._seen = False  # there was a process to look at
         self._born = monotonic()

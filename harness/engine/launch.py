@@ -12,15 +12,15 @@ import os
 import shlex
 import sys
 import time
-from _signal import SIGKILL, SIGTERM  # type: ignore[import-not-found]
+from _signal import SIGTERM  # type: ignore[import-not-found]
 
 from harness import signals
 from harness.engine import leftovers
-from harness.engine.spawn import spawn
 from harness.errors import EngineError, UsageError
 from harness.paths import joined
 from harness.processes import descendants
 from harness.records import Failure, FailureKind
+from harness.signals import SIGKILL
 from harness.typed import Protocol
 
 TYPE_CHECKING = False
@@ -155,7 +155,13 @@ class PlainEngine:
 
     def __init__(self, words: list[str], folder: str, output: int | None = None) -> None:
         """Start it; raises :class:`OSError` if that cannot be done."""
-        self.pid, self.stdin, self.stdout, self.stderr = spawn(words[0], words, folder, output)
+        from harness.engine.spawn import spawn  # which needs the C library of a Unix
+
+        found = spawn(words[0], words, folder, output)
+        self.pid = found.pid
+        self.stdin: IO[bytes] | None = found.stdin
+        self.stdout: IO[bytes] | None = found.stdout
+        self.stderr: IO[bytes] | None = found.stderr
         self._status: int | None = None  # once it was collected
 
     def status(self) -> int | None:
@@ -166,6 +172,11 @@ class PlainEngine:
         if end is None:
             return None
         return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+    def kill(self) -> None:
+        """End it by force, and wait for its end."""
+        os.kill(self.pid, SIGKILL)
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
 
     def collect(self) -> None:
         """Wait for its end; from then on its id may be another's."""
@@ -199,7 +210,7 @@ class PlainLauncher:
         self._known = frozenset(leftovers.children())
         with leftovers.lock:  # or another thread takes it for what its own engine left
             try:
-                process = PlainEngine([path, *words[1:]], folder, output)
+                process = _started([path, *words[1:]], folder, output)
             except OSError as error:
                 failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
                 raise EngineError(failure) from None
@@ -211,8 +222,7 @@ class PlainLauncher:
         if engine.status() is None:
             _signal_group(engine, SIGTERM)
             _wait_for_exit(engine, _SIGTERM_PATIENCE)
-            os.kill(engine.pid, SIGKILL)
-            os.waitid(os.P_PID, engine.pid, os.WEXITED | os.WNOWAIT)
+            engine.kill()
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         with leftovers.lock:
             left = leftovers.end_leftovers(self._known)
@@ -220,6 +230,14 @@ class PlainLauncher:
         engine.collect()
         leftovers.engines.discard(engine.pid)
         return left
+
+
+def _started(words: list[str], folder: str, output: int | None) -> PlainEngine:
+    if hasattr(os, "pidfd_open"):
+        return PlainEngine(words, folder, output)
+    from harness.engine.watched import WatchedEngine
+
+    return WatchedEngine(words, folder, output)
 
 
 def _wait_for_exit(engine: PlainEngine, seconds: float) -> None:

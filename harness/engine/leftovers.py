@@ -15,11 +15,11 @@ import _thread
 import contextlib
 import os
 import time
-from _signal import SIGKILL  # type: ignore[import-not-found]
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+from harness.signals import SIGKILL
 from harness.typed import NamedTuple
 
 _PR_SET_CHILD_SUBREAPER = 36

@@ -20,6 +20,9 @@ from harness.report.markup import SharedMarkup
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
+# What Windows has, or has not, of flags.
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NEW = 0o666  # the mode of a new file, of which the umask takes its part
 
 
@@ -97,14 +100,14 @@ def _write_file(path: str, pieces: Iterable[bytes], lasting: bool) -> None:
     except OSError:  # the folder takes no new file, but the old one may be written
         opened = None
     if opened is None:
-        _fill(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _NEW), pieces)
+        _fill(os.open(place, _WRITE, _NEW), pieces)
         return
     try:
         _fill(opened, pieces)
         if not lasting:  # ext4 writes what is renamed onto a file to the disk at once
             with suppress(FileNotFoundError):
                 os.unlink(place)
-        os.rename(beside, place)
+        os.replace(beside, place)
     except BaseException:
         with suppress(OSError):
             os.unlink(beside)
@@ -144,7 +147,7 @@ def _beside(place: str) -> str:
 
 
 def _open_new(path: str, mode: int) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+    return os.open(path, _WRITE | _NO_LINK, mode)
 
 
 def try_to_write(path: str) -> None:

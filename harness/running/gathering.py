@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Sequence
 
 from harness.options import Options
+from harness.processes import processors
 from harness.records import (
     CaseFile,
     Failure,
@@ -61,7 +61,7 @@ class ResultCollector:
         workers = min(self._workers(), len(self._cases))
         if workers <= 1 and not self._options.rerun and not setting.dialect.settles_late:
             setting = setting._replace(on_test=self._on_test)
-        setting = setting._replace(crowded=workers >= len(os.sched_getaffinity(0)))
+        setting = setting._replace(crowded=workers >= processors())
         if workers > 1:
             from harness.running import result_transfer
 
@@ -88,7 +88,7 @@ class ResultCollector:
     def _workers(self) -> int:
         if self._options.verbose:
             return 1
-        return self._options.jobs or len(os.sched_getaffinity(0))
+        return self._options.jobs or processors()
 
     def _progress(self, place: int, judged: object) -> None:
         case = self._cases[place]

@@ -165,7 +165,10 @@ class WorkerHandle:
         return self._slept >= _SLEPT
 
     def look(self, seconds: float) -> None:
-        """Take note of what was used in the seconds since the last look."""
+        """Take note of what was used in the seconds since the last look.
+
+        Where nothing is known of other processes, none is asleep.
+        """
         # Its box server looks after an engine; what that needs is no sign of an engine awake.
         engine = [pid for child in children(self.pid) for pid in descendants(child) or [child]]
         before, self._own = self._own, engine_clock.look([self.pid], self._own)
@@ -173,7 +176,7 @@ class WorkerHandle:
         before, self._threads = self._threads, engine_clock.look(engine, self._threads)
         of_engine = engine_clock.use(before, self._threads, seconds)
         used = own.ran + own.waited + of_engine.ran + of_engine.waited
-        is_asleep = used < _ASLEEP * seconds
+        is_asleep = bool(self._own) and used < _ASLEEP * seconds
         self._slept = self._slept + seconds if is_asleep else 0.0
 
     def begin(self, task: int) -> None:
@@ -428,14 +431,22 @@ class _WorkerPool:
 
 
 def _has_ended(pid: int) -> bool:
-    """Whether a child has ended; it can be waited for all the same."""
+    """Whether a child has ended; it can be waited for all the same.
+
+    Where ``waitid(2)`` is missing, the end of what it says tells.
+    """
+    if not hasattr(os, "waitid"):
+        return False
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def memory_is_left() -> bool:
-    """Whether there is memory for more engines."""
-    with open("/proc/meminfo", encoding="ascii") as file:
-        lines = [line.partition(":") for line in file]
+    """Whether there is memory for more engines; so it seems where the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            lines = [line.partition(":") for line in file]
+    except FileNotFoundError:
+        return True
     sizes = {name: int(size.split()[0]) for name, _, size in lines}
     return sizes.get("MemAvailable", 0) > _SPARE * sizes["MemTotal"]
 

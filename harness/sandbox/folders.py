@@ -104,6 +104,24 @@ def names(here: int) -> list[str]:
 
 def _enter(here: int, name: str, mode: int) -> int:
     """Return a descriptor of the folder ``name``, opened to us first; -1 if it is not there."""
+    return _enter_marked(here, name, mode) if _HAS_MARKS else _enter_named(here, name, mode)
+
+
+_HAS_MARKS = hasattr(os, "O_PATH")  # descriptors of what may be shut, on Linux alone
+
+
+def _enter_named(here: int, name: str, mode: int) -> int:
+    """Enter a folder where what has its name may be another one by now: there is no sandbox."""
+    try:
+        found = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+        if stat.S_ISDIR(found) and found & mode != mode:
+            os.chmod(name, stat.S_IMODE(found) | mode, dir_fd=here)
+        return os.open(name, _FOLDER, dir_fd=here)
+    except OSError:
+        return -1
+
+
+def _enter_marked(here: int, name: str, mode: int) -> int:
     try:
         marked = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
     except OSError:

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness import platforms
 from harness.errors import SandboxError
 from harness.options import BoxLimits
 from harness.sandbox import canary, view
@@ -56,6 +57,8 @@ def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
         SandboxError: none does.
         EscapeError: a level can be started, and does not hold.
     """
+    if not platforms.has_sandboxes():
+        raise SandboxError(platforms.NO_SANDBOX)
     for level in (3, 2, 1):
         try:
             return proven(level, allowed)
@@ -73,6 +76,8 @@ def proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa
         SandboxError: the level cannot be started here; says why.
         EscapeError: it does not hold.
     """
+    if not platforms.has_sandboxes():
+        raise SandboxError(platforms.NO_SANDBOX)
     launcher = BoxLauncher(level, allowed)
     try:
         prove(launcher)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from harness import shipped
 from harness.assignments import assignment, needs
 from harness.errors import HarnessError, UsageError
+from harness.processes import processors
 from harness.sandbox import levels
 from harness.service.mailing import outbox
 from harness.service.operating.state import LEAST_FREE
@@ -110,7 +110,7 @@ def _tools(settings: Settings) -> str:
 
 
 def _processors(settings: Settings) -> str:
-    cores = len(os.sched_getaffinity(0))
+    cores = processors()
     if settings.workers > cores:
         raise UsageError(f"{settings.workers} workers, but only {cores} cores: see --workers")
     return f"{settings.workers} of {cores} cores"
