@@ -14,7 +14,7 @@ from contextlib import suppress
 from threading import Thread
 
 from harness import signals
-from harness.engine.launch import PlainEngine
+from harness.engine.plain import PlainEngine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
