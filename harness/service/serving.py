@@ -91,8 +91,8 @@ def serve(settings: Settings, open_socket: socket.socket) -> None:
     parts: list[_Part] = []
     try:
         with open_socket:
-            parts += [_started(one, settings, open_socket) for one in (_WEB, _KEEPER)]
-            parts += [_started(_WORKER, settings, open_socket) for _ in range(settings.workers)]
+            for module in (_WEB, *[_WORKER] * settings.workers, _KEEPER):
+                parts.append(_started(module, settings, open_socket))
             while True:
                 time.sleep(_LOOK)
                 parts[:] = [_kept(part, settings, open_socket) for part in parts]
