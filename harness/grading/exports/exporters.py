@@ -61,14 +61,14 @@ EXPORTS = (
         "the teacher",
         "what a cell of that table rests on: each failed test with its board, the conversation,"
         " standard error, time and memory, the build, both runs if there were two",
-        f"{_ROOM}.evidence",
+        f"{_ROOM}.evidence_pages",
     ),
     Export(
         ("marks.csv",),
         "spreadsheets",
         "a row for each student, a column for each part; what would be taken for a formula is"
         " defused",
-        f"{_ROOM}.table",
+        f"{_ROOM}.marks_csv",
     ),
     Export(
         ("class.json",),
