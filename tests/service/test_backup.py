@@ -72,7 +72,7 @@ def everything(service):
     pages = {
         str(path.relative_to(gradings)): path.read_bytes()
         for path in gradings.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.suffix != ".lock"
     }
     return found, log, marks, originals, pages
 
@@ -108,7 +108,8 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
         assert (
             ada.post(f"{course.assignment}/uploads", course.assignment, files).status_code == 200
         )
-        assert work(service) == 1
+        assert work(service) == 2  # the sheets are written anew, and are the same
+        assert everything(service)[4] == before[4]
     backing_up.verify(elsewhere)
 
 
@@ -126,6 +127,24 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
         assert "4 passed" in ada.get(page).text
 
 
+def test_a_restore_that_fails_leaves_nothing(settings, elsewhere, counting, tmp_path, monkeypatch):
+    """So it can be tried again in the same place."""
+    with opened(settings) as service:
+        course = graded(service)
+    backing_up.back_up(settings, tmp_path / "backup")
+    with monkeypatch.context() as broken, pytest.raises(LedgerError, match="no good"):
+        broken.setattr(backing_up, "verify", no_good)
+        backing_up.restore(tmp_path / "backup", elsewhere)
+    assert not elsewhere.data.exists()
+    backing_up.restore(tmp_path / "backup", elsewhere)
+    with opened(elsewhere) as service:
+        Browser(service).enter(course.links["ada"])
+
+
+def no_good(_settings):
+    raise LedgerError("no good")
+
+
 def test_a_backup_in_which_a_row_was_edited_does_not_hold(counting, tmp_path):
     settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
     with opened(settings) as service:
@@ -138,6 +157,7 @@ def test_a_backup_in_which_a_row_was_edited_does_not_hold(counting, tmp_path):
     _count_anew(target)
     with pytest.raises(LedgerError, match="was edited or is damaged"):
         backing_up.restore(target, Settings(tmp_path / "restored"))
+    assert not (tmp_path / "restored").exists()
 
 
 def _count_anew(target):

@@ -14,7 +14,7 @@ from harness.grading import LEDGER, ORIGINALS, grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.service.storage import uploads
-from harness.service.work.doing import folder_of
+from harness.service.work.folders import folder_of
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work

@@ -10,7 +10,7 @@ from harness.service.settings import Settings
 from harness.service.storage import people, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web.rendering import files
-from harness.service.work.doing import folder_of
+from harness.service.work.folders import folder_of
 from tests.service.serving import BASE, Browser, link_for, made, opened, teacher
 
 ALWAYS = ("content-security-policy", "x-content-type-options", "referrer-policy", "cache-control")

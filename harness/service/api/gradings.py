@@ -28,7 +28,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work.doing import folder_of
+from harness.service.work.folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"

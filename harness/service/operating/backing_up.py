@@ -7,11 +7,12 @@ service that runs has all that it speaks of. What was under way is done again af
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,11 @@ from typing import NamedTuple
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Server
+from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import copying, courses
+from harness.service.storage import copying, courses, queue, uploads
 from harness.service.storage.database import Database
+from harness.service.work import folders
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
@@ -53,10 +56,12 @@ def back_up(settings: Settings, target: Path) -> Made:
     if isinstance(place, Server):
         copying.dump(place, target / _DUMP)
     else:
-        copying.copy_file(place.path, target / place.path.name)
-        _copy_ledgers(settings, target)
+        with copying.still(place.path):  # jobs under way may go on, none begins or ends
+            copying.copy_file(place.path, target / place.path.name)
+            _copy_ledgers(settings, target)
     for name in _COPIED:
         _copy_folder(settings.data / name, target / name)
+    _copy_gradings(settings, target)
     files = {path: _digest(target / path) for path in _files(target)}
     made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, Server)}
     (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
@@ -78,13 +83,21 @@ def _copy_ledgers(settings: Settings, target: Path) -> None:
 
 
 def _copy_folder(source: Path, target: Path) -> None:
-    """Copy a folder, but for databases, which are copied otherwise, and for unfinished files."""
-    ignored = shutil.ignore_patterns("ledger.sqlite*", ".unfinished-*")
+    """Copy a folder, but for unfinished files and for what is copied otherwise."""
+    ignored = shutil.ignore_patterns("ledger.sqlite*", ".unfinished-*", "*.new", "gradings")
     try:
         if source.is_dir():
             shutil.copytree(source, target, symlinks=True, ignore=ignored, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
         raise UsageError(f"cannot copy {source}: {error}") from None
+
+
+def _copy_gradings(settings: Settings, target: Path) -> None:
+    """Copy the pages and sheets of gradings, none while it is written anew."""
+    for made in sorted((settings.data / "assignments").glob("*")):
+        for folder in folders.of_all(made):
+            with folders.locked(folder, shared=True):
+                _copy_folder(folder, target / folder.relative_to(settings.data))
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -108,6 +121,8 @@ def _measured(folder: Path, files: dict[str, str]) -> Made:
 def restore(source: Path, settings: Settings) -> Made:
     """Make a service of a backup, in a new folder and, if it had one, in an empty database.
 
+    If that fails, nothing of it stays.
+
     Raises:
         HarnessError: it cannot be written, or what was written does not hold.
         UsageError: it is not a whole backup, or the folder exists.
@@ -115,22 +130,31 @@ def restore(source: Path, settings: Settings) -> Made:
     files = _checked(source, settings)
     place = settings.own_place()
     _make_new(settings.data)
-    if isinstance(place, Server):
-        _load(place, source, settings.data)
-    for name in files:
-        if name != _DUMP:
-            (settings.data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copy2(source / name, settings.data / name)
-    verify(settings)
+    with contextlib.ExitStack() as undo:
+        undo.callback(shutil.rmtree, settings.data, ignore_errors=True)
+        if isinstance(place, Server):
+            copying.load(place, source / _DUMP)
+            undo.callback(copying.unload, place)
+        _put_files(source, files, settings.data)
+        verify(settings)
+        _export_anew(settings)
+        undo.pop_all()
     return _measured(source, files)
 
 
-def _load(place: Server, source: Path, data: Path) -> None:
-    try:
-        copying.load(place, source / _DUMP)
-    except BaseException:
-        data.rmdir()  # nothing was written: it can be tried again
-        raise
+def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
+    for name in files:
+        if name != _DUMP:
+            (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.copy2(source / name, data / name)
+
+
+def _export_anew(settings: Settings) -> None:
+    """Let sheets be written by the tables: they were copied a little later than these."""
+    with closing(Database(settings)) as database, database.changing() as db:
+        for assigned in courses.ASSIGNMENTS.all(db, "id"):
+            if grading := uploads.in_force(db, assigned.id):
+                queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
 
 
 def _checked(source: Path, settings: Settings) -> dict[str, str]:

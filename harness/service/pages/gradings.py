@@ -41,7 +41,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work.doing import folder_of
+from harness.service.work.folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()

@@ -11,7 +11,7 @@ from harness.service.records import Grading
 from harness.service.storage import remarks, uploads
 from harness.service.web import rendering
 from harness.service.web.access import STUDENTS, Here, Now, Refused, Routes
-from harness.service.work.doing import folder_of
+from harness.service.work.folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()

@@ -11,11 +11,17 @@ import os
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+from sqlalchemy import NullPool, create_engine, text
+
 from harness.errors import ServerError, UsageError
+from harness.grading.ledger import ledger_server
 from harness.grading.ledger.places import Server
 from harness.service.settings import own_schema, schema_of
+
+_PATIENCE = 30.0  # seconds to wait for another's transaction
 
 
 def copy_file(source: Path, target: Path) -> None:
@@ -36,6 +42,22 @@ def copy_file(source: Path, target: Path) -> None:
         raise ServerError(f"cannot copy {source} to {target}: {error}") from None
 
 
+@contextlib.contextmanager
+def still(source: Path) -> Iterator[None]:
+    """Let nobody write into a database in a file meanwhile; who wants to waits.
+
+    Raises:
+        ServerError: others keep it locked.
+    """
+    with contextlib.closing(sqlite3.connect(source, _PATIENCE, isolation_level=None)) as db:
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise ServerError(f"{source} cannot be copied now: {error}") from None
+        yield
+        db.execute("ROLLBACK")
+
+
 def dump(place: Server, target: Path) -> None:
     """Copy all schemas of a service on a server into a file.
 
@@ -54,6 +76,22 @@ def load(place: Server, source: Path) -> None:
     """
     options = ("--single-transaction", "--exit-on-error", "--no-owner")
     _run("pg_restore", place, *options, source)
+
+
+def unload(place: Server) -> None:
+    """Remove all that :func:`load` wrote.
+
+    Raises as :func:`dump`.
+    """
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=ledger_server.opener(place.address, place.name),
+        poolclass=NullPool,
+    )
+    with ledger_server.naming_errors(place.name), engine.begin() as db:
+        ids = db.execute(text(f"SELECT id FROM {own_schema()}.assigned")).scalars()
+        for name in (*map(schema_of, ids), own_schema()):
+            db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))
 
 
 def _run(program: str, place: Server, *arguments: str | Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import time
@@ -46,6 +45,7 @@ from harness.service.records import (
 )
 from harness.service.storage import belongings, courses, figures, queue, remarks, uploads
 from harness.service.work import checked, drafting, previewing, strong
+from harness.service.work.folders import folder_of, locked
 from harness.service.work.grounds import Ground
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
@@ -265,20 +265,13 @@ def _told_of(change: MarkChange) -> str:
     return f"{previewing.names(change)}: {change}"
 
 
-def folder_of(made: Path, grading: str) -> Path:
-    """Return where the pages and sheets of a grading are; ``made``: of its assignment."""
-    return made / "gradings" / grading
-
-
 def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict[str, Override]:
     """Write all exports with the marks that people gave; return these.
 
     Who comes later writes the later ones.
     """
     folder = folder_of(ground.settings.made(ground.assigned.id), grading.id)
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with folder.with_name(f"{folder.name}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder):
         with ground.database.reading() as db:
             own = remarks.overrides(db, ground.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
