@@ -43,6 +43,7 @@ LAYERS = {
         ("service.telling",),
         ("service.settings", "service.records", "service.alive", "service.measuring"),
         ("service.periodic",),
+        ("cluster",),
         ("gradescope", "client"),
         ("grading.exports", "grading.grade"),
         ("grading.marks", "grading.similarity", "grading.auditing", "grading.banking"),

@@ -54,7 +54,7 @@ def with_python(
     with environment_cache.in_use(choice.name) as found:
         own = interpreters.asked(found.program)
         described = own.described(choice.wanted.names)
-        yield assignment._replace(python=EnginePython(own.program, described, _fingerprint(own)))
+        yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
 
 
 def in_command(words: list[str], named: str = "") -> tuple[list[str], str]:
@@ -155,10 +155,11 @@ def _by_path(path: str) -> EnginePython:
 
 def _as_it_is(found: Interpreter) -> EnginePython:
     described = found.described(where=found.program)
-    return EnginePython(found.program, described, _fingerprint(found))
+    return EnginePython(found.program, described, fingerprint(found))
 
 
-def _fingerprint(found: Interpreter) -> str:
+def fingerprint(found: Interpreter) -> str:
+    """Return the digest of what of a Python a result may depend on."""
     return digest(found.version, found.implementation, found.packages)
 
 

@@ -27,6 +27,8 @@ COMMANDS = {
     "backup": ("harness.cli.backup", "copy all of a service into a folder"),
     "prune": ("harness.cli.prune", "remove what a service need not keep any longer"),
     "restore": ("harness.cli.restore", "make a service of a backup"),
+    "worker": ("harness.cli.worker", "run engines for a machine that grades"),
+    "cluster": ("harness.cli.cluster", "make certificates of a cluster, or start its scheduler"),
     "submit": ("harness.cli.submit", "submit an archive to a service, from the command line"),
     "runs": ("harness.cli.runs", "post runs of an engine to a service, and compare them there"),
     "gradescope": ("harness.cli.gradescope", "make an autograder for Gradescope"),

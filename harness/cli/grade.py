@@ -32,7 +32,9 @@ from harness.text import number_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
+    from harness.grading.attempts.orders import Away
     from harness.grading.exports.writing import Sheets
     from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
@@ -86,7 +88,7 @@ def main(arguments: list[str]) -> int:
         parser.error("--marks-only runs nothing, and --audit runs engines")
     never_fail_to_encode()
     found = assignment.find(given.assignment)
-    if not given.marks_only:
+    if not (given.marks_only or given.scheduler):
         needs.require(found)
     with nullcontext(found) if given.marks_only else with_python(found, given.python) as found:
         return _Command(given, found).run()
@@ -175,8 +177,8 @@ class _Command:
         print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
               f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
         try:
-            with GradingProgress(left) as progress:
-                grade.run(wanted, ledger, found, store, progress)
+            with self._away() as away, GradingProgress(left) as progress:
+                grade.run(wanted, ledger, found, store, progress, away=away)
         except KeyboardInterrupt:
             print("What was run is in the ledger: the same command goes on.", file=sys.stderr)
             raise
@@ -186,6 +188,14 @@ class _Command:
                 " --unsafe-no-sandbox runs all with your own rights"
             ) from None
         return grade.update_marks(wanted, ledger, found), found
+
+    def _away(self) -> AbstractContextManager[Away | None]:
+        """Give the machines of a cluster, if engines are to run there."""
+        if not self._given.scheduler:
+            return nullcontext()
+        from harness.cli import cluster
+
+        return closing(cluster.carrier(self._given, self._warn))
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", escape_controls(remark)))
@@ -353,6 +363,14 @@ def _add_run(parser: CommandParser) -> None:
         help="the engines' Python, instead of the assignment's environment or the system's",
     )
     graded.add_unsafe(add)
+    add("--scheduler", metavar="ADDRESS", default="",
+        help="run engines on the machines of a cluster: tls://HOST:PORT, or tcp://127.0.0.1:PORT"
+        " on this machine")  # fmt: skip
+    add("--tls", metavar="DIR", default="",
+        help="the folder of certificates that gtp-harness cluster made")  # fmt: skip
+    add("--bytes-at", metavar="HOST[:PORT]", default="",
+        help="where workers fetch what they need from this machine (default: the address by which"
+        " it reaches the scheduler)")  # fmt: skip
     add("--no-images", action="store_true",
         help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",

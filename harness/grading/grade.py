@@ -37,7 +37,7 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.orders import GradingContext
+    from harness.grading.attempts.orders import Away, GradingContext
     from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds on the wall for all case files of a submission
@@ -262,10 +262,12 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     store: Store,
     listener: GradingListener,
     company: Company = ALONE,
+    away: Away | None = None,
 ) -> None:
     """Run what has no result yet; what the harness broke in is tried again.
 
-    ``company``: how the machine and the ledger are shared with others that grade.
+    ``company``: how the machine and the ledger are shared with others that grade. ``away``: where
+    engines run; None: on this machine.
 
     Raises:
         BusyError: another process is at it, and nothing is shared.
@@ -276,7 +278,8 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        Runner(ledger, means(wanted, found), listener, company).run(units(found, store))
+        own = means(wanted, found)._replace(away=away)
+        Runner(ledger, own, listener, company).run(units(found, store))
 
 
 def means(wanted: GradeOptions, found: GradingPlan) -> GradingContext:

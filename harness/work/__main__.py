@@ -57,6 +57,8 @@ def _options() -> argparse.ArgumentParser:
         help="a folder of files named by their SHA-256; may be repeated")  # fmt: skip
     add("--proven", default="", metavar="LEVEL",
         help="a sandbox level that was just proven here: it is not proven again")  # fmt: skip
+    add("--room", default=None, metavar="FOLDER",
+        help="where files are laid out (default: the folder of temporary files)")  # fmt: skip
     add("--serve", action="store_true",
         help="do units that come as lines, ask before each case file")  # fmt: skip
     add("--schema", action="store_true", help="print the JSON Schema of units and words")
@@ -92,7 +94,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _worker(given: argparse.Namespace) -> unit_worker.UnitWorker:
-    return unit_worker.UnitWorker(FileFinder(given.store), given.proven)
+    return unit_worker.UnitWorker(FileFinder(given.store), given.proven, given.room)
 
 
 def _content(file: str) -> bytes:

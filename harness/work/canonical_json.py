@@ -118,6 +118,7 @@ class Measurements(NamedTuple):
     alone: bool = False  # nothing else was running
     sandbox: str = ""
     python: str = ""  # that ran the engine; empty: none
+    machine: str = ""  # of a cluster, where it was run; empty: where the grading was
     late: bool = False  # what was taken for a hang was none, perhaps: only another run tells
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from traceback import format_exc
 from typing import BinaryIO, NamedTuple
@@ -52,11 +52,16 @@ def free(_case: int) -> Granted:
 class UnitWorker:
     """Does units, one after the other; use it with :func:`contextlib.closing`."""
 
-    def __init__(self, files: FileFinder, proven: str = "") -> None:
-        """``proven``: the sandbox level that whoever starts us has just proven on this machine."""
+    def __init__(self, files: FileFinder, proven: str = "", room: str | None = None) -> None:
+        """Do none yet.
+
+        ``proven``: the sandbox level that whoever starts us has just proven on this machine.
+        ``room``: a folder in which files are laid out; None: that of temporary files.
+        """
         self._files = files
         self._proven = proven
-        self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-work-")
+        self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-work-", dir=room)
+        Path(self._room.name).chmod(0o711)  # as root, engines run as somebody else
         self._bench: UnitRunner | None = None
         self._kit: object = None  # what it was made for
 
@@ -98,10 +103,18 @@ class UnitWorker:
         if not task.is_ready:
             say(task.bench.nothing(case.basis))
             return
-        content, path = self._files.case(case, Path(self._room.name))
         patience = HangPolicy(_Told(granted.hangs, lambda: say(EngineHung(case.basis))))
-        read_case = casefile.parse(content, str(path))
-        say(task.bench.attempt(case.basis, read_case, task.room, task.ends, patience))
+        with self._new_room() as room:
+            content, path = self._files.case(case, room)
+            read_case = casefile.parse(content, str(path))
+            say(task.bench.attempt(case.basis, read_case, task.room, task.ends, patience))
+
+    @contextmanager
+    def _new_room(self) -> Iterator[Path]:
+        """Give a folder for what a case file names, which is gone afterwards: it may be secret."""
+        with tempfile.TemporaryDirectory(dir=self._room.name) as folder:
+            Path(folder).chmod(0o711)  # as root, engines run as somebody else
+            yield Path(folder)
 
     def _bench_for(self, unit: WorkUnit) -> UnitRunner:
         """Return the bench of the unit before if that has the same, else another one."""
@@ -113,7 +126,7 @@ class UnitWorker:
         return self._bench
 
     def _kit_of(self, unit: WorkUnit) -> Kit:
-        room = Path(self._room.name)
+        room = Path(tempfile.mkdtemp(dir=self._room.name))  # no file of another one is there
         told = find(str(self._files.folder(unit.assignment, room)))
         assignment = told._replace(python=unit.environment.python)
         overlay = self._files.folder(unit.course, room / "course") if unit.course else None

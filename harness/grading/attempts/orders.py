@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
@@ -21,6 +21,23 @@ from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmi
 from harness.work.worker_events import AttemptEvent
 
 
+class Away(Protocol):
+    """Other machines, which do units of work."""
+
+    def level(self, choice: str) -> str:
+        """Return the sandbox level for all of a grading; ``choice``: ``auto``, or a level."""
+
+    def run(
+        self,
+        units: Sequence[records.WorkUnit],
+        store: Path,
+        means: GradingContext,
+        on_word: Callable[[int, AttemptEvent], None],
+        on_time: Callable[[list[int]], None],
+    ) -> Ends:
+        """Do units; see :meth:`harness.work.crew.Crew.run`; ``store``: of their case files."""
+
+
 class GradingContext(NamedTuple):
     """What all submissions are given."""
 
@@ -31,10 +48,11 @@ class GradingContext(NamedTuple):
     budget: float  # seconds on the wall for all case files of a submission
     jobs: int
     go_on: bool = True  # even if the first submissions all fail alike
+    away: Away | None = None  # where engines run; None: on this machine
 
 
 class Orders:
-    """Hands units out to worker processes: the same sandbox and limits for all.
+    """Hands units out to worker processes, here or away: the same sandbox and limits for all.
 
     To be closed. Until then it keeps the case files, images too, for the workers to read.
     """
@@ -48,7 +66,7 @@ class Orders:
         self._means = means
         self._box = box
         self._alone = alone
-        self._sandbox = sandbox_of(means, box)
+        self._sandbox = None if means.away else sandbox_of(means, box)
         self._store = tempfile.TemporaryDirectory(prefix="gtp-harness-")  # ours alone, mode 700
 
     def close(self) -> None:
@@ -67,11 +85,16 @@ class Orders:
         shared: bool = False,
     ) -> Ends:
         """Do units; see :meth:`harness.work.crew.Crew.run`."""
-        crew = Crew([Path(self._store.name)], self._level if self._sandbox else "")
-        return crew.run([*map(self._order, units)], workers, on_word, on_time, shared=shared)
+        means, store, ordered = self._means, Path(self._store.name), [*map(self._order, units)]
+        if means.away:
+            return means.away.run(ordered, store, means, on_word, on_time)
+        crew = Crew([store], self._level if self._sandbox else "")
+        return crew.run(ordered, workers, on_word, on_time, shared=shared)
 
-    @property
+    @cached_property
     def _level(self) -> str:
+        if self._means.away:
+            return self._means.away.level(self._means.sandbox)
         return str(int(self._sandbox.level)) if self._sandbox else "off"
 
     def _order(self, unit: GradingUnit) -> records.WorkUnit:

@@ -1,0 +1,185 @@
+"""``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from harness.cli.arguments import CommandParser
+from harness.cli.option_values import whole
+from harness.errors import UsageError
+from harness.escaping import escape_controls
+from harness.exits import ExitCode
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import Any
+
+    from harness.cluster.carrier import Carrier
+
+_DESCRIPTION = """\
+Prepare and run a cluster: machines that run engines for one that grades.
+
+certificates makes the files that its machines show each other. scheduler is the
+meeting point: it knows the workers, and takes nothing from a worker that could
+run code. gtp-harness worker starts a worker, and gtp-harness grade --scheduler
+grades with them."""
+
+_EPILOG = """\
+Exit status:
+    0  done
+    2  the input was bad
+    3  the harness itself failed
+  130  interrupted with Ctrl-C
+
+Examples:
+  gtp-harness cluster certificates ~/cluster
+  gtp-harness cluster scheduler --host 10.0.0.1 --tls ~/cluster
+  gtp-harness cluster scheduler"""
+
+_ACTIONS = ("certificates", "scheduler")
+_NEEDED = ("distributed", "cryptography")
+_HERE = "127.0.0.1"
+PORT = 8786
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(arguments)
+    if given is None:
+        return ExitCode.OK
+    if not given.action:
+        parser.error(f"expected {' or '.join(_ACTIONS)}")
+    require()
+    if given.action == "certificates":
+        return _certificates(parser, given)
+    if given.folder:
+        parser.error("a FOLDER goes with certificates; scheduler has --tls DIR")
+    return _scheduler(given)
+
+
+def require() -> None:
+    """Make sure that what a cluster needs is installed.
+
+    Raises:
+        UsageError: something is not.
+    """
+    for name in _NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f"a cluster needs {name}: pip install 'gtp-harness[cluster]'")
+
+
+def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:
+    from harness.cluster import certificates, roles, tls
+
+    if not given.folder:
+        parser.error("certificates needs a FOLDER to write them into")
+    certificates.make(Path(given.folder), given.days)
+    for role in roles.ROLES:
+        print(escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"))
+    print(
+        escape_controls(f"{given.folder}/{certificates.AUTHORITY_KEY}: keep it where no worker is")
+    )
+    return ExitCode.OK
+
+
+def _say(text: str) -> None:
+    print(escape_controls(text))
+
+
+def _scheduler(given: argparse.Namespace) -> int:
+    from harness.cluster import roles, tls
+    from harness.cluster.records import SchedulerSettings
+
+    scheme = "tls" if given.tls else "tcp"
+    papers = tls.papers(f"{scheme}://{given.host}:{given.port}", given.tls, roles.SCHEDULER)
+    folder = str(papers.folder) if papers else ""
+    return be("scheduler", SchedulerSettings(given.host, given.port, folder))
+
+
+def be(kind: str, settings: Any) -> int:
+    """Start a process of a cluster, and wait for its end; return the exit status.
+
+    It is a process of its own because it is Dask's from its first line, signals and all.
+    """
+    from harness.cluster.portering import command
+    from harness.work import canonical_json
+
+    process = subprocess.Popen(command(kind), stdin=subprocess.PIPE, process_group=0)
+    assert process.stdin
+    try:
+        with process.stdin as told:
+            told.write(canonical_json.dumps(settings).encode() + b"\n")
+        return process.wait()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def carrier(given: argparse.Namespace, remark: Callable[[str], object]) -> Carrier:
+    """Return what carries units to the cluster that a command line names.
+
+    Raises:
+        UsageError: it cannot be reached as the command line says.
+    """
+    require()
+    from harness.cluster import roles, tls
+    from harness.cluster.carrier import Carrier
+    from harness.cluster.records import PorterSettings
+
+    papers = tls.papers(given.scheduler, given.tls, roles.SERVER)
+    host, port = _bytes_at(given.bytes_at, given.scheduler)
+    folder = str(papers.folder) if papers else ""
+    return Carrier(PorterSettings(given.scheduler, folder, host, port), remark)
+
+
+def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
+    """Return by which address of this machine workers reach it, and a port; 0: any."""
+    host, colon, port = (
+        text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "0")
+    )
+    return host or own_address(scheduler), int(port) if colon else 0
+
+
+def own_address(scheduler: str) -> str:
+    """Return the address of this machine from which it reaches a scheduler.
+
+    Raises:
+        UsageError: there is no way to it.
+    """
+    place = urlsplit(scheduler)
+    try:
+        found = socket.getaddrinfo(place.hostname, place.port, type=socket.SOCK_DGRAM)
+        family, kind, _, _, address = found[0]
+        with socket.socket(family, kind) as asking:  # nothing is sent
+            asking.connect(address)
+            return str(asking.getsockname()[0])
+    except OSError as error:
+        raise UsageError(f"there is no way to {scheduler}: {error.strerror}") from None
+
+
+def command_line() -> CommandParser:
+    """Return the parser of its command line."""
+    import argparse
+
+    parser = CommandParser("cluster", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness cluster certificates FOLDER [--days N]\n" \
+        "       gtp-harness cluster scheduler [OPTION…]"  # fmt: skip
+    parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("--days", type=whole(1, "days"), default=400, metavar="N",
+        help="that certificates are good for (default: %(default)s)")  # fmt: skip
+    add("--host", default=_HERE, metavar="ADDRESS",
+        help="of the scheduler (default: %(default)s, this machine alone)")  # fmt: skip
+    add("--port", type=whole(0, "a whole number from 0"), default=PORT, metavar="N",
+        help="of the scheduler; 0: any that is free (default: %(default)s)")  # fmt: skip
+    add("--tls", default="", metavar="DIR", help="the folder of certificates")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser

@@ -1,0 +1,91 @@
+"""Second opinions: of attempts that are done on several machines, which result is believed.
+
+Two runs agree if they have the same verdicts and broke in the same ways: what an engine says may
+differ. Two that differ are judged by a third one. A worker that stands alone against two others,
+on other machines, is a liar, or its machine is broken. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from harness.records import FileResult
+from harness.work import canonical_json
+from harness.work.canonical_json import NOTHING
+from harness.work.worker_events import AttemptFinished
+
+_ENOUGH = 3  # opinions
+
+
+class Verdict(NamedTuple):
+    """What is believed."""
+
+    word: AttemptFinished
+    liars: tuple[str, ...] = ()  # addresses of workers
+    why: str = ""  # something was wrong
+
+
+class _Opinion(NamedTuple):
+    address: str
+    machine: str
+    word: AttemptFinished
+
+
+class Opinions:
+    """What several workers say of the same attempts."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[_Opinion]] = {}
+
+    def hear(self, address: str, machine: str, word: AttemptFinished) -> Verdict | None:
+        """Take in what a worker says; return what is believed, None: another one is to say it."""
+        found = self._found.setdefault(word.basis, [])
+        found.append(_Opinion(address, machine, word))
+        first = found[0]
+        if len(found) == 1:
+            return None
+        if len(found) < _ENOUGH and not _agree(first.word, word):
+            return None
+        if len(found) < _ENOUGH:
+            return Verdict(first.word)
+        return _of_three(found)
+
+    def machines(self, basis: str) -> set[str]:
+        """Return where an attempt was done."""
+        return {one.machine for one in self._found.get(basis, [])}
+
+    def first(self, basis: str) -> AttemptFinished | None:
+        """Return what was said first."""
+        found = self._found.get(basis, [])
+        return found[0].word if found else None
+
+
+def _of_three(found: list[_Opinion]) -> Verdict:
+    """Return what is believed of three opinions, of which the first two differ."""
+    last = found[-1]
+    machines = {one.machine for one in found}
+    for believed, other in ((found[0], found[1]), (found[1], found[0])):
+        if _agree(believed.word, last.word):
+            why = "its result of a case file differs from that of two others"
+            is_sure = len(machines) == _ENOUGH
+            liars = (other.address,) if is_sure else ()
+            return Verdict(believed.word, liars, why if is_sure else _unsure(found))
+    # Nobody agrees with anybody: it is run again, alone.
+    return Verdict(found[0].word._replace(doubtful=True), (), _unsure(found))
+
+
+def _unsure(found: list[_Opinion]) -> str:
+    machines = ", ".join(dict.fromkeys(one.machine for one in found))
+    return f"runs on {machines} differ, and nothing tells which of them is right"
+
+
+def _agree(one: AttemptFinished, other: AttemptFinished) -> bool:
+    return _verdicts(one.result) == _verdicts(other.result)
+
+
+def _verdicts(text: str) -> object:
+    if text == NOTHING:
+        return None
+    result = canonical_json.loads(FileResult, text)
+    verdicts = [(outcome.step, outcome.verdict) for outcome in result.outcomes]
+    return verdicts, [failure.kind for failure in result.failures]

@@ -1,0 +1,51 @@
+"""Who somebody is, by the certificate that they show, and what each may ask for.
+
+Dask knows no roles: whoever reaches a scheduler may run code on all workers. Here a certificate
+says what its owner is. A worker may say that it lives and what came of its tasks, and nothing
+else; nobody but the scheduler speaks to a worker. Without TLS, which is for one machine alone,
+everybody on it may do all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+AUTHORITY, SCHEDULER, SERVER, WORKER = "authority", "scheduler", "server", "worker"
+ROLES = (SCHEDULER, SERVER, WORKER)
+UNIT = "gtp-harness"  # the organizational unit of our certificates; the common name is the role
+
+# Operations of Dask, as they are called in its messages.
+_OF_A_WORKER = frozenset(
+    {
+        *("register-worker", "heartbeat_worker", "unregister", "close", "close-stream"),
+        *("task-finished", "task-erred", "long-running", "reschedule", "keep-alive"),
+        *("worker-status-change", "request-refresh-who-has", "release-worker-data", "add-keys"),
+        "steal-response",
+    }
+)
+_AT_SCHEDULER: dict[str, frozenset[str] | None] = {SERVER: None, WORKER: _OF_A_WORKER}
+_AT_WORKER: dict[str, frozenset[str] | None] = {SCHEDULER: None}
+_NONE: frozenset[str] = frozenset()
+
+
+def role(certificate: Mapping[str, Any] | None) -> str:
+    """Return what a certificate says that its owner is; empty: nothing that we know.
+
+    ``certificate``: as :meth:`ssl.SSLSocket.getpeercert` returns it.
+    """
+    parts = [pair for part in (certificate or {}).get("subject", ()) for pair in part]
+    if ("organizationalUnitName", UNIT) not in parts:
+        return ""
+    names = [value for key, value in parts if key == "commonName"]
+    return names[0] if len(names) == 1 and names[0] in ROLES else ""
+
+
+def at_scheduler(asks: str) -> frozenset[str] | None:
+    """Return the operations that a role may ask a scheduler for; None: all."""
+    return _AT_SCHEDULER.get(asks, _NONE)
+
+
+def at_worker(asks: str) -> frozenset[str] | None:
+    """Return the operations that a role may ask a worker for; None: all."""
+    return _AT_WORKER.get(asks, _NONE)

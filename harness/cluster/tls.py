@@ -1,0 +1,133 @@
+"""Where a cluster is reached, and the certificates that its parts show each other.
+
+On one machine there may be plain TCP; anything else is TLS, in which both ends show a certificate
+of the cluster's own authority.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from harness.cluster import roles
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from distributed import Security
+
+CA = "ca.pem"
+_EXPECTED = "expected tls://HOST:PORT, or tcp://127.0.0.1:PORT on this machine alone"
+
+
+class Papers(NamedTuple):
+    """A folder of certificates, and which of them is one's own."""
+
+    folder: Path
+    role: str  # one of harness.cluster.roles.ROLES
+
+    @property
+    def own(self) -> Path:
+        """The file with one's own certificate and its key."""
+        return self.folder / f"{self.role}.pem"
+
+    @property
+    def authority(self) -> Path:
+        """The file with the certificate of the authority."""
+        return self.folder / CA
+
+    def check(self) -> None:
+        """Make sure that all is there.
+
+        Raises:
+            UsageError: a file is missing; gtp-harness cluster certificates makes it.
+        """
+        for path in (self.authority, self.own):
+            if not path.is_file():
+                raise UsageError(
+                    f"there is no {path}: gtp-harness cluster certificates makes it, and this"
+                    f" machine needs {CA} and {self.own.name} of what it makes"
+                )
+
+    def security(self) -> Security:
+        """Return them as Dask takes them."""
+        from distributed import Security
+
+        own = {
+            f"tls_{who}_{what}": str(self.own)
+            for who in ("client", "scheduler", "worker")
+            for what in ("cert", "key")
+        }
+        return Security(tls_ca_file=str(self.authority), require_encryption=True, **own)
+
+    def listening(self) -> ssl.SSLContext:
+        """Return what answers others."""
+        return self._context(ssl.PROTOCOL_TLS_SERVER)
+
+    def asking(self) -> ssl.SSLContext:
+        """Return what asks others: who they are is in their certificate, not in their address."""
+        return self._context(ssl.PROTOCOL_TLS_CLIENT)
+
+    def _context(self, protocol: int) -> ssl.SSLContext:
+        context = ssl.SSLContext(protocol)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_verify_locations(self.authority)
+        context.load_cert_chain(self.own)
+        return context
+
+
+def papers(address: str, folder: str, role: str) -> Papers | None:
+    """Return the certificates for an address; None: it is on this machine, without TLS.
+
+    Raises:
+        UsageError: the address cannot be read, or needs TLS; or a certificate is missing.
+    """
+    scheme, host = _parts(address)
+    if scheme == "tcp":
+        if not is_here(host):
+            raise UsageError(
+                f"{address} is not on this machine: there is no way but TLS to others"
+                " (tls://…, with --tls FOLDER)"
+            )
+        return None
+    if not folder:
+        raise UsageError(
+            f"{address} needs --tls FOLDER: gtp-harness cluster certificates makes one"
+        )
+    found = Papers(Path(folder).absolute(), role)
+    found.check()
+    return found
+
+
+def _parts(address: str) -> tuple[str, str]:
+    try:
+        place = urlsplit(address)
+        port = place.port
+    except ValueError:
+        port = None
+    if port is None or place.scheme not in ("tcp", "tls") or not place.hostname or place.path:
+        raise UsageError(f"cannot read the address {address!r} of the scheduler: {_EXPECTED}")
+    return place.scheme, place.hostname
+
+
+def is_here(host: str) -> bool:
+    """Whether an address leads to this machine and no other."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def describe(role: str) -> str:
+    """Return what a certificate is for."""
+    return {
+        roles.SCHEDULER: "for the machine of the scheduler",
+        roles.SERVER: "for the machine that grades, which has the ledger",
+        roles.WORKER: "for each machine that runs engines",
+    }[role]

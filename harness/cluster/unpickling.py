@@ -1,0 +1,88 @@
+"""Pickles that can do nothing: in a process that hears strangers, only known names are looked up.
+
+Dask unpickles much of what comes: what a client asks its scheduler for, types and exceptions that
+workers tell. A pickle is a program: it may call whatever it can name. So :func:`restrict` puts a
+reader in the place of Python's own that names nothing but what it was told is allowed. Anything
+else becomes a :class:`Nothing`, and a pickle that cannot be read at all does, too, so that nobody
+can end a connection with one.
+
+This is what Python's documentation calls *restricting globals*.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections.abc import Collection
+from typing import Any
+
+Name = tuple[str, str]  # of a module, and of what is in it
+
+
+class Nothing:
+    """What is made instead of something that may not be: it takes whatever it is given."""
+
+    def __new__(cls, *_: object, **__: object) -> Nothing:
+        """Make one."""
+        return super().__new__(cls)
+
+    def __setstate__(self, _state: object) -> None:
+        """Take what a pickle says that it is made of, and forget it."""
+
+    def __call__(self, *_: object, **__: object) -> Nothing:
+        """Do nothing."""
+        return self
+
+
+def reader(allowed: Collection[Name]) -> type[pickle.Unpickler]:
+    """Return an unpickler that looks up these names and no others."""
+    known = frozenset(allowed)
+
+    class Reader(pickle.Unpickler):
+        """Reads pickles without doing what they say."""
+
+        def find_class(self, module: str, name: str) -> Any:
+            """Return what a pickle names, if it may."""
+            return super().find_class(module, name) if (module, name) in known else Nothing
+
+    return Reader
+
+
+def restrict(allowed: Collection[Name]) -> None:
+    """Put the reader in the place of Python's own, for all that this process has loaded and will.
+
+    It is for good: it belongs into a process that does nothing else.
+    """
+    own = reader(allowed)
+
+    def loads(data: Any, /, **options: Any) -> Any:
+        return _read(own, io.BytesIO(bytes(data)), options)
+
+    def load(file: Any, /, **options: Any) -> Any:
+        return _read(own, file, options)
+
+    ours = {"loads": loads, "load": load, "Unpickler": own}
+    # Those written in C, and those in Python beside them.
+    _replace(
+        {
+            id(getattr(pickle, f"{way}{name}")): one
+            for name, one in ours.items()
+            for way in ("", "_")
+        }
+    )
+
+
+def _read(own: type[pickle.Unpickler], file: Any, options: dict[str, Any]) -> Any:
+    try:
+        return own(file, **options).load()
+    except Exception:  # noqa: BLE001 - strangers write it: whatever is wrong with it is theirs
+        return Nothing()
+
+
+def _replace(former: dict[int, Any]) -> None:
+    """Replace functions wherever a module that is loaded has them under a name of its own."""
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()) if hasattr(module, "__dict__") else ():
+            if id(value) in former and module is not sys.modules[__name__]:
+                setattr(module, name, former[id(value)])

@@ -1,0 +1,39 @@
+"""How processes that run engines share one machine.
+
+All may run engines together; what is in doubt is run with nothing beside it. The locks are files,
+which the kernel frees when a process ends. Who wants to be apart holds the gate, so that it does
+not wait for ever while others come.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Machine:
+    """The machine, seen from one process; ``folder``: one on this machine, alike for all."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._gate = folder / "gate.lock"
+        self._machine = folder / "machine.lock"
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Give a time in which others may run engines, too."""
+        with self._machine.open("a") as machine:
+            with self._gate.open("a") as gate:
+                fcntl.flock(gate, fcntl.LOCK_EX)
+                fcntl.flock(machine, fcntl.LOCK_SH)
+            yield
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Give a time in which nobody else runs engines here."""
+        with self._gate.open("a") as gate, self._machine.open("a") as machine:
+            fcntl.flock(gate, fcntl.LOCK_EX)
+            fcntl.flock(machine, fcntl.LOCK_EX)
+            yield
