@@ -34,6 +34,15 @@ class NoSchedulerError(Exception):
     """The scheduler cannot be reached, or is not one of ours."""
 
 
+class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
+    """A client to which how a task failed is nobody's concern: only that it did."""
+
+    def _handle_task_erred(
+        self, key: object = None, exception: object = None, traceback: object = None
+    ) -> None:
+        super()._handle_task_erred(key, RuntimeError("it failed"), None)
+
+
 class _Sent(NamedTuple):
     """A load on its way."""
 
@@ -172,7 +181,7 @@ async def carry(settings: PorterSettings) -> None:
 @contextlib.asynccontextmanager
 async def _client(settings: PorterSettings, papers: Papers | None) -> AsyncIterator[Client]:
     try:
-        client = await Client(
+        client = await _PlainClient(
             settings.scheduler,
             asynchronous=True,
             security=papers.security() if papers else None,

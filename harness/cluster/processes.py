@@ -37,9 +37,7 @@ _QUIET = {
     "distributed.scheduler.http.routes": [],  # nothing is served but what grading needs
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
-    "distributed.admin.log-format": "%(message)s",
 }
-_SILENT = ("distributed", "tornado", "bokeh")
 
 
 def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None:
@@ -108,14 +106,14 @@ def carry(settings: PorterSettings) -> None:
     """
     _prepare()
     unpickling.restrict(())
+    unpickling.refuse_objects()
     asyncio.run(porter.carry(settings))
 
 
 def _prepare() -> None:
     """Load all of Dask, and let it be quiet: what is to be known is said by us."""
     dask.config.set(_QUIET)
-    for name in _SILENT:
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.disable()
 
 
 async def _until_a_signal(finished: Callable[[], Awaitable[object]]) -> None:

@@ -1,0 +1,109 @@
+"""A cluster on this machine for tests: a scheduler and workers as processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.cluster.records import SchedulerSettings, WorkerSettings
+from harness.work import canonical_json
+
+ROOT = Path(__file__).parents[2]
+_KIND = [sys.executable, "-m", "harness.cluster"]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on, and that no connection takes as its own end.
+
+    Else who looks for a scheduler that was killed may find itself there.
+    """
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)):
+                return port
+
+
+class Cluster:
+    """A scheduler, and the workers that were started."""
+
+    def __init__(self, folder: Path, tls: str = "") -> None:
+        self.folder = folder
+        self.tls = tls
+        self.port = free_port()
+        self.parts: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self.schedule()
+
+    def schedule(self) -> subprocess.Popen[bytes]:
+        """Start a scheduler; a second one where the first was."""
+        settings = SchedulerSettings("127.0.0.1", self.port, self.tls)
+        process = self._start("scheduler", settings)
+        assert process.stdout
+        self.address = process.stdout.readline().decode().strip()
+        assert self.address, "the scheduler did not start"
+        return process
+
+    def work(self, machine: str, wait: bool = True) -> subprocess.Popen[bytes]:
+        """Start a worker on a machine of that name."""
+        own = self.folder / machine
+        settings = WorkerSettings(
+            scheduler=self.address,
+            tls=self.tls,
+            machine=machine,
+            host="127.0.0.1",
+            cache=str(own / "cache"),
+            cache_size=1 << 30,
+            locks=str(own / "locks"),
+            unsafe=False,
+        )
+        process = self._start("worker", settings)
+        if wait:
+            assert process.stdout
+            assert machine.encode() in process.stdout.readline()
+        return process
+
+    def _start(self, kind, settings):
+        process = subprocess.Popen(
+            [*_KIND, kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            process_group=0,
+            env={**os.environ, "XDG_CACHE_HOME": str(self.folder)},
+        )
+        process.stdin.write(canonical_json.dumps(settings).encode() + b"\n")
+        process.stdin.flush()
+        self.parts.append(process)
+        return process
+
+    def close(self) -> None:
+        """End all."""
+        for part in self.parts[::-1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(part.pid, signal.SIGCONT)
+                part.terminate()
+        for part in self.parts[::-1]:
+            try:
+                part.wait(20)
+            except subprocess.TimeoutExpired:
+                part.kill()
+                part.wait()
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, *machines: str, tls: str = "") -> Iterator[Cluster]:
+    """Give a cluster with a worker on each of these machines."""
+    found = Cluster(folder, tls)
+    try:
+        for machine in machines:
+            found.work(machine)
+        yield found
+    finally:
+        found.close()

@@ -1,0 +1,64 @@
+"""A worker in hostile hands: whatever it sends is a pickle that writes a file where it is read.
+
+``python hostile_worker.py SCHEDULER FOLDER WAY``; the file is named by the process that read it.
+"""
+
+import asyncio
+import os
+import sys
+
+from distributed import Worker
+from distributed.protocol.serialize import Serialize, ToPickle
+
+from harness.cluster import errand, rules
+from harness.cluster.rules import Facts
+from oracle import __version__
+
+ADDRESS, FOLDER, WAY = sys.argv[1:]
+HERE = os.getpid()
+
+
+class Evil(Exception):
+    """Is made by code of the sender."""
+
+    def __reduce__(self):
+        if os.getpid() != HERE:
+            return Exception, ("harmless",)
+        code = f"import os; open(os.path.join({FOLDER!r}, str(os.getpid())), 'w').close()"
+        return exec, (code,)
+
+
+def run(_text):
+    if WAY == "exception":
+        raise Evil
+    return "anything"
+
+
+class Hostile(Worker):
+    async def get_data(self, comm, keys, who=None, serializers=None):
+        if WAY in ("message", "exception"):
+            return await super().get_data(comm, keys, who=who, serializers=serializers)
+        wrap = ToPickle if WAY == "scheduler" else Serialize
+        data = {key: wrap(Evil()) for key in keys}
+        await comm.write({"status": "OK", "data": data}, serializers=["pickle"])
+        return await comm.read()
+
+
+async def main():
+    facts = Facts("", "hostile", __version__, ("3",), (), ())
+    errand.RUN[:] = [run]
+    async with Hostile(
+        ADDRESS,
+        name="hostile:1-1",
+        nthreads=1,
+        resources=rules.announced(facts),
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+    ) as worker:
+        print("ready", flush=True)
+        if WAY == "message":
+            worker.batched_send({"op": "log-event", "topic": "t", "msg": ToPickle(Evil())})
+        await worker.finished()
+
+
+asyncio.run(main())

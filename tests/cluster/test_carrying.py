@@ -1,0 +1,147 @@
+"""A class graded on a cluster: the marks of one machine, whatever happens to its parts."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+
+import pytest
+
+from harness.cli import main
+from harness.grading.ledger.ledger import Ledger
+from harness.work import canonical_json
+from harness.work.canonical_json import Measurements
+from tests.cluster.clusters import ROOT, cluster
+from tests.harness import small_class
+from tests.harness.small_class import CLASS
+from tests.harness.test_sandbox_boxes import needs
+
+pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
+
+OK, BAD, ATTENTION = 0, 2, 4
+
+
+def grade(room, *more, output="graded"):
+    """Grade the class in a room; return the exit status."""
+    words = [str(room / "submissions"), "--assignment", str(room / "counting")]
+    return main(["grade", *words, "--output", str(room / output), "--no-color", *more])
+
+
+def marks(room, output="graded"):
+    """The marks by name."""
+    document = json.loads((room / output / "class.json").read_text())
+    return {one["key"]: one["marks"]["total"]["exact"] for one in document["submissions"]}
+
+
+def settled(room, output="graded"):
+    """All that marks are made of, without what was measured."""
+    ledger = Ledger(room / output / "ledger.sqlite")
+    try:
+        found = remembered(ledger)
+        return {basis: [text for text, _ in ledger.results(basis)][-1] for basis in found}
+    finally:
+        ledger.close()
+
+
+def remembered(ledger):
+    number, _ = ledger.last_run()
+    return [one.basis for one in ledger.wanted(number)]
+
+
+def check_ledger(room, machines, output="graded"):
+    """Check what must hold in the record of any grading on a cluster."""
+    ledger = Ledger(room / output / "ledger.sqlite")
+    try:
+        ledger.check()
+        for basis, state in ledger.states(remembered(ledger)).items():
+            assert state.state == "done"
+            runs = [canonical_json.loads(Measurements, one) for _, one in ledger.results(basis)]
+            assert 1 <= len(runs) <= 2  # never counted twice: number is a part of the key
+            for one in runs:
+                assert one.machine in machines
+                assert not one.sandbox or one.sandbox.startswith("level 3")
+    finally:
+        ledger.close()
+
+
+EXPECTED = sorted(str(Fraction(one.mark)) for one in CLASS)
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A class that was not graded yet."""
+    needs(3)
+    return small_class.make(tmp_path)
+
+
+def test_a_class_gets_the_same_marks_from_two_machines(room, tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.cluster.rules.SECONDED", 3)  # a second opinion of a third
+    with cluster(tmp_path / "c", "one", "two") as found:
+        assert grade(room, "--scheduler", found.address) in (OK, ATTENTION)
+    assert grade(room, output="alone") in (OK, ATTENTION)
+    assert sorted(marks(room).values())[-len(EXPECTED) :] == EXPECTED
+    assert marks(room) == marks(room, "alone")
+    assert settled(room) == settled(room, "alone")
+    check_ledger(room, {"one", "two"})
+
+
+def test_of_private_cases_nothing_is_on_the_disk_of_a_worker(room, tmp_path):
+    with cluster(tmp_path / "c", "one") as found:
+        assert grade(room, "--scheduler", found.address, "--no-images") in (OK, ATTENTION)
+    (private,) = (room / "counting" / "private").iterdir()
+    own = private.read_bytes()
+    kept = [path for path in (tmp_path / "c").rglob("*") if path.is_file()]
+    assert kept  # archives
+    assert not [path for path in kept if own in path.read_bytes()]
+
+
+def test_workers_and_scheduler_may_be_killed_and_stopped(room, tmp_path, capfd):
+    with cluster(tmp_path / "c", "one", "two") as found:
+        words = [sys.executable, "-m", "harness.cli", "grade", str(room / "submissions")]
+        words += ["--assignment", str(room / "counting"), "--output", str(room / "graded")]
+        words += ["--scheduler", found.address, "--no-color"]
+        grading = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        disturb(found)
+        said, _ = grading.communicate(timeout=300)
+    assert grading.returncode in (OK, ATTENTION), said
+    assert grade(room, output="alone") in (OK, ATTENTION)
+    assert marks(room) == marks(room, "alone")
+    assert settled(room) == settled(room, "alone")
+    check_ledger(room, {"one", "two", "three", "four"})
+
+
+def disturb(found):
+    """Kill a worker, then the scheduler, and stop a worker, with others in their place."""
+    time.sleep(4)
+    found.parts[1].kill()
+    found.work("three", wait=False)
+    time.sleep(4)
+    found.scheduler.kill()
+    found.scheduler.wait()
+    found.scheduler = found.schedule()
+    found.work("three", wait=False)
+    four = found.work("four", wait=False)
+    time.sleep(6)
+    os.kill(four.pid, signal.SIGSTOP)
+    time.sleep(4)
+    os.kill(four.pid, signal.SIGCONT)
+
+
+def test_with_certificates_and_not_without(room, tmp_path, capfd):
+    papers = tmp_path / "papers"
+    assert main(["cluster", "certificates", str(papers)]) == OK
+    assert main(["cluster", "certificates", str(papers)]) == BAD
+    with cluster(tmp_path / "c", "one", tls=str(papers)) as found:
+        assert found.address.startswith("tls://")
+        far = found.address.replace("127.0.0.1", "192.0.2.1").replace("tls", "tcp")
+        assert grade(room, "--scheduler", far) == BAD
+        assert "no way but TLS" in capfd.readouterr().err
+        assert grade(room, "--scheduler", found.address) == BAD
+        assert "--tls" in capfd.readouterr().err
+        words = ("--scheduler", found.address, "--tls", str(papers), "--no-images")
+        assert grade(room, *words) in (OK, ATTENTION)
+    assert sorted(marks(room).values())[-len(EXPECTED) :] == EXPECTED
+    check_ledger(room, {"one"})

@@ -1,0 +1,67 @@
+"""Second opinions: who is believed, and who is a liar."""
+
+import pytest
+
+from harness.cluster.opinions import Opinions
+from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.work import canonical_json
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.words import AttemptFinished
+
+
+def told(*verdicts, stderr=""):
+    """What a worker tells of a case file with these verdicts."""
+    outcomes = tuple(Outcome(step, one, None) for step, one in enumerate(verdicts))
+    case = CaseFile("", (), ())
+    result = FileResult(case, outcomes, (), (), (), 0, (), (), stderr, "", "", 0.0, 0.0)
+    text = canonical_json.dumps(result)
+    return AttemptFinished("basis", text, Measurements(), failed=False, doubtful=False)
+
+
+RIGHT, WRONG, NEITHER = told(Verdict.PASSED), told(Verdict.FAILED), told(Verdict.NOT_RUN)
+
+
+def heard(*said):
+    """What is believed after several say something, each on a machine."""
+    opinions = Opinions()
+    return [opinions.hear(f"tcp://{machine}", machine, word) for machine, word in said]
+
+
+def test_one_opinion_is_not_enough_and_two_that_agree_are():
+    other = told(Verdict.PASSED, stderr="another number each time")
+    first, second = heard(("a", RIGHT), ("b", other))
+    assert first is None
+    assert (second.word, second.liars, second.why) == (RIGHT, (), "")
+
+
+@pytest.mark.parametrize(
+    ("said", "believed", "liar"),
+    [
+        ((RIGHT, WRONG, RIGHT), RIGHT, "tcp://b"),
+        ((WRONG, RIGHT, RIGHT), RIGHT, "tcp://a"),
+    ],
+)
+def test_of_three_who_stands_alone_is_a_liar(said, believed, liar):
+    verdicts = heard(*zip("abc", said, strict=True))
+    assert verdicts[:2] == [None, None]
+    assert verdicts[2].word == believed
+    assert verdicts[2].liars == (liar,)
+    assert "two others" in verdicts[2].why
+
+
+def test_where_two_are_on_one_machine_nobody_is_a_liar():
+    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), ("b", WRONG))
+    assert verdict.liars == ()
+    assert "a, b" in verdict.why
+
+
+def test_where_nobody_agrees_it_is_run_again():
+    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), ("c", NEITHER))
+    assert verdict.liars == ()
+    assert verdict.word.doubtful
+
+
+def test_nothing_agrees_with_nothing_alone():
+    nothing = RIGHT._replace(result=NOTHING)
+    assert heard(("a", nothing), ("b", nothing))[1].word == nothing
+    assert heard(("a", nothing), ("b", WRONG))[1] is None
