@@ -10,10 +10,10 @@ from harness.cluster.records import Brought
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import Build, FailureKind, FileResult, Outcome, Reply, Verdict
-from harness.work import canonical_json, words
+from harness.work import canonical_json, worker_events
 from harness.work.canonical_json import NO_CASE, NOTHING, Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
-from harness.work.words import (
+from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
     CaseStarted,
@@ -63,7 +63,7 @@ def done(basis, text=TEXT):
 
 
 def heard(*said):
-    lines = tuple(words.line(one).decode().rstrip("\n") for one in said)
+    lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
     return believing.heard(Brought("one", lines), UNIT, CASES)
 
 

@@ -6,7 +6,7 @@ from harness.cluster.opinions import Opinions
 from harness.records import CaseFile, FileResult, Outcome, Verdict
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.words import AttemptFinished
+from harness.work.worker_events import AttemptFinished
 
 
 def told(*verdicts, stderr=""):
