@@ -1,13 +1,20 @@
-"""Private cases never reach a student: no page, event, file or header has a word of them."""
+"""Private cases never reach a student: by no page, the API, an event, a file, an error, the log.
+
+Nor by how long something takes: what a student waits for never runs one.
+"""
 
 import re
 
 import pytest
 from fastapi.routing import APIRoute
 
+from harness.errors import UsageError
 from harness.service.app import application
+from harness.service.storage import figures
+from harness.service.work import doing
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.test_api_submissions import token_of
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
@@ -48,23 +55,115 @@ def test_no_answer_to_a_student_has_a_word_of_a_private_case(service, counting):
     assert SECRET in tess.get(f"{grading}/files/class.json").text + "".join(
         tess.get(f"{grading}/files/{name}").text for name in _evidence(tess, grading)
     )
-    for student, page in ((ada, own), (thief, stolen)):
-        for path in _paths(course, page, grading):
-            answer = student.get(path)
-            told = f"{answer.headers} {answer.text}"
-            assert SECRET not in told and DOUBLED not in told, path
-            assert "secret.gtp" not in told, path
+    for name, student, page in (("ada", ada, own), ("bea", thief, stolen)):
+        token = token_of(service, name)
+        for method, path in _routes(course, page, grading):
+            _check_silent(student, token, method, path)
+    assert "scope" not in ada.get("/api/v1/me").text  # a session is none for the API, so:
+    token = token_of(service, "ada")
+    answers = [_ask(ada, token, "GET", path) for path in _api(course, own)]
+    assert {one.status_code for one in answers} == {200}
+
+
+def _check_silent(student, token, method, path):
+    """See that an answer, whatever it is, has no word of the private case."""
+    answer = _ask(student, token, method, path)
+    told = f"{answer.headers} {answer.text}"
+    assert answer.status_code < 500 or path == "/ready"  # no worker lives here
+    assert not [one for one in (SECRET, DOUBLED, "secret.gtp") if one in told], (method, path)
+
+
+def _ask(student, token, method, path):
+    if path.startswith("/api/"):
+        return student._client.request(method, path, headers={"authorization": f"Bearer {token}"})
+    return student.get(path) if method == "GET" else student.post(path)
+
+
+def _api(course, page):
+    upload = page.url.path.rpartition("/")[2]
+    submissions = f"/api/v1{course.assignment}/submissions"
+    yield from (f"/api/v1{course.assignment}", submissions, f"{submissions}/{upload}")
+
+
+@pytest.mark.parametrize("settings_kind", KINDS[:1])
+def test_a_fault_of_a_grading_is_told_to_the_staff_alone(
+    settings_kind, request, tmp_path, counting, monkeypatch
+):
+    """The sentence of an error names the case file, and may quote it."""
+
+    def breaks(*_):
+        raise UsageError(f"secret.gtp:1: found {SECRET}")
+
+    with opened(settings_of(settings_kind, request, tmp_path / "data")) as service:
+        course, ada, page = _handed_in(service)
+        monkeypatch.setitem(doing.KINDS, "grade", breaks)
+        grading = course.teacher.post(f"{course.assignment}/gradings").url.path
+        work(service)
+        assert SECRET in course.teacher.get(grading).text
+        token = token_of(service, "ada")
+        for method, path in _routes(course, page, grading):
+            _check_silent(ada, token, method, path)
+
+
+def _handed_in(service):
+    course = made(service, "student\nada\n")
+    files = {"file": ("secret.gtp", PRIVATE.encode())}
+    assert course.teacher.post(f"{course.assignment}/private", files=files).status_code == 200
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    work(service)
+    return course, ada, page
+
+
+def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
+    """So neither its time nor what is told meanwhile can tell anything of a private one."""
+    _, ada, page = _handed_in(service)
+    with service.database.reading() as db:
+        counted = figures.found(db)
+    attempts = [sum(one.counts) for (name, _), one in counted.items() if "attempt" in name]
+    assert sum(attempts) == len(small_class.CASES)
+    told = ada.get(f"{page.url.path}/events").text
+    assert [name for name in small_class.CASES if name in told] == [*small_class.CASES]
+    assert told.count("event: word") == len(small_class.CASES)
+
+
+def test_the_log_has_no_word_of_a_private_case(service, counting):
+    course, _, _ = _handed_in(service)
+    course.teacher.post(f"{course.assignment}/gradings")
+    work(service)
+    text = "".join(path.read_text() for path in service.settings.logs.glob("*"))
+    assert '"kind": "conclude"' in text
+    assert not [one for one in (SECRET, DOUBLED, "secret.gtp") if one in text]
+
+
+def test_nothing_of_a_grading_is_told_before_it_is_released(service, counting):
+    course, ada, page = _handed_in(service)
+    before = _pages(ada, course, page)
+    course.teacher.post(f"{course.assignment}/gradings")
+    work(service)
+    assert _pages(ada, course, page) == before
+
+
+def _pages(student, course, page):
+    paths = (course.course, course.assignment, page.url.path, f"{course.assignment}/mark")
+    return [_TOKEN.sub("", student.get(path).text) for path in paths]
+
+
+_TOKEN = re.compile('value="[0-9a-f]{64}"')
+# Ends the session, or what is asked about.
+_ENDING = ("/leave", "/withdraw")
 
 
 def _evidence(tess, grading):
     return re.findall(r"evidence/[^\"<]+\.html", tess.get(grading).text)
 
 
-def _paths(course, page, grading):
-    """Return the addresses of all routes, about what is the student's own."""
+def _routes(course, page, grading):
+    """Yield the methods and addresses of all routes, about what is the student's own."""
     names = ("course", "assignment", "upload")
     ids = dict(zip(names, page.url.path.split("/")[2::2], strict=True))
     ids |= {"grading": grading.rpartition("/")[2], "name": "class.json", "student": "ada"}
     for route in application(None).routes:
-        if isinstance(route, APIRoute) and "GET" in route.methods:
-            yield re.sub(r"\{(\w+)(:\w+)?\}", lambda found: ids.get(found[1], "0"), route.path)
+        if isinstance(route, APIRoute) and not route.path.endswith(_ENDING):
+            path = re.sub(r"\{(\w+)(:\w+)?\}", lambda found: ids.get(found[1], "0"), route.path)
+            yield from ((method, path) for method in sorted(route.methods))
