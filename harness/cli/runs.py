@@ -25,10 +25,13 @@ Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is that of
 the page of a suite.
 
 push posts FILE, which gtp-harness run --json wrote, and tells what differs from
-the run before. list tells the runs of a suite. compare tells what differs between
-the run with the number NOW and the one before, or the one with the number FORMER.
+the run before. FILE may also be an archive of an engine, if the suite is made for
+it: then the service runs it, and push waits for the end. list tells the runs of
+a suite. compare tells what differs between the run with the number NOW and the
+one before, or the one with the number FORMER.
 
-The token of the API needs the scope submit for push, read for the others."""
+The token of the API needs the scope submit to push a run, all to push an engine,
+read for the others."""
 
 _EPILOG = """\
 Exit status:
@@ -77,8 +80,34 @@ def main(arguments: list[str]) -> int:
 def push(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
     """Post a run, print what differs from the one before, and return the exit status."""
     file = Path(given.words[0])
+    if _is_archive(file):
+        return _push_engine(client, suite, file, given.revision or _commit())
     found = client.post_run(suite, file, given.revision or _revision(file))
     print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
+    return _tell(found["comparison"]) if found["comparison"] else ExitCode.OK
+
+
+def _is_archive(file: Path) -> bool:
+    """Whether it is no document of ``run --json``, which is an object of JSON."""
+    try:
+        with file.open("rb") as opened:
+            return not opened.read(100).lstrip().startswith(b"{")
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -> int:
+    """Post an engine, wait until it was run, and return the exit status."""
+    sent = client.post_engine(suite, file, revision)
+    print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
+    *_, found = client.watch_run(suite, sent["id"])
+    if found["state"] == "fault":
+        print("The service failed to run it.")
+        return ExitCode.FAULT
+    if found["state"] == "failed":
+        print(escape_controls(found["trouble"]))
+        return ExitCode.FAILED
+    print(escape_controls(_line(found)))
     return _tell(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
@@ -87,8 +116,11 @@ def _revision(file: Path) -> str:
     from harness.history.keeping import program_digest
     from harness.report import json
 
-    commit = next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
-    return commit or program_digest(str(json.load(str(file)).get("program", "")))
+    return _commit() or program_digest(str(json.load(str(file)).get("program", "")))
+
+
+def _commit() -> str:
+    return next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
 
 
 def listed(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:

@@ -148,6 +148,22 @@ class Client:
         """
         return self._send(suite.path, document, _JSON, revision=revision)
 
+    def post_engine(self, suite: SuitePlace, archive: Path, revision: str = "") -> dict[str, Any]:
+        """Post an engine to be run by the service; return what the API tells of the run.
+
+        Raises as :meth:`submit`.
+        """
+        return self._send(suite.path, archive, _ARCHIVE, name=archive.name, revision=revision)
+
+    def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
+        """Yield what the API tells of a run until it is over; raises as :meth:`get`."""
+        while True:
+            found = self.get(f"{suite.path}/{run}")
+            yield found
+            if found["state"] not in ("waiting", "running"):
+                return
+            self._pause(1.0)
+
     def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
         """Return how a run differs from a former one, by their ids; raises as :meth:`get`.
 

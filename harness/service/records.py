@@ -25,6 +25,7 @@ RIGHTS = {
 
 # What a job does.
 CHECK, PLAN, GRADE, CONCLUDE, EXPORT = "check", "plan", "grade", "conclude", "export"
+RUN = "run"  # an engine of an author
 DRAFT, MEASURE = "draft", "measure"  # positions for private cases; what private cases catch
 PREVIEW = "preview"  # the marks that other points would change
 
@@ -226,6 +227,7 @@ class Suite(NamedTuple):
     is_open: bool = False  # whoever is signed in may read it
     badge: str = ""  # what the address of its badge has; empty: there is none
     runs: int = 0  # how many there ever were
+    bench: str = ""  # the assignment as which engines are run here; empty: runs come as documents
 
 
 class SuiteRun(NamedTuple):
@@ -245,6 +247,9 @@ class SuiteRun(NamedTuple):
     failed: int = 0  # unexpectedly
     undecided: int = 0  # not run, or not judged
     broken: int = 0  # files in which the engine broke
+    name: str = ""  # of an archive that is run here; empty: a document was posted
+    sha256: str = ""  # of the archive
+    trouble: str = ""  # why it found nothing
 
 
 class Entry(NamedTuple):

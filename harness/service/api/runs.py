@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +18,10 @@ from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import bodies
 from harness.service.api.once import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
+from harness.service.handing_in import taking
 from harness.service.records import SuiteRun
 from harness.service.runs import comparing, documents, keeping
-from harness.service.runs.keeping import Posted
+from harness.service.runs.keeping import Archive, Posted
 from harness.service.storage import suites
 from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
 
@@ -35,13 +37,30 @@ _DOCUMENT: dict[int | str, dict[str, Any]] = {
 }
 
 
+_BYTES = "application/octet-stream"
+
+
+def _body() -> dict[str, Any]:
+    """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
+    told = bodies.told(documents.RunDocument)
+    told["requestBody"]["content"][_BYTES] = {"schema": {"type": "string", "format": "binary"}}
+    return told
+
+
+_BODY = _body()
+
+
 class RunShown(BaseModel):
-    """A run of a suite."""
+    """A run of a suite. ``failed``: its engine could not be run; ``fault``: the service failed."""
 
     id: str
     number: int  # in the suite, from 1
     at: datetime.datetime  # when it came
-    started: str  # as the run says, ISO 8601
+    state: keeping.State
+    trouble: str  # why an engine could not be run
+    name: str  # of an archive that is run here; empty: a document was posted
+    sha256: str  # of the archive
+    started: str  # as the run says, ISO 8601; empty: it has not been run
     revision: str  # of the engine, as whoever posted it says
     engine: str  # name and version, as it gave them
     tests: int
@@ -76,10 +95,10 @@ class ComparisonShown(BaseModel):
     faults: list[str]  # of the harness
 
 
-class RunPosted(RunShown):
-    """A run that was posted, beside the one before it."""
+class RunCompared(RunShown):
+    """A run beside the one before it."""
 
-    comparison: ComparisonShown | None  # null: it is the first
+    comparison: ComparisonShown | None  # null: it is the first, or has not been run yet
 
 
 @ROUTES.at("GET", _ALL, SIGNED_IN, response_model=Page[RunShown])
@@ -87,7 +106,8 @@ def listed(here: Now, asked: Asked) -> Page[RunShown]:
     """List the runs of a suite, the first one first."""
     with here.service.database.reading() as db:
         found = find(db, suites.RUNS, ("number", "id"), asked, suite=here.sure_suite().id)
-    return Page(items=[RunShown(**_members(here, one)) for one in found.rows], next=found.next)
+        items = [RunShown(**_members(db, here, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
 
 
 @ROUTES.at(
@@ -96,38 +116,74 @@ def listed(here: Now, asked: Asked) -> Page[RunShown]:
     OWNERS,
     scope="submit",
     status_code=201,
-    response_model=RunPosted,
-    openapi_extra=bodies.told(documents.RunDocument),
+    response_model=RunCompared,
+    openapi_extra=_BODY,
 )
 async def post(
     here: Now,
+    name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
     revision: Annotated[
         str, Query(max_length=100, description="of the engine, such as a commit")
     ] = "",
     idempotency_key: IdempotencyKey = "",
-) -> RunPosted:
-    """Post a document of ``gtp-harness run --json``, of at most 8 MiB."""
+) -> RunCompared:
+    """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
+
+    An engine is an archive as the assignment of the suite wants it, as plain bytes.
+    """
+    if here.request.headers.get("content-type", "").startswith(_BYTES):
+        largest = here.service.settings.largest
+        archive = await bodies.read(here, largest)
+        return await run_in_threadpool(
+            _post_engine, here, archive, name, revision, idempotency_key
+        )
     data = await bodies.read(here, documents.LARGEST)
     return await run_in_threadpool(_post, here, data, revision, idempotency_key)
 
 
-def _post(here: Here, data: bytes, revision: str, key: str) -> RunPosted:
+def _post(here: Here, data: bytes, revision: str, key: str) -> RunCompared:
     suite, posted = here.sure_suite(), Posted.read(data, revision)
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with here.service.database.acting(here.by) as act:
         made = once(act, key, sent, lambda: keeping.post(act, suite, posted, _folder(here)).id)
-        found = suites.RUNS.find(act.db, id=made)
-        if found is None:
-            raise Refused(409, "Idempotency-Key: the run that it made was removed")
-        former = comparing.before(act.db, found)
+        return _posted(act.db, here, made)
+
+
+def _post_engine(here: Here, data: bytes, name: str, revision: str, key: str) -> RunCompared:
+    suite, service = here.sure_suite(), here.service
+    with tempfile.NamedTemporaryFile(dir=service.settings.data, prefix=".upload-") as copy:
+        copy.write(data)
+        copy.flush()
+        kept = taking.keep(service.store, Path(copy.name), name, service.settings.largest)
+    archive = Archive(kept.name, kept.sha256, revision)
+    with service.database.acting(here.by) as act:
+        made = once(
+            act,
+            key,
+            (suite.id, *archive),
+            lambda: keeping.post_engine(act, suite, archive, _folder(here)).id,
+        )
+        return _posted(act.db, here, made)
+
+
+def _posted(db: Connection, here: Here, made: str) -> RunCompared:
+    found = suites.RUNS.find(db, id=made)
+    if found is None:
+        raise Refused(409, "Idempotency-Key: the run that it made was removed")
+    return _compared(db, here, found)
+
+
+def _compared(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
+    former = comparing.before(db, found) if found.started else None
     comparison = _comparison(here, former, found) if former else None
-    return RunPosted(**_members(here, found), comparison=comparison)
+    return RunCompared(**_members(db, here, found), comparison=comparison)
 
 
-@ROUTES.at("GET", _ONE, SIGNED_IN, response_model=RunShown)
-def one(here: Now) -> RunShown:
+@ROUTES.at("GET", _ONE, SIGNED_IN, response_model=RunCompared)
+def one(here: Now) -> RunCompared:
     """Show a run."""
-    return RunShown(**_members(here, here.sure_run()))
+    with here.service.database.reading() as db:
+        return _compared(db, here, here.sure_run())
 
 
 @ROUTES.at("GET", f"{_ONE}/document", SIGNED_IN, responses=_DOCUMENT)
@@ -182,11 +238,12 @@ def _folder(here: Here) -> Path:
     return here.service.settings.suite(here.sure_suite().id)
 
 
-def _members(here: Here, run: SuiteRun) -> dict[str, Any]:
-    names = ("id", "number", "started", "revision", "engine")
+def _members(db: Connection, here: Here, run: SuiteRun) -> dict[str, Any]:
+    names = ("id", "number", "started", "revision", "engine", "trouble", "name", "sha256")
     counts = ("tests", "passed", "failed", "undecided", "broken")
     return {
         **{name: getattr(run, name) for name in (*names, *counts)},
+        "state": keeping.state_of(db, run),
         "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
         "page": f"{here.service.settings.base}/suites/{run.suite}/runs/{run.id}",
     }

@@ -28,6 +28,7 @@ class SuiteShown(BaseModel):
     is_mine: bool
     is_open: bool  # whoever is signed in may read it
     badge: str | None  # the address of its badge; null: it has none, or the suite is another's
+    source: str  # the assignment by whose public case files engines are run here; empty: none
     page: str  # the address of its page
 
 
@@ -35,6 +36,12 @@ class SuiteWanted(BaseModel):
     """A suite that is to be made."""
 
     title: str = Field(min_length=1, max_length=200)
+    source: str = Field(
+        default="",
+        max_length=200,
+        description="an assignment that ships: engines that are posted are run by its public case"
+        " files; empty: only documents of run --json are taken",
+    )
 
 
 class SuiteChange(BaseModel):
@@ -68,9 +75,9 @@ def make(
     idempotency_key: IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
-    sent = ("suite", wanted.title)
+    sent = ("suite", wanted.title, wanted.source)
     with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: keeping.make(act, wanted.title).id)
+        made = once(act, idempotency_key, sent, lambda: keeping.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
     if found is None:
         raise Refused(409, "Idempotency-Key: the suite that it made was removed")
@@ -112,14 +119,17 @@ def remove(here: Now) -> Response:
     """Remove a suite with all its runs."""
     suite = here.sure_suite()
     with here.service.database.acting(here.by) as act:
-        keeping.remove(act, suite, here.service.settings.suite(suite.id))
+        keeping.remove(act, suite, here.service.settings)
     return Response(status_code=204)
 
 
 def _shown(here: Here, suite: Suite) -> SuiteShown:
     base, is_mine = here.service.settings.base, suite.person == here.by
     has_badge = suite.badge and is_mine
+    with here.service.database.reading() as db:
+        source = keeping.source(db, suite)
     return SuiteShown(
+        source=source,
         id=suite.id,
         title=suite.title,
         is_mine=is_mine,

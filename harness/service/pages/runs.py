@@ -25,13 +25,15 @@ def show(here: Now) -> Response:
     run, named = here.sure_run(), here.request.query_params.get("with", "")
     with here.service.database.reading() as db:
         others = suites.last_runs(db, run.suite, keeping.KEPT)
-        former = _former(db, run, named)
+        former = _former(db, run, named) if run.started else None
+        state = keeping.state_of(db, run)
     found = comparing.compared(_folder(here), former, run) if former else None
     return rendering.page(
         here,
         "run.html",
         crumbs(here.sure_suite(), (f"Run {run.number}", "")),
         run=run,
+        state=state,
         others=[one for one in others if one.id != run.id],
         former=former if found else None,
         sections=list(found.sections()) if found else [],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi.responses import RedirectResponse, Response
 
+from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
 from harness.service.pages.course import uploaded
@@ -34,14 +35,16 @@ def listed(here: Now) -> Response:
         found = suites.SUITES.all(db, "title", "id", person=here.by)
         last = {one.id: suites.last_runs(db, one.id, 1) for one in found}
     crumbs = [("Test suites", "")]
-    return rendering.page(here, "suites.html", crumbs, suites=found, last=last)
+    return rendering.page(
+        here, "suites.html", crumbs, suites=found, last=last, shipped=shipped.names()
+    )
 
 
 @ROUTES.at("POST", "/suites", SIGNED_IN)
 def make(here: Now) -> Response:
     """Make a suite."""
     with here.service.database.acting(here.by) as act:
-        made = keeping.make(act, here.field("title"))
+        made = keeping.make(act, here.field("title"), here.field("source"))
     return RedirectResponse(f"/suites/{made.id}", 303)
 
 
@@ -50,13 +53,18 @@ def show(here: Now) -> Response:
     """Show a suite: its last runs as pictures, all of them as a list."""
     suite = here.sure_suite()
     with here.service.database.reading() as db:
-        found = suites.last_runs(db, suite.id, keeping.KEPT)
-    kept = keeping.kept(here.service.settings.suite(suite.id), found[:_SHOWN][::-1])
+        found = suites.all_runs(db, suite.id, keeping.KEPT)
+        states = {one.id: keeping.state_of(db, one) for one in found}
+        source = keeping.source(db, suite)
+    done = [one for one in found if one.started][:_SHOWN]
+    kept = keeping.kept(here.service.settings.suite(suite.id), done[::-1])
     return rendering.page(
         here,
         "suite.html",
         crumbs(suite),
         runs=found,
+        states=states,
+        source=source,
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
         base=here.service.settings.base,
@@ -85,7 +93,7 @@ def remove(here: Now) -> Response:
         raise UsageError("nothing was removed: tick that you are sure")
     suite = here.sure_suite()
     with here.service.database.acting(here.by) as act:
-        keeping.remove(act, suite, here.service.settings.suite(suite.id))
+        keeping.remove(act, suite, here.service.settings)
     return RedirectResponse("/suites", 303)
 
 

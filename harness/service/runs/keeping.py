@@ -13,21 +13,38 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.history.records import RunKept
-from harness.service.records import Suite, SuiteRun
+from harness.service.courses import making
+from harness.service.courses.grading import NotNowError
+from harness.service.records import (
+    FAULT,
+    LEASED,
+    RUN,
+    WAITING,
+    Assigned,
+    Course,
+    Job,
+    Suite,
+    SuiteRun,
+)
 from harness.service.runs import documents
 from harness.service.runs.documents import RunDocument
-from harness.service.storage import suites
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue, suites
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.work import canonical_json
 
 MOST_SUITES = 50  # of one person
 KEPT = 200  # runs of a suite; older ones go
+MOST_WAITING = 3  # engines of one person
+State = Literal["waiting", "running", "done", "failed", "fault"]
 MOST_BYTES = 512 << 20  # of all documents in somebody's suites
 _TITLE, _ENGINE = 200, 120  # characters
 _REVISION = re.compile(r"[\w.+/:@-]{0,100}", re.ASCII)
@@ -47,28 +64,51 @@ class Posted(NamedTuple):
         Raises:
             UsageError: the document or the revision cannot be read.
         """
-        if not _REVISION.fullmatch(revision):
-            raise UsageError(
-                f"revision: found {revision!r}, expected up to 100 letters, digits, . _ + - / : @"
-            )
+        _check_revision(revision)
         return cls(data, documents.read(data), revision)
+
+
+class Archive(NamedTuple):
+    """An engine as it came; its bytes are kept."""
+
+    name: str  # as its author calls the file
+    sha256: str
+    revision: str
+
+
+def _check_revision(revision: str) -> None:
+    if not _REVISION.fullmatch(revision):
+        raise UsageError(
+            f"revision: found {revision!r}, expected up to 100 letters, digits, . _ + - / : @"
+        )
 
 
 # --- suites ------------------------------------------------------------------------------------
 
 
-def make(act: Act, title: str) -> Suite:
+def make(act: Act, title: str, source: str = "") -> Suite:
     """Make a suite of whoever acts.
 
+    ``source``: the name of an assignment that ships, as which engines are run here by its public
+    case files; empty: runs come as documents alone.
+
     Raises:
-        UsageError: it has no title, a very long one, or there are too many.
+        UsageError: it has no title, a very long one, there are too many, or no such assignment.
     """
     if len(suites.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
         raise UsageError(f"there are {MOST_SUITES} suites already: remove one first")
-    made = Suite(new_id(), act.by, _title(title), time.time())
+    bench = _bench(act, title, making.named(source)) if source else ""
+    made = Suite(new_id(), act.by, _title(title), time.time(), bench=bench)
     suites.SUITES.add(act.db, made)
     act.note("suite made", made.id, title=made.title)
     return made
+
+
+def _bench(act: Act, title: str, source: str) -> str:
+    """Make an assignment in a course that nobody is in; return its id."""
+    course = courses.COURSES.add(act.db, Course(new_id(), _title(title), time.time()))
+    wanted = Assigned("", course.id, _title(title), source, "", "", "", "", 0, 0.0)
+    return making.assign(act, wanted).id
 
 
 def change(act: Act, suite: Suite, title: str, *, is_open: bool, has_badge: bool) -> Suite:
@@ -91,12 +131,28 @@ def change(act: Act, suite: Suite, title: str, *, is_open: bool, has_badge: bool
     return made
 
 
-def remove(act: Act, suite: Suite, folder: Path) -> None:
-    """Remove a suite with all its runs; ``folder``: of the suite."""
+def remove(act: Act, suite: Suite, settings: Settings) -> None:
+    """Remove a suite with all its runs.
+
+    Raises:
+        NotNowError: an engine is being run.
+    """
+    if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=LEASED):
+        raise NotNowError("an engine of this suite is being run: wait for its end")
     suites.RUNS.remove(act.db, suite=suite.id)
     suites.SUITES.remove(act.db, id=suite.id)
     act.note("suite removed", suite.id, title=suite.title)
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(settings.suite(suite.id), ignore_errors=True)
+    if suite.bench:
+        suites.forget_bench(act.db, suite.bench)
+        shutil.rmtree(settings.made(suite.bench), ignore_errors=True)
+        settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
+
+
+def source(db: Connection, suite: Suite) -> str:
+    """Return the assignment as which engines are run here; empty: none are."""
+    found = courses.ASSIGNMENTS.find(db, id=suite.bench) if suite.bench else None
+    return found.source if found else ""
 
 
 def badge_path(suite: Suite) -> str:
@@ -120,19 +176,74 @@ def post(act: Act, suite: Suite, posted: Posted, folder: Path) -> SuiteRun:
     Raises:
         UsageError: the owner has no room left.
     """
+    _check_room(act, suite, len(posted.data))
+    made = _counted(_new(act, suite, posted.revision), posted)
+    _write(folder, made, posted)
+    return _added(act, made, folder)
+
+
+def post_engine(act: Act, suite: Suite, archive: Archive, folder: Path) -> SuiteRun:
+    """Let a worker run an engine whose bytes are kept.
+
+    Raises:
+        UsageError: the suite runs no engines, or too many of the owner's wait.
+    """
+    if not suite.bench:
+        raise UsageError("this suite takes documents of run --json, not engines")
+    _check_revision(archive.revision)
+    _check_room(act, suite, 0)
+    jobs = queue.JOBS.all(act.db, kind=RUN, key=suite.person, state=[WAITING, LEASED])
+    if len(jobs) >= MOST_WAITING:
+        raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
+    made = _new(act, suite, archive.revision)
+    name = one_line(archive.name, _ENGINE) or "archive"
+    made = _added(act, made._replace(name=name, sha256=archive.sha256), folder)
+    queue.put(act.db, Job("", RUN, suite.bench, made.id, suite.person))
+    return made
+
+
+def _check_room(act: Act, suite: Suite, size: int) -> None:
     used = suites.bytes_of(act.db, suite.person)
-    if used + len(posted.data) > MOST_BYTES:
+    if used + size > MOST_BYTES:
         raise UsageError(
             f"the documents of all your runs have {used:,} bytes of {MOST_BYTES:,}: remove some"
         )
-    made = SuiteRun(new_id(), suite.id, 0, act.by, time.time(), posted.revision)
-    made = _counted(made, posted)._replace(number=suites.next_number(act.db, suite.id))
-    _write(folder, made, posted)
+
+
+def _new(act: Act, suite: Suite, revision: str) -> SuiteRun:
+    number = suites.next_number(act.db, suite.id)
+    return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
+
+
+def _added(act: Act, made: SuiteRun, folder: Path) -> SuiteRun:
+    """Write a run down; the oldest go if there are too many."""
     suites.RUNS.add(act.db, made)
-    act.note("run posted", made.id, suite=suite.id, number=made.number)
-    for old in suites.older(act.db, suite.id, KEPT):
+    act.note("run posted", made.id, suite=made.suite, number=made.number)
+    for old in suites.older(act.db, made.suite, KEPT):
         _forget(act, old, folder)
     return made
+
+
+def conclude(act: Act, run: SuiteRun, posted: Posted, folder: Path) -> None:
+    """Keep what a worker found of an engine."""
+    made = _counted(run, posted)
+    _write(folder, made, posted)
+    suites.RUNS.change(act.db, made._asdict(), id=run.id)
+
+
+def fail(act: Act, run: SuiteRun, trouble: str) -> None:
+    """Write down why an engine has no result."""
+    suites.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
+
+
+def state_of(db: Connection, run: SuiteRun) -> State:
+    """Return how far a run is, and :data:`FAULT` if the harness failed."""
+    if run.started or run.trouble:
+        return "done" if run.started else "failed"
+    states = {one.state for one in queue.of(db, run.id)}
+    if FAULT in states:
+        return "fault"
+    return "running" if LEASED in states else "waiting"
 
 
 def _counted(run: SuiteRun, posted: Posted) -> SuiteRun:
@@ -165,6 +276,7 @@ def remove_run(act: Act, run: SuiteRun, folder: Path) -> None:
 
 
 def _forget(act: Act, run: SuiteRun, folder: Path) -> None:
+    queue.withdraw(act.db, run.id)
     suites.RUNS.remove(act.db, id=run.id)
     place = document(folder, run.id)
     for path in (place, place.with_suffix(".kept")):

@@ -11,6 +11,8 @@ from harness.service.storage.tables import (
     LETTER,
     LINK,
     SESSION,
+    SUITE,
+    SUITE_RUN,
     TOKEN,
     UPLOAD,
     WORD,
@@ -55,10 +57,15 @@ def forget_words(db: Connection, before: float) -> None:
 
 
 def last_events(db: Connection) -> dict[str, float]:
-    """Return when something was last submitted or graded, by the ids of assignments."""
+    """Return when something was last submitted, graded or run, by the ids of assignments."""
     found: dict[str, float] = {}
-    for table, column in ((UPLOAD, "at"), (GRADING, "at"), (GRADING, "concluded")):
-        query = select(table.c.assignment, func.max(table.c[column])).group_by(table.c.assignment)
+    queries = [
+        select(table.c.assignment, func.max(table.c[column])).group_by(table.c.assignment)
+        for table, column in ((UPLOAD, "at"), (GRADING, "at"), (GRADING, "concluded"))
+    ]
+    engines = select(SUITE.c.bench, func.max(SUITE_RUN.c["at"]))
+    engines = engines.join(SUITE_RUN, SUITE_RUN.c.suite == SUITE.c.id)
+    for query in (*queries, engines.group_by(SUITE.c.bench)):
         for row in db.execute(query):
             found[row[0]] = max(found.get(row[0], 0.0), row[1])
     return found
@@ -67,8 +74,15 @@ def last_events(db: Connection) -> dict[str, float]:
 def originals(db: Connection) -> dict[str, set[str]]:
     """Return of which assignments the bytes are that were submitted, by their SHA-256."""
     found: dict[str, set[str]] = {}
-    for row in db.execute(select(UPLOAD.c.sha256, UPLOAD.c.assignment).distinct()):
-        found.setdefault(row[0], set()).add(row[1])
+    uploads = select(UPLOAD.c.sha256, UPLOAD.c.assignment)
+    engines = (
+        select(SUITE_RUN.c.sha256, SUITE.c.bench)
+        .join(SUITE, SUITE.c.id == SUITE_RUN.c.suite)
+        .where(SUITE_RUN.c.sha256 != "")
+    )
+    for query in (uploads.distinct(), engines.distinct()):
+        for row in db.execute(query):
+            found.setdefault(row[0], set()).add(row[1])
     return found
 
 

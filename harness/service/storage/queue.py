@@ -28,6 +28,7 @@ from harness.service.records import (
     MEASURE,
     PLAN,
     PREVIEW,
+    RUN,
     WAITING,
     Job,
 )
@@ -49,6 +50,7 @@ _TURNS = {
     EXPORT: 1,
     GRADE: 2,
     CONCLUDE: 2,
+    RUN: 2,
 }
 _UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
 from harness.service.records import Suite, SuiteRun
+from harness.service.settings import schema_of
+from harness.service.storage import courses, queue
 from harness.service.storage.rows import Rows
 from harness.service.storage.tables import SUITE, SUITE_RUN
 
 SUITES: Rows[Suite] = Rows(Suite, SUITE)
 RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)
 _RAN = SUITE_RUN.c.started != ""
+
+
+def all_runs(db: Connection, suite: str, most: int) -> list[SuiteRun]:
+    """Return the last runs, the last one first, with those that have found nothing yet."""
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
+    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+
+
+def forget_bench(db: Connection, bench: str) -> None:
+    """Remove what engines were run as, and on a server the ledger of it."""
+    assigned = courses.ASSIGNMENTS.find(db, id=bench)
+    queue.JOBS.remove(db, assignment=bench)
+    courses.ASSIGNMENTS.remove(db, id=bench)
+    if assigned:
+        courses.COURSES.remove(db, id=assigned.course)
+    if db.dialect.name == "postgresql":
+        db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(bench)}" CASCADE'))
 
 
 def next_number(db: Connection, suite: str) -> int:

@@ -246,6 +246,7 @@ SUITE = Table(
     _whole("is_open"),
     _text("badge"),
     _whole("runs"),
+    _text("bench"),
 )
 Index("suite_of", SUITE.c.person, SUITE.c.made)
 Index("suite_badge", SUITE.c.badge)
@@ -266,6 +267,9 @@ SUITE_RUN = Table(
     _whole("failed"),
     _whole("undecided"),
     _whole("broken"),
+    _text("name"),
+    _text("sha256"),
+    _text("trouble"),
 )
 Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 

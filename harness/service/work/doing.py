@@ -36,6 +36,7 @@ from harness.service.records import (
     MEASURE,
     PLAN,
     PREVIEW,
+    RUN,
     Grading,
     Job,
     Marked,
@@ -44,7 +45,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import belongings, courses, figures, queue, remarks, uploads
-from harness.service.work import checked, drafting, previewing, strong
+from harness.service.work import checked, drafting, engine_runs, previewing, strong
 from harness.service.work.folders import folder_of, locked
 from harness.service.work.grounds import Ground
 from harness.work import canonical_json
@@ -320,6 +321,14 @@ def _grading(ground: Ground, job: Job) -> Grading:
     return found
 
 
+def run_engine(ground: Ground, job: Job, company: Company) -> None:
+    """Run an engine of an author by the case files of a suite."""
+    found = engine_runs.planned(ground, job)
+    if found:
+        _run(ground, ground.wanted, found, _Noter(ground, job), company)
+        engine_runs.keep(ground, job, found)
+
+
 Doing = Callable[[Ground, Job, Company], None]
 KINDS: dict[str, Doing] = {
     CHECK: check,
@@ -330,4 +339,5 @@ KINDS: dict[str, Doing] = {
     PREVIEW: lambda ground, job, _: previewing.preview(ground, job),
     MEASURE: lambda ground, job, _: strong.measure(ground, job),
     EXPORT: export,
+    RUN: run_engine,
 }

@@ -1,0 +1,99 @@
+"""An engine that an author posted: planned as a check is, and kept as a run of its suite."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Sequence
+
+from harness.escaping import encode_without_surrogates, escape_controls
+from harness.grading import grade
+from harness.grading.attempts import attempt_plan
+from harness.grading.grade import GradingPlan
+from harness.grading.marks.marker import Marker
+from harness.grading.records import Attempt, Graded, StudentSubmissions, SubmittedFile
+from harness.grading.taking_in.receive import receive
+from harness.records import RunResult
+from harness.report import json as run_json
+from harness.report.tally import tally
+from harness.service.records import Job, SuiteRun
+from harness.service.runs import keeping
+from harness.service.runs.keeping import Posted
+from harness.service.storage import suites
+from harness.service.work.grounds import Ground
+
+_LONGEST = 4000  # characters of why there is no result
+
+
+def planned(ground: Ground, job: Job) -> GradingPlan | None:
+    """Return what is to be run; None: the run was removed meanwhile."""
+    run = _found(ground, job)
+    if run is None:
+        return None
+    time = datetime.datetime.fromtimestamp(int(run.at))
+    handed = SubmittedFile(ground.store.path(run.sha256), run.name, time)
+    assignment = ground.wanted.assignment
+    entry = StudentSubmissions(run.id, (), (handed,))
+    submission = receive(entry, assignment, ground.store, ground.overlay)
+    cases = attempt_plan.public_cases(assignment)
+    return grade.planned(ground.wanted, ground.ledger, [submission], cases)
+
+
+def _found(ground: Ground, job: Job) -> SuiteRun | None:
+    with ground.database.reading() as db:
+        return suites.RUNS.find(db, id=job.about)
+
+
+def keep(ground: Ground, job: Job, plan: GradingPlan) -> None:
+    """Keep what came of an engine, as a document of ``run --json``, or why nothing did."""
+    marker = Marker(ground.wanted.assignment, ground.ledger, plan.cases, plan.started)
+    graded = marker.graded(plan.submissions[0], plan.planned)
+    run, trouble = _found(ground, job), _trouble(graded)
+    if run is None:
+        return
+    folder = ground.settings.suite(run.suite)
+    posted = None if trouble else Posted.read(_document(ground, graded), run.revision)
+    with ground.database.acting() as act:
+        if posted:
+            keeping.conclude(act, run, posted, folder)
+        else:
+            keeping.fail(act, run, escape_controls(trouble)[:_LONGEST])
+
+
+def _trouble(graded: Graded) -> str:
+    """Return why there is no result; empty: there is one."""
+    build = graded.build
+    if graded.submission.refused:
+        return graded.submission.refused
+    if build and not build.ok:
+        return f"It does not build: {build.message}\n{build.output}"
+    if not _results(graded.attempts):
+        faults = [one.fault for one in graded.attempts if one.fault]
+        return f"The harness failed: {faults[0]}" if faults else "No case file was run."
+    return ""
+
+
+def _results(attempts: Sequence[Attempt]) -> list[Attempt]:
+    return [one for one in attempts if one.result and not one.fault]
+
+
+def _document(ground: Ground, graded: Graded) -> bytes:
+    attempts = _results(graded.attempts)
+    files = tuple(one.result for one in attempts if one.result)
+    assignment = ground.wanted.assignment
+    begun = min((run.started for one in attempts for run in one.runs if run.started), default="")
+    found = RunResult(
+        program=assignment.engine.command,
+        files=files,
+        errors=(),
+        started=begun or _now(),
+        host=os.uname().nodename,
+        options={"sandbox": ground.wanted.sandbox},
+        faults=tuple(f"{one.case}: {one.fault}" for one in graded.attempts if one.fault),
+        diagnoses=graded.diagnoses,
+    )
+    return encode_without_surrogates("".join(run_json.parts(found, [*map(tally, files)])))
+
+
+def _now() -> str:
+    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
