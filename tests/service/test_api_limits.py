@@ -1,5 +1,8 @@
 """What bounds the API: keys for requests that are sent again, rates, tokens that end."""
 
+import asyncio
+import itertools
+
 import httpx
 import pytest
 from fastapi.testclient import TestClient
@@ -7,7 +10,7 @@ from fastapi.testclient import TestClient
 from harness.errors import UsageError
 from harness.service.app import guarded
 from harness.service.people import entering
-from harness.service.web.rates import Rates
+from harness.service.web.rates import Rates, UnderWay
 from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of
 from tests.service.test_api_submissions import ROSTER, place, token_of
 
@@ -55,6 +58,52 @@ def test_a_key_of_another_request_is_refused(asking, other):
 def test_a_request_that_was_refused_does_not_use_up_its_key(asking):
     assert send(asking, data=b"").status_code == 422
     assert send(asking).status_code == 201
+
+
+def test_so_many_uploads_of_one_person_at_a_time_and_no_more(service, counting):
+    """Four are being sent; the fifth is refused, another person's is not; all come to an end."""
+    course = made(service, ROSTER)
+    path, files = f"/api/v1{place(course).path}", itertools.count()
+    tokens = {
+        name: {"authorization": f"Bearer {token_of(service, name)}"} for name in course.links
+    }
+
+    async def talk():
+        app = httpx.ASGITransport(app=guarded(service))
+        go_on, waiting = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def slow():
+            yield b"x"
+            waiting.release()
+            await go_on.wait()
+
+        async with httpx.AsyncClient(transport=app, base_url=BASE) as client:
+
+            def send(name, content):
+                named = {"name": f"{next(files)}.tgz"}
+                return client.post(path, params=named, content=content, headers=tokens[name])
+
+            sent = [asyncio.create_task(send("ada", slow())) for _ in range(4)]
+            for _ in sent:
+                await asyncio.wait_for(waiting.acquire(), 60)
+            fifth, others = await send("ada", b"y"), await send("ben", b"z")
+            go_on.set()
+            first = [one.status_code for one in await asyncio.gather(*sent)]
+            return fifth, others.status_code, first, (await send("ada", b"y")).status_code
+
+    fifth, others, first, last = asyncio.run(talk())
+    assert (fifth.status_code, fifth.headers["retry-after"]) == (429, "1")
+    assert "4 requests of yours are under way" in fifth.json()["detail"]
+    assert (others, first, last) == (201, [201] * 4, 201)
+
+
+def test_nobody_is_counted_for_ever():
+    counted = UnderWay(2)
+    assert [counted.begin("ada") for _ in range(3)] == [True, True, False]
+    assert counted.begin("ben")
+    counted.end("ada")
+    assert counted.begin("ada")
+    assert all(counted.begin("") for _ in range(9))  # who is not signed in sends little
 
 
 def test_who_asks_too_often_is_told_when_to_come_again(tmp_path, counting):

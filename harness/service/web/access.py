@@ -10,7 +10,8 @@ Who is in no course of that id gets the answer of a course that does not exist.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -277,11 +278,15 @@ class Guard:
         self.scope = scope
         self._files = files
 
-    async def __call__(self, request: Request) -> None:
+    async def __call__(self, request: Request) -> AsyncIterator[None]:
         here = await run_in_threadpool(self._looked_up, request)
-        if request.method not in _SAFE and not self.scope:
-            here = await self._with_form(here)
-        request.state.here = here
+        if request.method in _SAFE:
+            request.state.here = here
+            yield
+            return
+        with _counted(here):  # until it is answered
+            request.state.here = here if self.scope else await self._with_form(here)
+            yield
 
     def _looked_up(self, request: Request) -> Here:
         service: Service = request.app.state.service
@@ -322,6 +327,19 @@ class Guard:
         if here.session and form.get(FORM_TOKEN) != here.form_token:
             raise Refused(403, "the page is too old: open it again, and send the form once more")
         return here._replace(form=form)
+
+
+@contextmanager
+def _counted(here: Here) -> Iterator[None]:
+    """Count a request with a body while it is under way: somebody may have so many at a time."""
+    under_way = here.service.under_way
+    if not under_way.begin(here.by):
+        why = f"{under_way.most} requests of yours are under way: wait until one is answered"
+        raise Refused(429, why, {"retry-after": "1"})
+    try:
+        yield
+    finally:
+        under_way.end(here.by)
 
 
 def _check_origin(here: Here) -> None:

@@ -1,13 +1,45 @@
-"""How often somebody may ask: a bucket for each token, filled as time goes by."""
+"""How often somebody may ask, and how much at a time.
+
+A bucket for each token is filled as time goes by; requests under way are counted by person.
+"""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 _MOST = 10_000  # buckets that are kept, before full ones are thrown away
+
+
+class UnderWay:
+    """Counts what people have under way in this process. It may be shared by threads."""
+
+    def __init__(self, most: int) -> None:
+        """``most``: of one person at a time."""
+        self.most = most
+        self._counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def begin(self, person: str) -> bool:
+        """Count one more; False, and it does not count: there are as many as may be.
+
+        ``person``: the id; empty: nobody is signed in, and nothing is counted.
+        """
+        with self._lock:
+            if person and self._counts[person] >= self.most:
+                return False
+            self._counts[person] += 1
+            return True
+
+    def end(self, person: str) -> None:
+        """Count one less; for each that began."""
+        with self._lock:
+            self._counts[person] -= 1
+            if not self._counts[person]:
+                del self._counts[person]
 
 
 class Rates:
