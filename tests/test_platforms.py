@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import _WITHOUT_ENGINES
+
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
 TESTS = Path(__file__).parent
@@ -94,6 +96,12 @@ def test_commands_on_macos(course, line, status, told):
 @pytest.mark.parametrize(("line", "status", "told"), ON_WINDOWS)
 def test_commands_on_windows(tmp_path, line, status, told):
     see_answered("windows", tmp_path, line, status, told)
+
+
+def test_the_commands_for_windows_are_told():
+    text = (TESTS.parent / "docs" / "platforms.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"```text\n(.*)\n```", text)
+    assert told.split() == sorted(_WITHOUT_ENGINES)
 
 
 def test_the_oracle_answers_on_windows(tmp_path):
