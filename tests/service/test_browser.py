@@ -123,8 +123,7 @@ def hand_in(world, student, archive):
     assert "waiting to be checked" in student.text()
     student.look("upload-waiting")
     work(world.service)
-    # By itself, with script and without:
-    student.page.get_by_text("checked", exact=True).wait_for()
+    student.await_worker(student.page.get_by_text("checked", exact=True))
     student.look("upload-checked")
 
 
@@ -143,7 +142,7 @@ def submit_folder(world, student, folder, way):
     student.press("Submit")
     assert "a1.tgz" in student.text()
     work(world.service)
-    student.page.get_by_text("checked", exact=True).wait_for()
+    student.await_worker(student.page.get_by_text("checked", exact=True))
 
 
 def find_positions(world, tess, files):
@@ -152,7 +151,7 @@ def find_positions(world, tess, files):
     tess.press("Find positions")
     tess.look("draft-waiting")
     work(world.service)
-    tess.page.get_by_role("button", name="Make the case file").wait_for()
+    tess.await_worker(tess.page.get_by_role("button", name="Make the case file"))
     tess.look("draft")
     for action, change in (("Drop", -1), ("Exchange", 0)):
         before = boards(tess)
@@ -179,7 +178,7 @@ def grade(world, tess, assignment, files):
     tess.press("Grade all submissions")
     tess.look("grading-running")
     work(world.service)
-    tess.page.get_by_role("button", name="Release the marks").wait_for()
+    tess.await_worker(tess.page.get_by_role("button", name="Release the marks"))
     tess.look("grading-done")
     tess.press("Release the marks")
     assert "Released" in tess.text()
@@ -187,3 +186,19 @@ def grade(world, tess, assignment, files):
     tess.look("assignment-staff")
     tess.follow("ada")
     tess.look("student-staff")
+    other_points(world, tess, assignment)
+    tess.go("/tokens")
+    tess.look("tokens")
+
+
+def other_points(world, tess, assignment):
+    """Each mark that would change is seen, and nothing is changed."""
+    tess.go(assignment)
+    tess.follow("Points of the parts")
+    tess.look("points")
+    tess.page.get_by_label("public").fill("8")
+    tess.press("See what would change")
+    work(world.service)
+    tess.await_worker(tess.page.get_by_role("button", name="Set these points and grade"))
+    tess.look("preview")
+    assert "7 of 7 becomes 11 of 11" in tess.text()

@@ -25,6 +25,7 @@ min-height:24px}.served li{margin:var(--s1) 0}input[type=checkbox]{width:24px;he
 @media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}
 .over{outline:3px dashed var(--accent);outline-offset:3px}#dropped:empty{display:none}
 .position{display:grid;gap:var(--s4);grid-template-columns:minmax(0,260px) minmax(0,1fr)}
-.position>div>*+*{margin-top:var(--s2)}
+.position>div>*+*{margin-top:var(--s2)}.position .board{max-width:260px}
+form.card h2{margin-bottom:var(--s2)}form.card h2+p{margin-bottom:var(--s3)}
 @media(max-width:520px){.position{grid-template-columns:minmax(0,1fr)}.who{display:none}}
 """
