@@ -21,8 +21,9 @@ from harness.cluster.opinions import Opinions
 from harness.cluster.portering import PorterProcess
 from harness.cluster.records import Back, Brought, Load, Lost, Lying, News, PorterSettings, Present
 from harness.cluster.rules import Facts, Needs
-from harness.errors import ServerError, UsageError
+from harness.errors import SandboxError, ServerError, UsageError
 from harness.escaping import escape_controls
+from harness.exits import ExitCode
 from harness.grading.attempts.orders import GradingContext
 from harness.reading import casefile
 from harness.records import CaseFile
@@ -38,6 +39,7 @@ _PAUSES = (0.2, 1.0, 3.0, 10.0)  # seconds before the next porter, longer each t
 _TROUBLES = 5  # so often a unit goes on before a worker's trouble is told as the harness's
 _SCHEDULER_LOST = 4  # exit status of a porter; see harness.cluster.porter
 _AUTO = "auto"
+_LEVELS = {"3", "2", "1"}  # of sandboxes: none is never chosen by itself
 
 
 class Piece(NamedTuple):
@@ -80,14 +82,19 @@ class Carrier:
         ``choice``: ``auto``, the strongest that a worker has now; or one of them.
 
         Raises:
+            SandboxError: no worker has a sandbox.
             ServerError: no worker comes, or the scheduler cannot be reached.
+            UsageError: the scheduler is not one of ours.
         """
         while not self.workers:
             self.hear()
             self.require_patience("no worker has come to the scheduler")
         if choice != _AUTO:
             return choice
-        return max((one for facts in self.workers for one in facts.levels), key=_strength)
+        held = {one for facts in self.workers for one in facts.levels} & _LEVELS
+        if not held:
+            raise SandboxError("no worker that has come to the scheduler has a sandbox")
+        return max(held)
 
     def run(
         self,
@@ -146,6 +153,8 @@ class Carrier:
         """Take note that the porter has ended: with it goes all that was on its way."""
         self.close()
         self.workers = ()
+        if status == ExitCode.BROKEN:
+            raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
         if status != _SCHEDULER_LOST and self._failed >= len(_PAUSES):
             raise UsageError(f"the process that speaks to the scheduler ended ({status})")
         self.require_patience(f"the scheduler {self._settings.scheduler} cannot be reached")
@@ -440,9 +449,5 @@ def _told(wanted: Needs) -> str:
     return f"gtp-harness {wanted.version}, sandbox level {wanted.level}{tools}{python}"
 
 
-def _strength(level: str) -> int:
-    return int(level) if level.isdigit() else 0
-
-
 def _to_stderr(text: str) -> None:
-    print(f"gtp-harness: {text}", file=sys.stderr, flush=True)
+    print(f"gtp-harness: {escape_controls(text)}", file=sys.stderr, flush=True)

@@ -23,15 +23,16 @@ from harness.cluster.records import Back, Errand, Load, Lost, News, PorterSettin
 from harness.cluster.rules import Facts
 from harness.cluster.serving import BytesServer
 from harness.cluster.tls import Papers
+from harness.errors import UsageError
 from harness.work import canonical_json, plain
 
-LOST, REFUSED = 4, 5  # exit statuses: no scheduler; one that is not ours
+LOST = 4  # exit status: no scheduler
 _PATIENCE = 30.0  # seconds in which a scheduler must answer
 _LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
 
 
 class NoSchedulerError(Exception):
-    """The scheduler cannot be reached, or is not one of ours."""
+    """The scheduler cannot be reached."""
 
 
 class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
@@ -67,11 +68,12 @@ class Porter:
 
         Raises:
             NoSchedulerError: it is.
+            UsageError: it is not one of ours, which takes nothing from a worker that it may not.
         """
         while True:
             found = await self._answered(self._client.scheduler.identity(n_workers=-1))
             if found["type"] != GuardedScheduler.__name__:
-                raise NoSchedulerError("it was not started by gtp-harness cluster scheduler")
+                raise UsageError("it was not started by gtp-harness cluster scheduler")
             self._look(_workers(found))
             await asyncio.sleep(_LOOK * (1 + len(found["workers"]) / 100))
 

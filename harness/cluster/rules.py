@@ -19,6 +19,7 @@ ON_THE_WAY = 2  # units for each worker
 SECONDED = 100  # of so many attempts one is done twice
 MOST_DEATHS = 3  # of workers under one attempt, by itself: then it is a fault
 _OURS = "gtp-harness"  # what our resources begin with
+_SLOWEST = 1000.0  # paces that can be
 _PACE = f"{_OURS} pace"
 
 
@@ -104,10 +105,14 @@ def _names(
 
 
 def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts | None:
-    """Return a worker from what Dask knows of it; None: it is none of ours.
+    """Return a worker from what Dask knows of it; None: it is none of ours, or tells nonsense.
 
     ``name``: its machine, a colon, and what tells it from others there.
     """
+    pace = resources.get(_PACE, 1.0)
+    is_pace = isinstance(pace, int | float) and 0 < pace < _SLOWEST
+    if not (is_pace and all(map(str.isprintable, (address, name, *resources)))):
+        return None
     found: dict[str, list[str]] = {"version": [], "level": [], "tool": [], "python": []}
     for resource in sorted(resources):
         ours, _, rest = resource.partition(" ")
@@ -118,5 +123,4 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
         return None
     levels, tools, pythons = (tuple(found[kind]) for kind in ("level", "tool", "python"))
     machine = name.rpartition(":")[0]
-    pace = resources.get(_PACE, 1.0)
     return Facts(address, machine, found["version"][0], levels, tools, pythons, pace)

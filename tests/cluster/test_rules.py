@@ -2,6 +2,7 @@
 
 import hashlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,21 @@ def test_it_fits_if_it_has_all_that_is_needed(facts, needs):
 
 def test_a_worker_of_somebody_else_is_none():
     assert rules.facts_of("tcp://1", "one:1", {"GPU": 2.0}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("one:1", {"gtp-harness pace": float("nan")}),
+        ("one:1", {"gtp-harness pace": -1.0}),
+        ("one:1", {"gtp-harness pace": "fast"}),
+        ("one:1", {"gtp-harness level \0": 1.0}),
+        ("\x1b[2J:1", {}),
+    ],
+)
+def test_one_that_tells_nonsense_is_none_either(name, more):
+    assert rules.facts_of("tcp://1", "one:1", {"gtp-harness version 1": 1.0})
+    assert rules.facts_of("tcp://1", name, {"gtp-harness version 1": 1.0, **more}) is None
 
 
 def test_twice_as_many_are_on_the_way_as_there_are_workers():
