@@ -7,6 +7,7 @@ never on the disk: private ones are among them, and a worker does not know which
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import http.client
 import os
@@ -27,6 +28,7 @@ _PATIENCE = 30.0  # seconds without a byte
 _PIECE = 1 << 20
 _UNFINISHED = ".unfinished-"
 _TMPFS = "tmpfs"
+_ROOM, _HELD = "gtp-harness-cases-", "held"  # the folder of a worker, and its lock in there
 
 
 class FetchError(HarnessError):
@@ -172,7 +174,11 @@ class Memory:
                 f"{MEMORY} is no memory file system here: case files may be private, and are not"
                 " to lie on a worker's disk"
             )
-        self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-cases-", dir=MEMORY)
+        _sweep()
+        self._room = tempfile.TemporaryDirectory(prefix=_ROOM, dir=MEMORY)
+        self._held = Path(self._room.name, _HELD).open("w")  # noqa: SIM115 - as long as we live
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+        print(os.getpid(), file=self._held, flush=True)
         self.folder = Path(self._room.name, "store")
         self.room = Path(self._room.name, "room")  # where they are laid out under their names
         self.room.mkdir()
@@ -192,7 +198,17 @@ class Memory:
 
     def close(self) -> None:
         """Remove the folder."""
+        self._held.close()
         self._room.cleanup()
+
+
+def _sweep() -> None:
+    """Remove the folders of workers that were killed: the kernel has freed what they held."""
+    for path in MEMORY.glob(f"{_ROOM}*/{_HELD}"):
+        with contextlib.suppress(OSError), path.open("a") as held:  # another user's, or held
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.stat().st_size:  # or just made, and not locked yet
+                shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def _is_in_memory(place: Path) -> bool:

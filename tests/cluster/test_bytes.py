@@ -3,6 +3,8 @@
 import hashlib
 import http.client
 import os
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from harness.cluster.records import Lying
 from harness.cluster.serving import BytesServer
 from harness.cluster.tls import Papers, papers
 from harness.errors import UsageError
+from tests.cluster.clusters import ROOT
 
 
 def digest(data):
@@ -104,6 +107,28 @@ def test_case_files_lie_in_memory_and_are_gone_after_their_unit(served, tmp_path
         memory.clear()
         assert not list(memory.folder.iterdir())
     assert not memory.folder.exists()
+
+
+@pytest.mark.processes
+def test_of_a_worker_that_was_killed_nothing_stays_in_memory():
+    script = (
+        "from harness.cluster.fetching import Memory; m = Memory(); print(m.folder, flush=True)"
+    )
+    killed = subprocess.Popen(
+        [sys.executable, "-u", "-c", f"{script}; input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    folder = Path(killed.stdout.readline().strip())
+    with closing(Memory()):
+        assert folder.is_dir()  # it lives
+    killed.kill()
+    killed.communicate()
+    assert folder.is_dir()
+    with closing(Memory()):
+        assert not folder.parent.exists()
 
 
 def test_with_tls_both_show_what_they_are(tmp_path):
