@@ -94,17 +94,6 @@ class Person:
             "() => !document.querySelector('.htmx-request,.htmx-settling')"
         )
 
-    def await_worker(self, wanted) -> None:
-        """Wait until a page that waits for a worker has something, a locator.
-
-        With script it comes by itself. Without, the page says that it is to be loaded again in a
-        few seconds, for which nobody waits here.
-        """
-        if not self._way.has_script and not wanted.count():
-            assert self.page.locator("noscript meta[http-equiv=refresh]").count(), self.page.url
-            self.page.reload()
-        wanted.wait_for()
-
     def save(self, name: str) -> bytes:
         """Press a button or a link that gives a file; return what is saved."""
         self.reach(name)

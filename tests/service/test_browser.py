@@ -123,7 +123,7 @@ def hand_in(world, student, archive):
     assert "waiting to be checked" in student.text()
     student.look("upload-waiting")
     work(world.service)
-    student.await_worker(student.page.get_by_text("checked", exact=True))
+    student.page.get_by_text("checked", exact=True).wait_for()
     student.look("upload-checked")
 
 
@@ -142,7 +142,7 @@ def submit_folder(world, student, folder, way):
     student.press("Submit")
     assert "a1.tgz" in student.text()
     work(world.service)
-    student.await_worker(student.page.get_by_text("checked", exact=True))
+    student.page.get_by_text("checked", exact=True).wait_for()
 
 
 def find_positions(world, tess, files):
@@ -151,7 +151,7 @@ def find_positions(world, tess, files):
     tess.press("Find positions")
     tess.look("draft-waiting")
     work(world.service)
-    tess.await_worker(tess.page.get_by_role("button", name="Make the case file"))
+    tess.page.get_by_role("button", name="Make the case file").wait_for()
     tess.look("draft")
     for action, change in (("Drop", -1), ("Exchange", 0)):
         before = boards(tess)
@@ -178,7 +178,7 @@ def grade(world, tess, assignment, files):
     tess.press("Grade all submissions")
     tess.look("grading-running")
     work(world.service)
-    tess.await_worker(tess.page.get_by_role("button", name="Release the marks"))
+    tess.page.get_by_role("button", name="Release the marks").wait_for()
     tess.look("grading-done")
     tess.press("Release the marks")
     assert "Released" in tess.text()
@@ -199,6 +199,6 @@ def other_points(world, tess, assignment):
     tess.page.get_by_label("public").fill("8")
     tess.press("See what would change")
     work(world.service)
-    tess.await_worker(tess.page.get_by_role("button", name="Set these points and grade"))
+    tess.page.get_by_role("button", name="Set these points and grade").wait_for()
     tess.look("preview")
     assert "7 of 7 becomes 11 of 11" in tess.text()

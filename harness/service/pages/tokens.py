@@ -22,7 +22,7 @@ def show(here: Now) -> Response:
 def _page(here: Here, secret: str = "") -> Response:
     with here.service.database.reading() as db:
         found = people.TOKENS.all(db, "made", "id", person=here.by)
-    crumbs = [("Courses", "/"), ("API tokens", "")]
+    crumbs = [("API tokens", "")]
     scopes = entering.SCOPES
     return rendering.page(here, "tokens.html", crumbs, tokens=found, secret=secret, scopes=scopes)
 
