@@ -54,6 +54,18 @@ def test_every_other_claim_names_a_test() -> None:
             assert "def test_" in (ROOT / name).read_text(encoding="utf-8"), name
 
 
+def test_every_threat_to_the_service_names_tests_that_are_there() -> None:
+    threats = rows("The service")
+    assert len(threats) > 20
+    for threat, held, tests in threats:
+        assert held, threat
+        for path, names in re.findall(r"`(tests/[\w/]+\.py)`: ((?:`\w+`(?:, )?)+)", tests):
+            text = (ROOT / path).read_text(encoding="utf-8")
+            for name in re.findall(r"\w+", names):
+                assert f"def {name}(" in text, f"{threat}: {path} has no {name}"
+        assert tests.count("`tests/") and not re.sub(r"`[^`]+`|[:;, ]", "", tests), threat
+
+
 def test_what_is_not_held_is_told() -> None:
     """Each attack that a level cannot hold, and each gap that results speak of."""
     told = section("What is not held")

@@ -194,6 +194,11 @@ def test_a_spoiled_backup_is_refused_and_nothing_is_made(backup, tmp_path, capsy
     assert not (tmp_path / "restored").exists()
 
 
+def test_a_backup_is_for_its_owner_alone(backup):
+    assert backup.stat().st_mode & 0o077 == 0
+    assert (backup / "keys" / "service.key").stat().st_mode & 0o077 == 0
+
+
 def test_what_is_there_is_not_written_over(backup, tmp_path, capsys):
     data = ["--data", str(tmp_path / "data")]
     assert cli.main(["restore", str(backup), *data]) == 2
