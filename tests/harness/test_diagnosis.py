@@ -72,7 +72,7 @@ def public(assignment):
 
 
 @pytest.mark.parametrize("name", [one.name for one in SETTLED])
-@pytest.mark.parametrize("cases", [public, shipped])
+@pytest.mark.parametrize("cases", [public, pytest.param(shipped, marks=pytest.mark.long(0.2))])
 def test_the_right_mistake_is_named_and_no_other(cases, name):
     """The public cases alone tell every two mistakes apart, and so do all together."""
     mistake = MISTAKES[name]
