@@ -1,10 +1,13 @@
 """From an empty folder to a released mark, as a teacher and two students see it."""
 
 import hashlib
+import socket
+import time
 
 import pytest
 
-from harness.service.records import CHECK
+from harness.service.records import CHECK, LEASED
+from harness.service.storage import queue
 from harness.service.work import doing
 from harness.service.work.worker import Worker
 from tests.harness import small_class
@@ -73,6 +76,21 @@ def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeyp
         "the harness itself failed: ZeroDivisionError: no such luck"
         in course.teacher.get(page).text
     )
+    course.teacher.post(f"{page}/again", page)
+    assert work(service) == 1
+    assert "4 passed" in ada.get(page).text
+
+
+def test_what_three_workers_died_under_is_seen_and_tried_again(service, counting):
+    course = made(service, ROSTER, deadline=FUTURE)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    with service.database.changing() as db:  # two died, and the third one just now
+        died = {"state": LEASED, "deaths": 2, "owner": f"{socket.gethostname()} 999999999 1@x"}
+        assert queue.JOBS.change(db, {**died, "token": "t", "until": time.time() + 60}) == 1
+    assert work(service) == 0
+    assert "could not be checked" in ada.get(page).text and "died" not in ada.get(page).text
+    assert "its worker died 3 times" in course.teacher.get(page).text
     course.teacher.post(f"{page}/again", page)
     assert work(service) == 1
     assert "4 passed" in ada.get(page).text
