@@ -33,7 +33,7 @@ def listed(here: Now) -> Response:
     """Show the suites of whoever is signed in."""
     with here.service.database.reading() as db:
         found = suites.SUITES.all(db, "title", "id", person=here.by)
-        last = {one.id: suites.last_runs(db, one.id, 1) for one in found}
+        last = {one.id: suites.last_ended(db, one.id) for one in found}
     crumbs = [("Test suites", "")]
     return rendering.page(
         here, "suites.html", crumbs, suites=found, last=last, shipped=shipped.names()
@@ -126,10 +126,10 @@ def show_badge(here: Now) -> Response:
     named = here.request.path_params["badge"]
     with here.service.database.reading() as db:
         suite = suites.SUITES.find(db, badge=named) if named.isalnum() else None
-        last = suites.last_runs(db, suite.id, 1) if suite else []
+        last = suites.last_ended(db, suite.id) if suite else None
     if suite is None:
         raise Refused(404, "there is no such badge")
-    picture = badge.svg(last[0] if last else None)
+    picture = badge.svg(last)
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
 
 

@@ -42,6 +42,8 @@ def _told(last: SuiteRun | None) -> tuple[str, str]:
     """Return what a badge says, and its color. What was not run or not judged did not pass."""
     if last is None:
         return "no run yet", _NONE
+    if last.trouble:
+        return "engine could not be run", _BAD
     if last.broken:
         return f"{last.passed} of {last.tests}, engine broke", _BAD
     is_good = not last.failed and not last.undecided and last.tests > 0

@@ -15,6 +15,14 @@ RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)
 _RAN = SUITE_RUN.c.started != ""
 
 
+def last_ended(db: Connection, suite: str) -> SuiteRun | None:
+    """Return the last run that is over, whether it found something or could not be run."""
+    is_over = _RAN | (SUITE_RUN.c.trouble != "")
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite, is_over)
+    found = RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(1))
+    return found[0] if found else None
+
+
 def all_runs(db: Connection, suite: str, most: int) -> list[SuiteRun]:
     """Return the last runs, the last one first, with those that have found nothing yet."""
     query = RUNS.query.where(SUITE_RUN.c.suite == suite)
