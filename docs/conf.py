@@ -49,7 +49,7 @@ _ITEM = re.compile(r"^- \[[^\]]*\]\(([^)]*)\.md\)$", re.MULTILINE)
 def add_contents(_app: Sphinx, docname: str, source: list[str]) -> None:
     """Make the site's table of contents of the lists of links on its first page.
 
-    There they are plain lists for whoever reads the page as it is.
+    In the Markdown source they are plain lists.
     """
     if docname != root_doc:
         return

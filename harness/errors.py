@@ -21,9 +21,9 @@
     ├── GoneError              what a job of the service is about is not there any more
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── FetchError             bytes that a worker of a cluster cannot get: another one is asked
-    ├── UnbelievableError      what a worker of a cluster brought is no answer to what it was asked
-    ├── StarvedError           the machine is too busy to judge an engine by its time limits
-    └── EngineError            the engine broke; becomes the file's ``Failure`` in its result
+    ├── UnbelievableError      what a worker of a cluster brought is not an answer to what it was
+    asked ├── StarvedError           the machine is too busy to judge an engine by its time limits
+    └── EngineError            the engine failed; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
         └── AsleepError        it sleeps, and has not had its full time limit yet
 

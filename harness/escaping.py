@@ -1,6 +1,6 @@
 r"""Text from engines, made fit to be shown.
 
-An engine may send anything: NUL, escape sequences, bytes that are no UTF-8 (which arrive as lone
+An engine may send anything: NUL, escape sequences, bytes that are not UTF-8 (which arrive as lone
 surrogates), marks that turn the direction of writing. XML and TAP cannot hold some of these, a
 terminal would obey others. Each is shown as programmers write it, a byte as ``\x1b``.
 """
@@ -14,7 +14,7 @@ _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) no
 _PLAIN = bytes(code for code in range(0x80) if code not in _CONTROLS)
 _INVISIBLE = [0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069]
 _NO_CHARACTERS = [0xFFFE, 0xFFFF]
-_UNDECODED = range(0xDC80, 0xDD00)  # bytes that were no UTF-8: "surrogateescape"
+_UNDECODED = range(0xDC80, 0xDD00)  # bytes that were not UTF-8: "surrogateescape"
 _SURROGATES = range(0xD800, 0xE000)
 _SIGNS = "✓✗✕·–×…‹›"  # of the harness's own reports
 

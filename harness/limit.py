@@ -33,7 +33,7 @@ class Limit(NamedTuple):
     name: str
     used: float | None  # None: not kept, for it differs from run to run
     allowed: float
-    unit: str  # seconds, seconds of processor time, bytes, processes or files
+    unit: str  # seconds, seconds of CPU time, bytes, processes or files
 
     def __str__(self) -> str:
         """Such as ``memory limit: 1.02 GiB used, 1 GiB allowed``."""

@@ -35,7 +35,8 @@ def limits_of(sandbox: str) -> Limits:
 
 
 class BoxLimits(NamedTuple):
-    """What one engine, with all it starts, may use. The defaults are a teacher's; 0 is no limit.
+    """What one engine, with all it starts, may use. The defaults are a teacher's; 0 means no
+    limit.
 
     Bytes and seconds. Times of commands and files and the size of replies are those of
     :class:`Limits`.
@@ -43,7 +44,7 @@ class BoxLimits(NamedTuple):
 
     memory: int = GIB  # resident, of the whole tree
     address_space: int = 4 * GIB  # of each process; Java reserves this much
-    cpu: float = 300.0  # seconds of processor time of the whole tree
+    cpu: float = 300.0  # seconds of CPU time of the whole tree
     processes: int = 64
     threads: int = 256  # of all processes together: the outer bound a fork bomb meets at once
     open_files: int = 1024  # of each process
@@ -52,7 +53,7 @@ class BoxLimits(NamedTuple):
     file_size: int = 64 * MIB
 
     def after(self, spent: float) -> BoxLimits:
-        """Return what is left after so many seconds of processor time; never no limit."""
+        """Return what is left after so many seconds of CPU time; never no limit."""
         return self._replace(cpu=max(0.01, self.cpu - spent)) if self.cpu and spent else self
 
 

@@ -23,13 +23,13 @@ DONE = "= 1"  # the status line of a command that was done
 
 
 class Verdict(enum.Enum):
-    """What became of one test; the values are the words of GNU Go's ``eval.sh``."""
+    """What happened to one test; the values are the words of GNU Go's ``eval.sh``."""
 
     PASSED = "passed"
     UNEXPECTED_PASS = "PASSED"
     EXPECTED_FAIL = "failed"
     FAILED = "FAILED"
-    NOT_RUN = "not run"  # the engine broke before the answer; no pass and no wrong answer
+    NOT_RUN = "not run"  # the engine failed before the answer; no pass and no wrong answer
     NOT_JUDGED = "not judged"  # matching takes too long: the case file's fault, not the engine's
     IGNORED = "ignored"  # GNU Go's suffix ``&``
 
@@ -67,7 +67,7 @@ class CaseFile(NamedTuple):
 class Reply(NamedTuple):
     """An engine's reply to one command."""
 
-    ok: bool  # began with =, not with ?; of a status line: it is no error
+    ok: bool  # began with =, not with ?; of a status line: it is not an error
     text: str  # after the first blank, trimmed, all lines
     raw: str  # all of it, from = or ? to before the empty line; to the end of a status line
     seconds: float  # since the command was sent or, if later, the reply before it came
@@ -81,7 +81,7 @@ class Reply(NamedTuple):
 
 
 class FailureKind(enum.Enum):
-    """How an engine broke. Not a wrong answer, and not the harness's fault."""
+    """How an engine failed. Not a wrong answer, and not the harness's fault."""
 
     NOT_STARTED = "not started"
     DIED = "died"
@@ -96,7 +96,7 @@ class FailureKind(enum.Enum):
 
 
 class Failure(NamedTuple):
-    """How an engine broke; what it should have answered from there on is not run."""
+    """How an engine failed; what it should have answered from there on is not run."""
 
     kind: FailureKind
     text: str  # one sentence for a student; where a limit was hit, what comes before the limit
@@ -142,7 +142,7 @@ class Restart(NamedTuple):
 
 
 class RestartPoint(NamedTuple):
-    """Where a file begins or, after its engine broke, goes on with a new one."""
+    """Where a file begins or, after its engine failed, goes on with a new one."""
 
     step: int  # index into CaseFile.steps
     settings: tuple[str, ...]  # commands to be sent before
@@ -168,7 +168,7 @@ class FileResult(NamedTuple):
 
     @property
     def failure(self) -> Failure | None:
-        """How the engine broke the first time; None: it never did."""
+        """How the engine failed the first time; None: it never did."""
         return self.failures[0] if self.failures else None
 
 
@@ -240,7 +240,7 @@ class Progress(NamedTuple):
 
 
 class Build(NamedTuple):
-    """What came of the build steps."""
+    """The result of the build steps."""
 
     ok: bool
     output: str = ""  # of the commands, both streams, shortened in the middle

@@ -122,7 +122,7 @@ def ending_on_signals() -> Iterator[None]:
     deadly = [number for number in known if signal.getsignal(number) == SIG_DFL]
     try:
         for number in deadly:
-            _times.clear()  # what ended something else is no echo
+            _times.clear()  # what ended something else is not an echo
             signal.signal(number, _end)
     except ValueError:  # not the main thread
         deadly = []

@@ -1,7 +1,7 @@
 """What goes with an answer: why it is so, and whether the document leaves it open.
 
 An explanation is made of sentences, and a sentence of words and *facts*: numbers, points, colors.
-Whoever reads it for the facts takes them from there; the words are for people.
+Anyone who reads it for the facts takes them from there; the words are for people.
 """
 
 from __future__ import annotations

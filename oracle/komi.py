@@ -1,7 +1,7 @@
 """Komi and results as text, exact: what was typed as 0.1 counts as one tenth.
 
-Binary floats cannot hold 0.1, and 0.1 + 0.2 is no komi of 0.3 in them; :mod:`decimal` can, and is
-imported only when a komi is set.
+Binary floats cannot hold 0.1, and 0.1 + 0.2 is not a komi of 0.3 in them; :mod:`decimal` can, and
+is imported only when a komi is set.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def checked(boards: NDArray[np.int8]) -> NDArray[np.int8]:
         raise ValueError(f"boards are an array of int8, not of {found}")
     if boards.ndim != 3:
         raise ValueError(f"boards have shape (N, rows, columns), not {boards.shape}")
-    grid(*boards.shape[1:])  # refuses what is no board
+    grid(*boards.shape[1:])  # refuses what is not a board
     wrong = boards.view(np.uint8).max(initial=0)
     if wrong > 2:
         place = np.argwhere(boards.view(np.uint8) > 2)[0]

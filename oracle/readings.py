@@ -217,7 +217,7 @@ def _is_asked_winner(session: GomokuSession, words: list[str]) -> bool:
 
 @reading("genmove", of=GOMOKU)
 def winner_resigns(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """After a five whoever is asked for a move resigns, the winner too."""
+    """After a five anyone who is asked for a move resigns, the winner too."""
     return "resign" if _is_asked_winner(session, words) else right(session, words)
 
 

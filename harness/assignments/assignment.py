@@ -44,7 +44,7 @@ VISIBLE = ("nothing", "verdict", "command", "everything")  # each shows what tho
 
 
 class Archive(NamedTuple):
-    """The one file that is handed in."""
+    """The submitted archive."""
 
     name: str  # such as a1.tgz
     folder: str  # the single folder in it

@@ -45,7 +45,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
     """Put the adapter beside the submission in ``stage``, and run the build steps.
 
     ``sandbox``: ``auto`` for the strongest that works, if one does; ``3``, ``2``, ``1``; ``off``.
-    Returns what came of it, None if there is nothing to be built.
+    Returns the result, None if there is nothing to be built.
 
     Raises:
         SandboxError: the sandbox failed, or holds nothing.

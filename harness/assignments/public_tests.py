@@ -22,7 +22,7 @@ from harness.text import number_of
 
 
 class TrialResult(NamedTuple):
-    """What came of it."""
+    """The result."""
 
     result: RunResult
     no_sandbox: str  # why there was none though one was wanted; else empty

@@ -1,12 +1,12 @@
 """The receipt of ``gtp-harness check``: which files were tested, with which cases.
 
-It stands in the log, and the log is handed in within the archive; so it cannot have the archive's
+It stands in the log, and the log is submitted within the archive; so it cannot have the archive's
 own hash in it. It has one that can be taken again from the archive: of the names and contents of
-all files that were tested, which are all that are handed in but the log. The archive's hash is
+all files that were tested, which are all that are submitted but the log. The archive's hash is
 shown after the log has ended, for the student to keep: a teacher who was sent other bytes than
 these was sent another archive.
 
-What it proves: that what was tested is what was handed in, if the student is honest. It is no
+What it proves: that what was tested is the submission, if the student is honest. It is no
 signature. Whoever can run ``check`` can also write such lines; no mark depends on them alone.
 """
 

@@ -1,4 +1,4 @@
-"""An archive that was handed in, looked into with its assignment's eyes.
+"""An archive that was submitted, looked into with its assignment's eyes.
 
 Before the deadline (``check``) and after it (``grade``) the same is found and said.
 """

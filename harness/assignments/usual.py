@@ -1,4 +1,4 @@
-"""What the file of a declared assignment need not say: how a submission is handed in and marked.
+"""What the file of a declared assignment need not say: how a submission is submitted and marked.
 
 The defaults are those of a submission that is run as the reference is: the same files, in an
 archive named after the assignment's folder; a point for the public tests, one more for private

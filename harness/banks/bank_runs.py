@@ -54,7 +54,7 @@ class EngineAsker:
         """Return the tests that an engine fails, or at which it breaks.
 
         Raises:
-            SandboxError: the harness broke, or there is no sandbox here.
+            SandboxError: the harness failed, or there is no sandbox here.
         """
         return {line for result in self.results(cases, engine) for line in failed_in(result)}
 

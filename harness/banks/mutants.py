@@ -62,7 +62,7 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
     """Return some mutants of a program, in the order of its lines.
 
     ``files``: the text of its files by name. There are fewer where there is little to change.
-    A file that is no Python gives none.
+    A file that is not Python gives none.
     """
     trees = {name: tree for name, text in sorted(files.items()) if (tree := _parsed(text))}
     sites = [site for name, tree in trees.items() for site in _sites(name, tree)]

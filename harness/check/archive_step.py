@@ -18,7 +18,7 @@ from harness.text import number_of
 def unpacked(desk: CheckContext, given: CheckedFiles) -> CheckedFiles:
     """Make an archive of what is kept, and unpack it twice: to be kept, and to be run.
 
-    Whatever is built and run on the stage then changes nothing of what is handed in.
+    Whatever is built and run on the stage then changes nothing of what is submitted.
 
     Raises:
         UsageError: there is nothing to be packed.
@@ -77,7 +77,7 @@ def packed(desk: CheckContext, tested: CheckedFiles, status: int) -> tuple[str, 
 
 
 def _logged(desk: CheckContext, tested: CheckedFiles, status: int) -> str:
-    """Close the transcript; it goes to what is handed in, and to the folder that was given."""
+    """Close the transcript; it goes to what is submitted, and to the folder that was given."""
     form, log = desk.assignment.archive, desk.assignment.files.log
     desk.sayer.step(f"The log {log}, and the archive {form.name} with it")
     _receipt(desk, tested)

@@ -41,5 +41,5 @@ class CheckContext(NamedTuple):
 
     @property
     def made(self) -> Path:
-        """Return the archive to be handed in."""
+        """Return the archive to be submitted."""
         return self.wanted.output / self.assignment.archive.name

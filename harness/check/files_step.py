@@ -15,7 +15,7 @@ from harness.text import number_of
 
 
 class CheckedFiles(NamedTuple):
-    """The files that are tested and handed in, in a folder."""
+    """The files that are tested and submitted, in a folder."""
 
     folder: Path
     found: SortedFiles

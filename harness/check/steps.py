@@ -27,7 +27,7 @@ _OURS = (
 
 
 def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
-    """Check, leave the archive to be handed in, and return the exit status."""
+    """Check, leave the archive to be submitted, and return the exit status."""
     title = f"check for {wanted.assignment.title} ({wanted.assignment.key})"
     sayer.say(f"gtp-harness {__version__}: {title}")
     needs.require(wanted.assignment)

@@ -66,7 +66,7 @@ def program() -> NoReturn:
     """Be the program ``gtp-harness``: run it and end the process.
 
     The system takes back the memory of a process at once; Python would go over all that was
-    loaded and found. Whoever watches the process, or is at work in it, gets the usual end.
+    loaded and found. Anyone who watches the process, or is at work in it, gets the usual end.
     """
     status = main()
     threads = sys.modules.get("threading")

@@ -55,7 +55,8 @@ class CommandParser(argparse.ArgumentParser):
 
         The parser has an option ``--help`` like any other, among those it belongs to.
         ``remark``: returns the end of the sentence about an option that does not exist; it is
-        given that option, all words, and the place of the first that is no option nor its value.
+        given that option, all words, and the place of the first that is not an option nor its
+        value.
         """
         given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
@@ -70,7 +71,7 @@ class CommandParser(argparse.ArgumentParser):
         return given
 
     def _place_of_argument(self, words: list[str]) -> int:
-        """Return the place of the first word that is no option nor the value of one."""
+        """Return the place of the first word that is not an option nor the value of one."""
         is_value = False
         for place, word in enumerate(words):
             if not (is_value or word.startswith("-")):

@@ -37,7 +37,7 @@ def run(
 ) -> list[str]:
     """Look for wrong answers of those with nearly full marks, for some seconds each.
 
-    Returns a sentence for each submission in which the harness broke.
+    Returns a sentence for each submission in which the harness failed.
     """
     from harness.grading import grade
     from harness.grading.auditing.audit import Audit, nearly_full

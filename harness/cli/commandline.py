@@ -36,7 +36,7 @@ class _Option(NamedTuple):
 class Plain:
     """The options of a command, taken in as :class:`argparse.ArgumentParser` takes them in.
 
-    ``rest``: the name of what is no option, all words together.
+    ``rest``: the name of what is not an option, all words together.
     """
 
     def __init__(self, rest: str) -> None:

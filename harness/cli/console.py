@@ -106,7 +106,7 @@ class Console:
                 self._say("\n".join(texts), self.out)
 
     def _say(self, text: str, stream: TextIO) -> None:
-        """Write; what cannot be written is no reason to lose the run."""
+        """Write; what cannot be written is not a reason to lose the run."""
         try:
             print(text, file=stream, flush=True)
         except (OSError, ValueError) as error:

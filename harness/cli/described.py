@@ -12,7 +12,7 @@ from harness.cli import COMMANDS
 from harness.cli.arguments import CommandParser
 
 FILES, FOLDERS, PROGRAMS, CASES = "files", "folders", "programs", "cases"  # kinds of values
-# What a value is, by its name in the help page; those that are left out are no names of anything.
+# What a value is, by its name in the help page; those that are left out are not names of anything.
 _KINDS = {
     "FILE": FILES,
     "PATH": FILES,

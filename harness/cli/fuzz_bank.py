@@ -29,7 +29,7 @@ class KnownEngines:
         """Return the engines that answer the last command of a finding as wrongly.
 
         Raises:
-            SandboxError: the harness broke, or there is no sandbox here.
+            SandboxError: the harness failed, or there is no sandbox here.
         """
         return tuple(one for one in self._engines if self._is_like(one, finding))
 

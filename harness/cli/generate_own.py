@@ -15,7 +15,7 @@ from harness.exits import ExitCode
 from harness.generating.choices import Choices
 from harness.generating.own import openings, test_production, test_text
 from harness.generating.own.declared_coverage import Sources, report
-from harness.generating.own.drafting import Drafter
+from harness.generating.own.test_drafting import Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest
 from harness.generating.record_reading import records
 from harness.reading import casefile, conversion
@@ -46,7 +46,7 @@ class OwnGame:
         on_step: Callable[[str], None],
         heading: Iterable[str],
     ) -> ExitCode:
-        """Make the cases, write them, and tell what came of it.
+        """Make the cases, write them, and tell the result.
 
         ``cases``: reads case files. ``private``: which half of the game records; None: all.
         """

@@ -108,7 +108,7 @@ class _Command:
         self._originals = (beside or self._wanted.output) / ORIGINALS
 
     def run(self) -> int:
-        """Grade, write what is wanted, say what came of it, and return the exit status."""
+        """Grade, write what is wanted, say the result, and return the exit status."""
         from harness.grading import grade
         from harness.grading.exports import writing
         from harness.grading.ledger.originals import Store

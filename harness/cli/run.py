@@ -211,10 +211,10 @@ class _CommandRun:
         return False
 
     def _keep(self, result: RunResult) -> None:
-        from harness.history import history_file, keeping
+        from harness.history import history_file, run_keeping
 
         assert self.entered
-        history_file.complete(self.given.history, keeping.ended(self.entered, result))
+        history_file.complete(self.given.history, run_keeping.ended(self.entered, result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -402,13 +402,13 @@ def _try_folder(option: str, path: str) -> None:
 def _entered(given: Namespace) -> RunKept | None:
     """Enter the run into its history before it begins; None without ``--history``.
 
-    Raises :class:`UsageError` for a file that is no history or cannot be written.
+    Raises :class:`UsageError` for a file that is not a history or cannot be written.
     """
     if not given.history:
         return None
-    from harness.history import history_file, keeping
+    from harness.history import history_file, run_keeping
 
-    run = keeping.begun(given.arguments[0], vars(given))
+    run = run_keeping.begun(given.arguments[0], vars(given))
     return run._replace(number=history_file.enter(given.history, run))
 
 

@@ -88,7 +88,7 @@ def push(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
 
 
 def _is_archive(file: Path) -> bool:
-    """Whether it is no document of ``run --json``, which is an object of JSON."""
+    """Whether it is not a document of ``run --json``, which is an object of JSON."""
     try:
         with file.open("rb") as opened:
             return not opened.read(100).lstrip().startswith(b"{")
@@ -113,7 +113,7 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
 
 def _revision(file: Path) -> str:
     """Return what tells this build of the engine: the commit, or a digest of the program."""
-    from harness.history.keeping import program_digest
+    from harness.history.run_keeping import program_digest
     from harness.report import json
 
     return _commit() or program_digest(str(json.load(str(file)).get("program", "")))

@@ -87,7 +87,7 @@ def _check(parser: CommandParser, given: argparse.Namespace) -> None:
 
 
 def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
-    """Put case files to mistakes or engines, and print what came of it."""
+    """Put case files to mistakes or engines, and print the result."""
     named = assignment.find(given.assignment)
     specification = specification_of(named)
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)

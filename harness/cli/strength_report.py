@@ -1,4 +1,4 @@
-"""What came of putting tests to mistakes or to engines: for a reader, and for programs."""
+"""The result of putting tests to mistakes or to engines: for a reader, and for programs."""
 
 from __future__ import annotations
 

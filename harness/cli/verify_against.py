@@ -16,7 +16,7 @@ def with_questions(
     """Return what was found; a wrong test that all other programs pass is a question instead.
 
     Raises:
-        SandboxError: the harness broke, or there is no sandbox here.
+        SandboxError: the harness failed, or there is no sandbox here.
     """
     from harness.assignments import banked
 

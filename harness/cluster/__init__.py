@@ -3,7 +3,7 @@
 Data flow: a grading hands units to a *carrier*, which decides what goes next and what goes again.
 The *porter*, a process of its own, is the only one of the server that speaks to Dask; it also
 serves bytes by their SHA-256. A *worker* fetches the bytes, does the unit as everywhere
-(:mod:`harness.work`), and says what came of it as lines of JSON. The ledger is the only truth:
+(:mod:`harness.work`), and writes the result as lines of JSON. The ledger is the only truth:
 what is lost on the way is done again.
 
 * ``rules``: who gets what, and when; pure, so that a simulation has the same;

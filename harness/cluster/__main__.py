@@ -1,7 +1,7 @@
 """``python -m harness.cluster KIND``: a process of a cluster, with its settings on standard input.
 
 Exit status: 0 when it was asked to end, 2 where something is not as it must be, 3 where the
-harness broke, 4 when the scheduler cannot be reached.
+harness failed, 4 when the scheduler cannot be reached.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.cluster.porter import LOST, NoSchedulerError
 from harness.cluster.records import PorterSettings, SchedulerSettings, WorkerSettings
 from harness.errors import HarnessError, SandboxError
 from harness.exits import ExitCode
-from harness.work import plain
+from harness.work import plain_values
 from harness.work.parent import die_with_parent
 
 KINDS: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     kind, be = KINDS[arguments[0]]
     try:
         with open(0, "rb", buffering=0, closefd=False) as source:  # what follows is read by others
-            settings = plain.read(kind, source.readline(), "the settings")
+            settings = plain_values.read(kind, source.readline(), "the settings")
         be(settings)
     except NoSchedulerError as error:
         return _complain(str(error), LOST)

@@ -76,7 +76,7 @@ def pace() -> float:
 
 
 def _round() -> float:
-    """Return the seconds of processor time of one round: as engines are, most of it is Python."""
+    """Return the seconds of CPU time of one round: as engines are, most of it is Python."""
     begun = time.process_time()
     found, state = 0, hashlib.sha256()
     for number in range(_WORK):

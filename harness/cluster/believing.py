@@ -16,7 +16,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from harness.cluster.records import Brought
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
-from harness.work import canonical_json, plain, worker_events
+from harness.work import canonical_json, plain_values, worker_events
 from harness.work.canonical_json import NOTHING
 from harness.work.records import WorkUnit
 from harness.work.worker_events import (
@@ -31,13 +31,13 @@ from harness.work.worker_events import (
 
 
 class UnbelievableError(HarnessError):
-    """What a worker brought is no answer to what it was asked: nothing of it is used."""
+    """What a worker brought is not an answer to what it was asked: nothing of it is used."""
 
 
 def brought(text: str) -> Brought:
     """Return what a worker says; raises :class:`UnbelievableError`."""
     try:
-        return plain.read(Brought, text, "what a worker brought")
+        return plain_values.read(Brought, text, "what a worker brought")
     except UsageError as error:
         raise UnbelievableError(str(error)) from None
 

@@ -268,7 +268,7 @@ class _Trip:
             self._again(self._flying.pop(name))
 
     def take(self, news: News) -> None:
-        """Take in what became of something."""
+        """Take in what happened to something."""
         if isinstance(news, Present):
             return
         piece = self._flying.pop(news.id, None)

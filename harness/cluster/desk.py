@@ -21,7 +21,7 @@ from harness.cluster.records import Brought, Errand
 from harness.cluster.rules import Facts
 from harness.environments.records import EnginePython
 from harness.errors import HarnessError, UsageError
-from harness.work import canonical_json, plain, worker_events
+from harness.work import canonical_json, plain_values, worker_events
 from harness.work.machine import Machine
 from harness.work.records import WorkUnit
 from harness.work.unit_worker import answer
@@ -64,10 +64,13 @@ class Desk:
         self._memory.close()
 
     def do(self, text: str) -> str:
-        """Do an errand; return what came of it. Both are JSON; nothing is raised."""
+        """Do an errand; return the result. Both are JSON; nothing is raised."""
         with self._lock:
             try:
-                lines, trouble = tuple(self._done(plain.read(Errand, text, "the errand"))), ""
+                lines, trouble = (
+                    tuple(self._done(plain_values.read(Errand, text, "the errand"))),
+                    "",
+                )
             except (HarnessError, OSError) as error:
                 lines, trouble = (), str(error)
             finally:

@@ -11,7 +11,7 @@ RUN: list[Callable[[str], str]] = []  # at most one: what this worker does erran
 
 
 def run(text: str) -> str:
-    """Do an errand; where this is no worker of ours, say so."""
+    """Do an errand; where this is not a worker of ours, say so."""
     if not RUN:
         return '{"machine":"","lines":[],"trouble":"this is no worker of gtp-harness"}'
     return RUN[0](text)

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.cluster.records import Back, Lost, News, Present
 from harness.errors import UsageError
-from harness.work import canonical_json, plain
+from harness.work import canonical_json, plain_values
 
 _BY_NAME: dict[str, type[Any]] = {one.__name__.lower(): one for one in (Present, Back, Lost)}
 _NAMES = {one: name for name, one in _BY_NAME.items()}
@@ -22,12 +22,12 @@ def read(text: bytes) -> News:
     """Return the news of a line.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not one.
     """
     try:
         found = json.loads(text)
         kind = _BY_NAME[found.pop("news")]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise UsageError(f"found {text[:60]!r}, expected news of a porter") from None
-    news: News = plain.value(kind, found, f"the news {_NAMES[kind]!r}")
+    news: News = plain_values.value(kind, found, f"the news {_NAMES[kind]!r}")
     return news

@@ -17,7 +17,7 @@ from harness.work.worker_events import AttemptFinished
 _ENOUGH = 3  # opinions
 
 
-class Verdict(NamedTuple):
+class RoundVerdict(NamedTuple):
     """What is believed."""
 
     word: AttemptFinished
@@ -37,7 +37,7 @@ class Opinions:
     def __init__(self) -> None:
         self._found: dict[str, list[_Opinion]] = {}
 
-    def hear(self, address: str, machine: str, word: AttemptFinished) -> Verdict | None:
+    def hear(self, address: str, machine: str, word: AttemptFinished) -> RoundVerdict | None:
         """Take in what a worker says; return what is believed, None: another one is to say it."""
         found = self._found.setdefault(word.basis, [])
         found.append(_Opinion(address, machine, word))
@@ -47,7 +47,7 @@ class Opinions:
         if len(found) < _ENOUGH and not _agree(first.word, word):
             return None
         if len(found) < _ENOUGH:
-            return Verdict(first.word)
+            return RoundVerdict(first.word)
         return _of_three(found)
 
     def machines(self, basis: str) -> set[str]:
@@ -60,7 +60,7 @@ class Opinions:
         return found[0].word if found else None
 
 
-def _of_three(found: list[_Opinion]) -> Verdict:
+def _of_three(found: list[_Opinion]) -> RoundVerdict:
     """Return what is believed of three opinions, of which the first two differ."""
     last = found[-1]
     machines = {one.machine for one in found}
@@ -69,9 +69,9 @@ def _of_three(found: list[_Opinion]) -> Verdict:
             why = "its result of a case file differs from that of two others"
             is_sure = len(machines) == _ENOUGH
             liars = (other.address,) if is_sure else ()
-            return Verdict(believed.word, liars, why if is_sure else _unsure(found))
+            return RoundVerdict(believed.word, liars, why if is_sure else _unsure(found))
     # Nobody agrees with anybody: it is run again, alone.
-    return Verdict(found[0].word._replace(doubtful=True), (), _unsure(found))
+    return RoundVerdict(found[0].word._replace(doubtful=True), (), _unsure(found))
 
 
 def _unsure(found: list[_Opinion]) -> str:

@@ -1,4 +1,4 @@
-"""The process that speaks to Dask for a grading: it sends units, and says what becomes of them.
+"""The process that speaks to Dask for a grading: it sends units, and says what happens to them.
 
 It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
 lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
@@ -24,7 +24,7 @@ from harness.cluster.rules import Facts
 from harness.cluster.serving import BytesServer
 from harness.cluster.tls import Papers
 from harness.errors import UsageError
-from harness.work import canonical_json, plain
+from harness.work import canonical_json, plain_values
 
 LOST = 4  # exit status: no scheduler
 _PATIENCE = 30.0  # seconds in which a scheduler must answer
@@ -53,7 +53,7 @@ class _Sent(NamedTuple):
 
 
 class Porter:
-    """Sends loads to workers, and says what becomes of them."""
+    """Sends loads to workers, and says what happens to them."""
 
     def __init__(self, client: Client, served: BytesServer, say: Callable[[News], object]) -> None:
         self._client = client
@@ -206,7 +206,7 @@ async def _hear(porter: Porter) -> None:
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     while line := await reader.readline():
-        porter.send(plain.read(Load, line, "a load"))
+        porter.send(plain_values.read(Load, line, "a load"))
 
 
 def _say(news: News) -> None:

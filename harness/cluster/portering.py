@@ -87,5 +87,5 @@ class PorterProcess:
         try:
             return [lines.read(line) for line in found]
         except UsageError:
-            self._process.kill()  # it is no porter of ours any more
+            self._process.kill()  # it is not a porter of ours any more
             return []

@@ -1,9 +1,9 @@
 """Who somebody is, by the certificate that they show, and what each may ask for.
 
-Dask knows no roles: whoever reaches a scheduler may run code on all workers. Here a certificate
-says what its owner is. A worker may say that it lives and what came of its tasks, and nothing
-else; nobody but the scheduler speaks to a worker. Without TLS, which is for one machine alone,
-everybody on it may do all.
+Dask knows no roles: anyone who reaches a scheduler may run code on all workers. Here a certificate
+says what its owner is. A worker may say that it lives, and give the results of its tasks, and
+nothing else; nobody but the scheduler speaks to a worker. Without TLS, which is for one machine
+alone, everybody on it may do all.
 """
 
 from __future__ import annotations

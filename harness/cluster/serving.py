@@ -1,4 +1,4 @@
-"""Bytes by their SHA-256 over HTTP, for whoever has a token that names them.
+"""Bytes by their SHA-256 over HTTP, for anyone who has a token that names them.
 
 A token is made for one try of one unit, and taken back when that has ended, however it did. It
 opens what the unit names and nothing else. With TLS, only a worker's certificate is answered.

@@ -1,4 +1,4 @@
-"""What cases cannot ask of a declared game, which is no fault of its declaration. Pure."""
+"""What cases cannot ask of a declared game, which is not a fault of its declaration. Pure."""
 
 from __future__ import annotations
 

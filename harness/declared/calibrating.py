@@ -17,7 +17,7 @@ from harness.records import Reply
 
 
 class TrialBudget(NamedTuple):
-    """How long to try: whichever ends first; 0 is no limit."""
+    """How long to try: whichever ends first; 0 means no limit."""
 
     seconds: float
     conversations: int

@@ -85,7 +85,7 @@ class Argument(NamedTuple):
     """
 
     drawn: str = ""
-    words: tuple[str, ...] = ()  # "" is no word at all
+    words: tuple[str, ...] = ()  # "" is not a word at all
     files: str = ""
 
 
@@ -99,7 +99,7 @@ class DeclaredCommand(NamedTuple):
     reply: tuple[str, ...] = (EXACT,)  # how two replies are compared: of REPLIES, all together
     # A refusal, and whether there is one, is compared in any case. Of what chooses:
     keeps: str = ""  # "first word": this of the reply does not change, whatever is chosen
-    instead: tuple[str, ...] = ()  # replies that are no choice
+    instead: tuple[str, ...] = ()  # replies that are not a choice
     plays: bool = False  # what it chooses
 
     @property

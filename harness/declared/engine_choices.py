@@ -51,7 +51,7 @@ def choices(engine: Engine, command: str) -> tuple[str, ...]:
     if engine.refuses(right) or _is_instead(asked, right) or not chosen:
         return ()
     if not _holds(engine, command, asked, kept, chosen):
-        return ()  # it is no choice, whatever it is
+        return ()  # it is not a choice, whatever it is
     found = [one for one in _replies(engine) if _holds(engine, command, asked, kept, one)]
     return tuple(f"{kept} {one}".lstrip() for one in found)
 

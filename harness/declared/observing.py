@@ -104,7 +104,7 @@ class Observer:
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
 
     def _follow_moves(self, heard: list[ObservedExchange]) -> None:
-        """Count what becomes of moves right after each reply to a question; and ends of games."""
+        """Count what happens to moves right after each reply to a question; and ends of games."""
         last: dict[str, str] = {}
         for one in heard:
             kind = self._kind(one.command)

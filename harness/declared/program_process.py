@@ -106,7 +106,7 @@ class ConversationsUnderWay:
         self._try(ahead.begin)
 
     def go_on(self) -> None:
-        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        """Send more, if that is due; anyone who has something else to do calls it now and then."""
         if self.is_open:
             self._try(self._ahead.go_on)
 

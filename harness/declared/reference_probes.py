@@ -17,7 +17,7 @@ from harness.specifications.record import Specification
 
 
 class Prober:
-    """Asks the reference about changes, and counts what becomes of them."""
+    """Asks the reference about changes, and counts what happens to them."""
 
     def __init__(
         self,

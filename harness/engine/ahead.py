@@ -10,7 +10,7 @@ from harness.records import Reply
 
 
 class Ahead:
-    """Lines under way, group by group; whoever has something else to do calls :meth:`go_on`."""
+    """Lines under way, group by group; anyone who has something else to do calls :meth:`go_on`."""
 
     def __init__(
         self, session: EngineSession, lines: Sequence[bytes], alone: Sequence[bool]
@@ -25,7 +25,7 @@ class Ahead:
         """Send the first group.
 
         Raises:
-            EngineError: the engine broke.
+            EngineError: the engine failed.
         """
         self._session.sleep_at_once()
         if self._groups:
@@ -39,7 +39,7 @@ class Ahead:
         """Send the next group, if there is one and replies to the last one are coming.
 
         Raises:
-            EngineError: the engine broke.
+            EngineError: the engine failed.
         """
         if self._groups and self._session.stirs():
             self._session.receive()
@@ -49,7 +49,7 @@ class Ahead:
         """Wait for all replies, and return them.
 
         Raises:
-            EngineError: the engine broke; :attr:`replies` has what came before.
+            EngineError: the engine failed; :attr:`replies` has what came before.
         """
         while len(self.replies) < len(self._lines):
             self._session.receive()

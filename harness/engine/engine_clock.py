@@ -33,7 +33,7 @@ LOOK = 0.05  # seconds between two looks
 _FIRST_LOOK = 0.01  # seconds, where commands are sent one by one or a few at a time
 _COST = 20  # looks take no more than one part in so many
 _LATE = 0.1  # seconds: waking later than this without a reason is to have stood still
-_MOST = 50  # times a limit by the clock on the wall; then the machine is too busy to judge
+_MOST = 50  # times a limit in wall time; then the machine is too busy to judge
 _AT_LEAST = 60.0  # seconds
 _UNSEEN = 5.0  # seconds in which there may be no process: a box is made, or has failed, by then
 _STILL = 0.05  # a stopped engine ran for less than this part of the time
@@ -210,7 +210,7 @@ class EngineClock:
         """Return whether the deadline has passed.
 
         Raises:
-            StarvedError: it has not, though the time is over many times by a clock on the wall.
+            StarvedError: it has not, though many times that much wall time is over.
         """
         if self._left() > 0 and monotonic() < self._ends:
             return False

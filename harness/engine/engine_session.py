@@ -85,7 +85,7 @@ class EngineSession:
         """Begin a conversation.
 
         ``strict``: a reply answers the command that was sent before it came, and no other.
-        ``run_ends``: of ``time.monotonic()``, the end of all patience; but what the engine could
+        ``run_ends``: of ``time.monotonic()``, when the run must end; but what the engine could
         not use comes on top of it. ``patience``: a limit for a command, shorter than the full one,
         after which an engine that sleeps may be left alone (:class:`AsleepError`); 0: none.
         ``on_wait``: told of a command that takes longer than LONG, and None when it is answered.
@@ -131,7 +131,7 @@ class EngineSession:
         ``judged``: it matters which reply is whose, so that those before it are waited for.
 
         Raises:
-            EngineError: the engine broke; ``replies`` has the replies that came before.
+            EngineError: the engine failed; ``replies`` has the replies that came before.
         """
         self.send(lines, replies, judged=judged)
         self.receive()
@@ -240,7 +240,8 @@ class EngineSession:
         if not self._patience:
             return self._process.read(deadline)
         soon = self._since + self._patience
-        # What ends the file is no limit of the command: whoever hits it is told so, and not left.
+        # What ends the file is not a limit of the command: anyone who hits it is told so, and not
+        # left.
         is_of_command = deadline == self._since + self._limits.timeout
         if is_of_command and not self._silent_so_far and soon < deadline:
             try:
@@ -303,7 +304,7 @@ class EngineSession:
     def leave(self) -> Reply | None:
         """Say farewell and let the engine end; return its reply, if it gave one.
 
-        Silence is no error here, nor is any other way to end.
+        Silence is not an error here, nor is any other way to end.
         """
         replies: list[Reply] = []
         self._patience = 0.0

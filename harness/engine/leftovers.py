@@ -3,7 +3,7 @@
 On Linux this process declares itself a *subreaper* (``prctl(2)``): a process whose parent is gone
 becomes our child instead of init's, so that even a daemon that forked twice can be found. No
 process can enter our session from another one; hence a child of ours in a foreign session, that
-was not there before the engine and is no engine, is something the engine left. (So whoever runs
+was not there before the engine and is not an engine, is something the engine left. (Who runs
 engines in a process of his own should not start daemons in it meanwhile. Of engines in several
 threads at once, nobody can tell whose it is: all of it ends with the first of them. In a sandbox
 each has its own.)

@@ -42,7 +42,7 @@ _GRACE = 0.5
 _RESTLESS = 0.05  # seconds of its own time in which an engine that has answered may go to sleep
 _GLANCE = 0.001  # seconds between two looks whether it has
 _LOOKS = 50  # before going to sleep
-_LOOKS_IN_A_CROWD = 0  # whoever looks takes the core from an engine
+_LOOKS_IN_A_CROWD = 0  # anyone who looks takes the core from an engine
 _LONGEST_LOOK = 0.001  # seconds
 _NAP = 1000  # milliseconds of sleep at a time where there is no limit
 _MODEM = "speaks the Go Modem Protocol (GNU Go speaks GTP with --mode gtp)"
@@ -91,7 +91,7 @@ def _is_modem_protocol(data: bytes) -> bool:
 
 
 class _Output(fdspawn):  # type: ignore[misc]
-    """An engine's standard output; whoever waits for it drains standard error meanwhile."""
+    """An engine's standard output; anyone who waits for it drains standard error meanwhile."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         return bool(self._poll.poll(0))
 
     def drain_stderr(self) -> None:
-        """Take what is still in the pipe; whoever holds its other end may go on writing."""
+        """Take what is still in the pipe; anyone who holds its other end may go on writing."""
         os.set_blocking(self._stderr_fd, False)
         with contextlib.suppress(OSError):
             while (data := os.read(self._stderr_fd, _READ_SIZE)) and not self.stderr.overflows:
@@ -268,7 +268,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         """Look for events without sleeping: nothing after some 50 microseconds.
 
         To be put to sleep and woken on another core takes longer than many an answer. Where no
-        core is free, whoever looks takes it from an engine.
+        core is free, anyone who looks takes it from an engine.
         """
         look = self._poll.poll
         if events := look(0):
@@ -300,7 +300,7 @@ class _Output(fdspawn):  # type: ignore[misc]
     def _take_stderr(self) -> None:
         data = os.read(self._stderr_fd, _READ_SIZE)
         self.stderr.add(data)
-        self._left -= len(data)  # whoever waits for a reply will find out
+        self._left -= len(data)  # anyone who waits for a reply will find out
         if not data:
             self._poll.unregister(self._stderr_fd)
         if self._clock.now() > self.deadline:  # under a flood poll never comes back empty-handed

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Finder = Callable[[bytes, int], int]
 
 CR = ord("\r")  # a number is looked for in bytes ten times as fast as bytes are
-# Engines that print CR or CR LF: the CR of a CR LF is no line of its own.
+# Engines that print CR or CR LF: the CR of a CR LF is not a line of its own.
 _END_WITH_CR = rb"\n\r?\n|\n\r|\r\r"
 _UNDECODED = "[\udc80-\udcff]"
 _REPLY_START = rb"(?m)^[=?]"
@@ -78,7 +78,7 @@ class _Memo(dict[bytes, Reply]):
 class Splitter:
     """Cuts output into replies and remembers what belonged to none.
 
-    ``not_utf8`` counts the replies that were no UTF-8. ``tabs``: a tab after the id is a blank,
+    ``not_utf8`` counts the replies that were not UTF-8. ``tabs``: a tab after the id is a blank,
     which it is not under gogui-regress.
     """
 
@@ -161,7 +161,7 @@ class Protocol:
         return Splitter(tabs=strict)
 
     def lacking(self, output: bytes) -> str:
-        """Return why output is no reply yet: a clause that follows "but"."""
+        """Return why output is not a reply yet: a clause that follows "but"."""
         has_status = output.rstrip().rpartition(b"\n")[2] in {b"= 1", b"= -1"}
         hint = " (is the engine's --protocol 'status last'?)" if has_status else ""
         if output[:1] not in b"=?":

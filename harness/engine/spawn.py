@@ -83,7 +83,7 @@ def _pipe(theirs: contextlib.ExitStack, ours: list[int], *, writes: bool = False
 
 
 def _above(descriptor: int, theirs: contextlib.ExitStack) -> int:
-    """Return the descriptor, or a copy that is no standard stream's, for those are replaced."""
+    """Return the descriptor, or a copy that is not a standard stream's, for those are replaced."""
     if descriptor >= _STANDARD:
         return descriptor
     import fcntl

@@ -21,11 +21,11 @@ class Heard(NamedTuple):
         return self.sent[: self.length]
 
 
-class Sent(Protocol):
+class SentScripts(Protocol):
     """Scripts under way to an engine."""
 
     def go_on(self) -> None:
-        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        """Send more, if that is due; anyone who has something else to do calls it now and then."""
 
     def heard(self) -> Iterator[Heard]:
         """Yield what the engine does with each script."""
@@ -41,7 +41,7 @@ class Looking(Protocol):
     def shows(self, script: Script) -> bool:
         """Whether a script shows something."""
 
-    def begin(self, scripts: Sequence[Script]) -> Sent:
+    def begin(self, scripts: Sequence[Script]) -> SentScripts:
         """Send scripts, whose answers :meth:`found` is to look at."""
 
     def found(self, heard: Heard) -> bool:

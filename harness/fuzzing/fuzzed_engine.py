@@ -24,7 +24,7 @@ from harness.vocabulary.script import Script, Trace, lay_files, line_of
 from oracle.natures import STANDARD, Natures
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
-# long is a suspect, and heard again with all the patience of the time limits.
+# long is a suspect, and heard again with the full time limits.
 _SHORT_PATIENCE = 0.4
 
 
@@ -32,7 +32,7 @@ class ScriptHearing(Protocol):
     """Scripts under way to an engine."""
 
     def go_on(self) -> None:
-        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        """Send more, if that is due; anyone who has something else to do calls it now and then."""
 
     def traces(self) -> list[Trace]:
         """Wait, and return what the engine did with the scripts, up to where it broke.
@@ -57,7 +57,7 @@ class FuzzedProgram(Protocol):
         """End the engine that runs: the next script meets a new one."""
 
     def heard_again(self, script: Script) -> Trace:
-        """Send a script to a new engine, with all the patience of the time limits."""
+        """Send a script to a new engine, with the full time limits."""
 
     def be_patient(self) -> None:
         """Wait longer for replies from now on: what seemed to hang was only slow."""
@@ -175,7 +175,7 @@ class Piped:
         return trace
 
     def be_patient(self) -> None:
-        """Double the patience, up to the time limit; see :class:`FuzzedProgram`."""
+        """Double the time limit, up to the time limit; see :class:`FuzzedProgram`."""
         self._patience = min(2 * self._patience, self._limits.timeout or NEVER)
         self.renew()
 

@@ -8,16 +8,16 @@ from itertools import combinations
 import hypothesis
 from hypothesis import Phase
 
-from harness.fuzzing.pruning import pruned
 from harness.fuzzing.reduction_cost import Spending
 from harness.fuzzing.script_drawing import DRAW, find
 from harness.fuzzing.search import RevealingScript, ScriptSender
+from harness.fuzzing.trace_pruning import pruned
 from harness.vocabulary.script import Script
 
 _SCRIPTS = 300  # that a round may cost
 # What all rounds may cost: a minute has room for them, and for the search before.
 _SECONDS = 25.0  # of the processor
-_LONGEST = 40.0  # seconds by the wall, on a machine that has other things to do
+_LONGEST = 40.0  # seconds of wall time, on a machine that has other things to do
 _ROUNDS = 4
 _SHORT = 14  # commands that a reader takes in
 _GRAINS = (16, 4, 1)  # commands, stones or lines that are left out together

@@ -14,7 +14,7 @@ from harness.vocabulary.script import Trace
 
 
 class Spending:
-    """Seconds since it began; ``most``: how many there may be, ``longest``: by the wall."""
+    """Seconds since it began; ``most``: how many there may be, ``longest``: in wall time."""
 
     def __init__(self, most: float, longest: float) -> None:
         self._most = most

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from harness.fuzzing.batch_judging import Heard, Looking, Sent
+from harness.fuzzing.batch_judging import Heard, Looking, SentScripts
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 
@@ -19,7 +19,7 @@ class Replies(Protocol):
     """Conversations under way to a reference."""
 
     def go_on(self) -> None:
-        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        """Send more, if that is due; anyone who has something else to do calls it now and then."""
 
     def replies(self) -> list[tuple[Reply, ...]]:
         """Wait, and return the right replies to each conversation."""
@@ -46,11 +46,11 @@ class Relay:
         self._looking = looking
         self._said = said
         self._begin = begin
-        self._asked: Sent | None = None
+        self._asked: SentScripts | None = None
         self._told: Replies | None = None
 
     def go_on(self) -> None:
-        """Send more, if that is due; whoever has something else to do calls it now and then."""
+        """Send more, if that is due; anyone who has something else to do calls it now and then."""
         if self._asked:
             self._asked.go_on()
         if self._told:

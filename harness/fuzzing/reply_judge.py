@@ -105,7 +105,7 @@ def differences(trace: Trace, judge: ReplyJudge) -> Iterator[WrongReply]:
 
 
 def breakdown(trace: Trace, right: Reply) -> WrongReply:
-    """Return how an engine broke where it should have given a reply."""
+    """Return how an engine failed where it should have given a reply."""
     failure, index = trace.failure, len(trace.replies)
     assert failure is not None
     kind = BREAKDOWNS.get(failure.kind, failure.kind.value)

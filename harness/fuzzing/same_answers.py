@@ -63,7 +63,8 @@ class Likeness:
     def _move(self, command: str, got: Reply | None) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none does.
 
-        Where neither says whose move it is, it may be the wrong one: then it is no likeness.
+        Where neither says whose move it is, it may be the wrong one: then the answers are not
+        alike.
         """
         declared = self._plays[command]
         if declared is None or got is None or self._is_no_move(declared, got):

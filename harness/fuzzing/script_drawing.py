@@ -94,7 +94,7 @@ def _is_legal(engine: Engine, command: str) -> bool:
 class _Order:
     """What must have been said before something is asked.
 
-    No document names a usual board. What becomes of a game's history, its prisoners for instance,
+    No document names a usual board. What happens to a game's history, its prisoners for instance,
     when a position is set up in the middle of it, is left open.
     """
 

@@ -20,7 +20,7 @@ _REMEMBERED = 60  # traces, by which mistakes that look alike are told apart
 
 
 class FuzzBudget:
-    """How long to look: seconds and examples; 0 is no limit."""
+    """How long to look: seconds and examples; 0 means no limit."""
 
     def __init__(self, seconds: float, examples: int) -> None:
         self.began = time.monotonic()
@@ -125,7 +125,7 @@ class ScriptSender:
 
 
 class Batch:
-    """Scripts under way to the engine; see :class:`~harness.fuzzing.batch_judging.Sent`."""
+    """Scripts under way to the engine; see :class:`~harness.fuzzing.batch_judging.SentScripts`."""
 
     def __init__(
         self,

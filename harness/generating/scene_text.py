@@ -58,7 +58,7 @@ def commands(
     """Yield the lines of a scene's commands and expectations.
 
     Before each test stands all that leads to it, from a new board on: so a run can go on after an
-    engine broke (:mod:`harness.running.restarting`), and a crash costs one test. What was asked
+    engine failed (:mod:`harness.running.restarting`), and a crash costs one test. What was asked
     before is sent, too: an answer may have changed the board, which is to be found out.
     """
     asked = iter(staged.asked)

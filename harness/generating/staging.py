@@ -114,7 +114,7 @@ def _among(files: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _goes_on(raw: str) -> bool:
-    """Return whether a setup command did its work; Gomoku's ``illegal move`` is no error."""
+    """Return whether a setup command did its work; Gomoku's ``illegal move`` is not an error."""
     return raw.startswith("=") and "illegal" not in raw
 
 

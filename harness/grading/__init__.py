@@ -5,5 +5,5 @@
 ``grade`` leads through all of them. ``auditing`` looks at those with nearly full marks once more.
 """
 
-# In the folder of a grading: its ledger, and what was handed in.
+# In the folder of a grading: its ledger, and the submitted files.
 LEDGER, ORIGINALS = "ledger.sqlite", "originals"

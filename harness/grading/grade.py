@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from harness.grading.attempts.orders import Away, GradingContext
     from harness.grading.marks.regrading import MarkChange
 
-BUDGET = 1800.0  # seconds on the wall for all case files of a submission
+BUDGET = 1800.0  # seconds of wall time for all case files of a submission
 
 
 class GradeOptions(NamedTuple):
@@ -73,7 +73,7 @@ class GradingPlan(NamedTuple):
 
 
 class GradingOutcome(NamedTuple):
-    """What came of a grading."""
+    """The result of a grading."""
 
     result: ClassResult  # with the marks that are in force
     changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
@@ -264,7 +264,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     company: Company = ALONE,
     away: Away | None = None,
 ) -> None:
-    """Run what has no result yet; what the harness broke in is tried again.
+    """Run what has no result yet; what the harness failed in is tried again.
 
     ``company``: how the machine and the ledger are shared with others that grade. ``away``: where
     engines run; None: on this machine.

@@ -28,7 +28,7 @@ class Student(NamedTuple):
 
 
 class SubmittedFile(NamedTuple):
-    """One archive or folder that was handed in."""
+    """One archive or folder that was submitted."""
 
     path: Path
     name: str  # as the student called it, without what the source put before it
@@ -65,7 +65,7 @@ class Submission(NamedTuple):
 
     key: str  # of the entry
     students: tuple[Student, ...]
-    name: str = ""  # of the file handed in
+    name: str = ""  # of the file submitted
     sha256: str = ""  # of its bytes, under which they are kept; empty: nothing usable
     time: datetime.datetime | None = None
     late: bool = False  # the source says so
@@ -83,23 +83,23 @@ class Measured(NamedTuple):
 
     result: FileResult | None  # None: there was nothing to run
     seconds: float = 0.0  # wall time of the file's commands
-    cpu: float = 0.0  # seconds of processor time of the engine and all it started
+    cpu: float = 0.0  # seconds of CPU time of the engine and all it started
     memory: int = 0  # bytes, the most it held
     started: str = ""  # ISO 8601, UTC
     alone: bool = False  # nothing else was running
 
 
 class Attempt(NamedTuple):
-    """What came of one case file with one submission; the last of several runs of it."""
+    """The result of one case file with one submission; the last of several runs of it."""
 
     submission: str  # its key
     kind: str  # PUBLIC, PRIVATE or IMAGE
     case: str  # the case file's name, as the assignment calls it
-    result: FileResult | None  # None: the harness broke, or there is nothing to run
+    result: FileResult | None  # None: the harness failed, or there is nothing to run
     build: Build | None = None  # of the submission; None: the assignment has no build steps
     flaky: tuple[int, ...] = ()  # steps whose verdict changed between runs
     near_limit: str = ""  # the limit that was nearly or just hit, with the figures; else empty
-    fault: str = ""  # how the harness broke; never costs a mark
+    fault: str = ""  # how the harness failed; never costs a mark
     path: str = ""  # where the case file lies, and with it the files that its commands name
     runs: tuple[
         Measured, ...
@@ -125,7 +125,7 @@ class Marks(NamedTuple):
     total: Fraction  # the sum of the parts less the deduction
     of: Fraction  # what could be reached
     note: str = ""  # why all is 0, or why there is no mark yet
-    withheld: bool = False  # the harness broke: there is no mark yet, and none is exported
+    withheld: bool = False  # the harness failed: there is no mark yet, and none is exported
 
     def __str__(self) -> str:
         """Such as ``4.5 of 5``."""
@@ -153,7 +153,7 @@ class Graded(NamedTuple):
 
     @property
     def build(self) -> Build | None:
-        """What came of building it; None where nothing was built."""
+        """The result of building it; None where nothing was built."""
         return next((one.build for one in self.attempts if one.build), None)
 
 

@@ -108,7 +108,7 @@ def complete(path: str, run: RunKept) -> None:
 def read(path: str) -> tuple[int, list[RunKept]]:
     """Return the version of a history's format as found, and its runs in order.
 
-    Raises :class:`UsageError` for a file that is none, or that is damaged or too new.
+    Raises :class:`UsageError` for a file that is not one, or that is damaged or too new.
     """
     if not Path(path).is_file():
         raise UsageError(f"cannot read {path}: there is no such file")

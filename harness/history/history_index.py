@@ -319,7 +319,7 @@ def _happened(changes: Sequence[VerdictChange]) -> Markup:
 
 
 def _failures(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
-    """Return what puts a file first: the engine broke at it; then the most failures."""
+    """Return what puts a file first: the engine failed at it; then the most failures."""
     last = _last(pair[0])
     return not last.failure, -of_file(last).failed
 

@@ -44,7 +44,7 @@ class FileKept(NamedTuple):
 
     path: str
     engine: str  # name and version, as it gave them
-    failure: str  # how the engine broke the first time, or ""
+    failure: str  # how the engine failed the first time, or ""
     seconds: float
     cpu_seconds: float
     results: tuple[TestInFile, ...]

@@ -69,7 +69,7 @@ class TestCourse(NamedTuple):
         return spread([seconds for _, seconds in self.times]) if self.times else None
 
     def streaks(self) -> Iterator[Streak]:
-        """Yield what became of it, the oldest first; together they are all runs shown."""
+        """Yield what happened to it, the oldest first; together they are all runs shown."""
         first = 0
         for (verdict, flaky), some in groupby(self.seen, _outcome):
             size = len(list(some))

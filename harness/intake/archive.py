@@ -53,7 +53,7 @@ def examine(
 ) -> Contents:
     """Read an archive from beginning to end and return what is in it.
 
-    ``name``: what it was called when it was handed in, if not what it is called now.
+    ``name``: what it was called when it was submitted, if not what it is called now.
 
     Raises:
         UsageError: it cannot be opened.

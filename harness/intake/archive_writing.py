@@ -1,4 +1,4 @@
-"""From a folder to an archive, as it should be handed in."""
+"""From a folder to an archive, as it should be submitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of file was handed in, told by its first bytes and not by its name."""
+"""What kind of file was submitted, told by its first bytes and not by its name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _sums(block: bytes) -> tuple[int, int]:
 
 
 def described(head: bytes) -> str:
-    """Return what a file that is no archive seems to be, in words."""
+    """Return what a file that is not an archive seems to be, in words."""
     if not head:
         return "an empty file"
     for sign, words in _OTHERS:

@@ -199,7 +199,7 @@ class _Results:
 
 
 def _failed(part: _EnginePart, items: int) -> int:
-    """Return as bits the tests of a part that failed, and its end if the engine broke."""
+    """Return as bits the tests of a part that failed, and its end if the engine failed."""
     found = 1 << items >> 1 if part.failure else 0
     for outcome in part.file.outcomes:
         place = outcome.step - part.first

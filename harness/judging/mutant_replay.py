@@ -22,7 +22,7 @@ from oracle.mistakes import Breakdown, Hang, Mistake
 from oracle.vertex import Point, parse_vertex
 
 Alike = Callable[[int, Reply], bool]
-Answers = list[str | Breakdown]  # as sent; the last one may be how the engine broke
+Answers = list[str | Breakdown]  # as sent; the last one may be how the engine failed
 # What mutants answered, by what was said to them: a whole class is asked the same.
 Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 

@@ -88,7 +88,7 @@ def _harness_failed(what: str) -> NoReturn:
 
 
 class CaseFileCollector(pytest.File):
-    """A case file and, once a test of it is set up, what became of it."""
+    """A case file and, once a test of it is set up, what happened to it."""
 
     case: CaseFile
 
@@ -188,7 +188,7 @@ class CaseFileCollector(pytest.File):
         return self.terminal.result(self._view, outcome).rstrip()
 
     def engine_failure(self) -> str:
-        """Return how the engine broke: in full the first time, then in a sentence."""
+        """Return how the engine failed: in full the first time, then in a sentence."""
         assert self._view is not None
         file = self._view.file
         assert file.failure is not None, "a test is left out for no other reason"

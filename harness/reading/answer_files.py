@@ -148,7 +148,7 @@ def expected(text: str) -> Pattern:
     """Return the expectation that a file has in these lines, the last of which is the status.
 
     Raises:
-        PatternError: an expression in it is none.
+        PatternError: an expression in it is not one.
     """
     return Pattern(text, _whole_expression(text), negated=False, expected_fail=False)
 
@@ -157,7 +157,7 @@ def _whole_expression(text: str) -> str:
     """Return what matches the whole answer, its status too, for those who show it.
 
     Raises:
-        PatternError: an expression in it is none.
+        PatternError: an expression in it is not one.
     """
     answer, status = parted(text)
     said = _expressed(answer)

@@ -11,7 +11,7 @@ from harness.records import Step
 def digests(steps: Sequence[Step]) -> Iterator[str]:
     """Yield for each test a digest of all commands up to it, and of its expectation.
 
-    For a step that is no test it is empty.
+    For a step that is not a test it is empty.
     """
     sent = hashlib.blake2b(digest_size=8)
     for step in steps:

@@ -144,7 +144,7 @@ _COLUMNS = "abcdefghjklmnopqrstuvwxyz"
 
 
 def _area(found: MatchingTexts) -> str:
-    """Return all points of a rectangle by two corners of it; "" if the texts are no such thing."""
+    """Return a rectangle of points by two corners; "" if the texts are not all its points."""
     matched = [_VERTEX.fullmatch(text) for text in found.texts]
     if not found.complete or len(matched) <= _SEVERAL or None in matched:
         return ""

@@ -364,7 +364,7 @@ class _JavaParser(RegexReader):
         return table[letter]() if letter in table else None
 
     def _escaped_set(self, letter: str) -> Ranges | None:
-        """Return the set that an escape stands for, None if it is no set."""
+        """Return the set that an escape stands for, None if it is not a set."""
         if letter.lower() not in ("p", *_CLASSES):
             return None
         found = self._property() if letter in "pP" else _CLASSES[letter.lower()]

@@ -58,7 +58,7 @@ def read_gnugo(text: str) -> Pattern:
     """Read what follows ``#?`` as ``regress.awk`` does, which knows no error.
 
     Raises:
-        PatternError: the expression is none.
+        PatternError: the expression is not valid.
     """
     text = text.lstrip(" ")
     expected = re.sub(_GNUGO_END, "", text.removeprefix("["))

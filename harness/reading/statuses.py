@@ -21,7 +21,7 @@ def is_known(status: str) -> bool:
 
 
 def is_success(status: str) -> bool:
-    """Whether a status line is no error: a move that is illegal is an answer, as in GTP."""
+    """Whether a status line is not an error: a move that is illegal is an answer, as in GTP."""
     return status == DONE or status.startswith(ILLEGAL)
 
 

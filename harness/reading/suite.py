@@ -54,7 +54,7 @@ def is_case_in_folder(path: str, *, has_answers: bool) -> bool:
     try:
         return is_of_answers(split_lines(casefile.content(path), path))
     except CaseError:
-        return True  # whoever reads it tells what is wrong
+        return True  # anyone who reads it tells what is wrong
 
 
 def refuse_answers(case: CaseFile) -> None:

@@ -1,1 +1,1 @@
-"""What came of a run, for people and for programs: terminal, HTML, JSON, JUnit, TAP, baselines."""
+"""The result of a run, for people and programs: terminal, HTML, JSON, JUnit, TAP, baselines."""

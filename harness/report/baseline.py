@@ -50,7 +50,7 @@ class Comparison(NamedTuple):
     mended: tuple[ChangedVerdict, ...]
     new: tuple[ChangedVerdict, ...]
     gone: tuple[ChangedVerdict, ...]
-    broken_files: tuple[str, ...]  # the engine broke here, and did not before
+    broken_files: tuple[str, ...]  # the engine failed here, and did not before
     new_errors: tuple[str, ...]  # what is wrong with case files, and was not before
     faults: tuple[str, ...]
 
@@ -86,7 +86,7 @@ class _Side(NamedTuple):
 
     started: str
     tests: Tests
-    broken: tuple[tuple[str, str], ...]  # files in which the engine broke, and how each time
+    broken: tuple[tuple[str, str], ...]  # files in which the engine failed, and how each time
     errors: tuple[str, ...]
     faults: tuple[str, ...]
     is_part: bool  # only some of the tests were chosen
@@ -142,7 +142,7 @@ def _of_document(found: dict[str, Any]) -> _Side:
 
 
 def _failures(file: dict[str, Any]) -> list[str]:
-    """Return how the engine broke in a file, each time; old documents tell the first alone."""
+    """Return how the engine failed in a file, each time; old documents tell the first alone."""
     first = file["failure"]
     return [one["message"] for one in file.get("failures", [first])] if first else []
 

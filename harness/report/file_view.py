@@ -99,7 +99,7 @@ def is_remarkable(outcome: Outcome) -> bool:
 
 
 def setup_errors(file: FileResult) -> list[int]:
-    """Return the steps that are no tests and were answered with an error."""
+    """Return the steps that are not tests and were answered with an error."""
     if not file.errors:
         return []
     return [
@@ -115,7 +115,7 @@ def crash_of(failure: Failure) -> tuple[FailureKind, str]:
 
 
 def paths_of_crashes(files: Iterable[FileResult]) -> dict[tuple[FailureKind, str], list[str]]:
-    """Return for each way that the engine broke the case files in which it did."""
+    """Return for each way that the engine failed the case files in which it did."""
     found: dict[tuple[FailureKind, str], list[str]] = {}
     for file in files:
         for crash in dict.fromkeys(map(crash_of, file.failures)):
@@ -124,7 +124,7 @@ def paths_of_crashes(files: Iterable[FileResult]) -> dict[tuple[FailureKind, str
 
 
 class Break(NamedTuple):
-    """One time that an engine broke in a file."""
+    """One time that an engine failed in a file."""
 
     failure: Failure
     step: Step | None  # the command under way; None: it was not one of the file's
@@ -133,7 +133,7 @@ class Break(NamedTuple):
 
 
 def breaks(file: FileResult) -> Iterator[Break]:
-    """Yield each time that the engine broke, in the order of the file."""
+    """Yield each time that the engine failed, in the order of the file."""
     steps, restarts = file.case.steps, {one.step for one in file.restarts}
     lost = [one.step for one in file.outcomes if one.verdict is Verdict.NOT_RUN]
     for failure in file.failures:

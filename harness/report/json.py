@@ -15,7 +15,7 @@ version stays; whatever else changes makes it 2)::
               total (how many there are) and text, for a reader
     files     in the order they were named:
       path, engine {name, version}, tally, warnings, stderr
-      failure   null, or {kind, message, line, command, not_run, restarted}: how the engine broke
+      failure   null, or {kind, message, line, command, not_run, restarted}: how the engine failed
                 the first time; kind is one of
                 "not started", "died", "timeout", "too much output", "protocol", "setup" or a limit
                 of the sandbox: "processor time", "memory", "processes", "disk"; not_run is how
@@ -83,7 +83,7 @@ def parts(
 
     ``views``: of the files, for what is told of failed tests besides; none: that is left out.
 
-    To be written with :func:`encode_without_surrogates`: half a surrogate pair is no text.
+    To be written with :func:`encode_without_surrogates`: half a surrogate pair is not text.
     """
     head = {
         "schema": SCHEMA,
@@ -212,7 +212,7 @@ def _told(context: Context) -> str:
 def load(path: str) -> dict[str, Any]:
     """Read a document back.
 
-    Raises :class:`UsageError` when the file cannot be read or is no run of this version.
+    Raises :class:`UsageError` when the file cannot be read or is not a run of this version.
     """
     try:
         with open(path, "rb") as file:

@@ -71,5 +71,5 @@ def _escaped(value: object) -> str:
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """Return parts one after the other; what is no markup is escaped."""
+    """Return parts one after the other; what is not markup is escaped."""
     return NOTHING.join(parts)

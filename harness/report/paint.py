@@ -22,7 +22,7 @@ VERDICTS = {
     "passed": "good",
 }
 # Stones and wood as they are, whatever the terminal's own colors: on a dark screen a plain
-# "black" circle would look white. Their shapes differ, too, for whoever sees no color.
+# "black" circle would look white. Their shapes differ, too, for anyone who sees no color.
 _BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "1;38;5;231"
 _STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m○\x1b[22;38;5;94m"}
 _ENOUGH = 256  # colors, for a board

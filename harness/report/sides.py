@@ -1,6 +1,6 @@
 """What was asked, what is right and what came, in plain words: one form for every report.
 
-Whoever reads it need know neither regular expressions nor GTP: an expectation is told by the
+Anyone who reads it need know neither regular expressions nor GTP: an expectation is told by the
 answers that meet it, an error is called one, and a move to an occupied point says so.
 """
 

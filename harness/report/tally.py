@@ -60,7 +60,7 @@ def total(tallies: Iterable[Tally]) -> Tally:
 
 
 def never_answers(files: Iterable[FileResult]) -> bool:
-    """Whether the engine broke in every file before it had answered any command of it."""
+    """Whether the engine failed in every file before it had answered any command of it."""
     return all(file.failure and not any(file.replies) for file in files)
 
 
@@ -82,7 +82,7 @@ def phrases(counts: Tally) -> list[tuple[str, str, str]]:
 
 
 def troubles(run: RunResult) -> list[tuple[str, str]]:
-    """Return (kind, sentence) of whatever is no result of a file."""
+    """Return (kind, sentence) of whatever is not a result of a file."""
     cut = [("interrupted", f"{path} was not run, or not to its end") for path in run.unfinished]
     errors = [("case file", error) for error in run.errors]
     return [*errors, *(("harness", fault) for fault in run.faults), *cut]

@@ -162,7 +162,7 @@ class Terminal:
             yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {shown}\n"
 
     def failures(self, file: FileResult) -> Iterator[str]:
-        """Yield a paragraph about each time that the engine broke."""
+        """Yield a paragraph about each time that the engine failed."""
         for left, one in zip(range(len(file.failures) - 1, -1, -1), breaks(file), strict=True):
             is_known = crash_of(one.failure) in self._crashes
             tail = (

@@ -275,7 +275,7 @@ class _FileRun:
             )
 
     def _next_place(self, begun: int) -> RestartPoint | None:
-        """Return where the file goes on after an engine broke at a command of it, if it may."""
+        """Return where the file goes on after an engine failed at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
         if not options.restart or options.fail_fast or self._quit:
@@ -352,7 +352,7 @@ class _FileRun:
         try:
             self._session.ask(lines, fresh, judged=step.is_test)
         except EngineError:
-            # Silence after quit is no error.
+            # Silence after quit is not an error.
             if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):
                 raise
         finally:

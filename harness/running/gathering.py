@@ -36,7 +36,7 @@ class ResultCollector:
     """Runs files, one after the other or in parallel, and puts their results in order.
 
     ``results`` has those of the first files, without a gap; ``faults`` a text for each file that
-    came to nothing because the harness broke.
+    came to nothing because the harness failed.
     """
 
     def __init__(

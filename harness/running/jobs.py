@@ -54,7 +54,7 @@ _SPARE = 0.1  # of the memory: with less no more workers are hired
 
 
 class Fault(NamedTuple):
-    """A task that came to nothing because the harness itself broke."""
+    """A task that came to nothing because the harness itself failed."""
 
     message: str  # one sentence
     details: str = ""  # a traceback
@@ -169,7 +169,7 @@ class WorkerHandle:
 
         Where nothing is known of other processes, none is asleep.
         """
-        # Its box server looks after an engine; what that needs is no sign of an engine awake.
+        # Its box server looks after an engine; what that needs is not a sign of an engine awake.
         engine = [pid for child in children(self.pid) for pid in descendants(child) or [child]]
         before, self._own = self._own, engine_clock.look([self.pid], self._own)
         own = engine_clock.use(before, self._own, seconds)

@@ -22,7 +22,7 @@ _GRAVEST_FIRST = (
 def merge(results: Sequence[FileResult]) -> FileResult:
     """Return one result of several runs of a file.
 
-    It is that of the first run in which the engine broke, or else of the first; each outcome is
+    It is that of the first run in which the engine failed, or else of the first; each outcome is
     the gravest of all runs, and flaky if they do not agree.
     """
     shown = next((result for result in results if result.failure is not None), results[0])

@@ -22,7 +22,7 @@ _MARK = re.compile(r"\s*#!\s*restart\s*")
 
 
 def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> RestartPoint | None:
-    """Return where to go on after an engine broke at a command, None if there is no such place.
+    """Return where to go on after an engine failed at a command, None if there is no such place.
 
     ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
     A program that prints an error and then ends is found dead at the next command only. So where

@@ -1,4 +1,4 @@
-"""The processor time of everything that a process starts, however it ends.
+"""The CPU time of everything that a process starts, however it ends.
 
 What ``/proc`` and ``wait`` tell is lost with a child that nobody waits for: the kernel forgets the
 time of one whose parent ignores SIGCHLD. A performance counter that children inherit forgets

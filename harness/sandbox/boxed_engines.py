@@ -118,7 +118,7 @@ class BoxedEngine:
 
     def __init__(self, box: Boxed, spent: float = 0.0) -> None:
         self.box = box
-        self._spent = spent  # seconds of processor time, by others of the same file
+        self._spent = spent  # seconds of CPU time, by others of the same file
 
     @property
     def stdin(self) -> FileIO:
@@ -169,7 +169,7 @@ class BoxedEngine:
 class BoxedLauncher:
     """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
 
-    All that one launcher starts share the limit of processor time. One that is started while
+    All that one launcher starts share the limit of CPU time. One that is started while
     others run has a box server of its own.
     """
 
@@ -187,7 +187,7 @@ class BoxedLauncher:
         self._hidden = tuple(hidden)
         self._submission = submission
         self._view = known or _known_views()
-        self._spent = 0.0  # seconds of processor time, by programs that have ended
+        self._spent = 0.0  # seconds of CPU time, by programs that have ended
         self._under_way: dict[BoxedEngine, BoxLauncher] = {}
 
     def start(self, words: list[str], folder: str, output: int | None = None) -> BoxedEngine:

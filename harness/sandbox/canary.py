@@ -1,7 +1,7 @@
 """A small hostile program that every run sends into its sandbox first.
 
 It is executed inside as the text of ``python -I -S -c``, so it imports next to nothing. It prints
-each way out that it found, then ``done``: silence is no proof. What it tries is harmless where it
+each way out that it found, then ``done``: silence is not proof. What it tries is harmless where it
 succeeds.
 """
 

@@ -82,7 +82,7 @@ class ControlGroups:
         return 0
 
     def cpu(self) -> float | None:
-        """Return the seconds of processor time that the group has taken; None: not counted."""
+        """Return the seconds of CPU time that the group has taken; None: not counted."""
         with contextlib.suppress(OSError):
             for line in _read(self._time, "cpu.stat").splitlines() if self._time else ():
                 if line.startswith("usage_usec "):  # of version 2

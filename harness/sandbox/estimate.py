@@ -1,4 +1,4 @@
-"""An estimate of processor time that nobody counted, where no counter may be had.
+"""An estimate of CPU time that nobody counted, where no counter may be had.
 
 Each look sees children that live just then. One that is gone at the next look has either been
 waited for, so that its parent's figures have grown, or its time is lost. A child seen at a look

@@ -48,8 +48,8 @@ def copy(
 ) -> Iterator[None]:
     """Copy what is in the folder ``source`` into the folder ``target``, which is there and empty.
 
-    Yields before each file, for whoever wants to stop. ``owner``: the user and group that all of
-    it is given to; what only others may read is left out. 0: ours. ``left_out``: paths in
+    Yields before each file, for anyone who wants to stop. ``owner``: the user and group that all
+    of it is given to; what only others may read is left out. 0: ours. ``left_out``: paths in
     ``source`` that are not copied.
     """
     top = os.open(target, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

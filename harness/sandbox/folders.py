@@ -28,7 +28,8 @@ class TreeEntry(NamedTuple):
 
 
 def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
-    """Yield what lies below ``top``, folders before what is in them; nothing if it is no folder.
+    """Yield what lies below ``top``, folders before what is in them; nothing if it is not a
+    folder.
 
     ``mode``: what their owner may do with all folders afterwards: those that are shut are opened.
     What is moved away in the meantime is left out.

@@ -60,7 +60,7 @@ class BoxEnd(NamedTuple):
     unstarted: str  # why the program could not be executed, else empty
     hit: Limit | None  # the limit for which it was ended
     memory: int  # the most that it held, in bytes
-    cpu: float  # seconds of processor time
+    cpu: float  # seconds of CPU time
     leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
 
 
@@ -167,7 +167,7 @@ class BoxLauncher:
     def start(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Boxed:
         """Start the engine ``seen.program`` with the arguments ``words[1:]`` in a box.
 
-        ``spent``: seconds of its processor time that are used up already.
+        ``spent``: seconds of its CPU time that are used up already.
 
         Returns at once: that the box could not be made, or the program not be executed, shows in
         :meth:`Boxed.wait`.

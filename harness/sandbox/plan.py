@@ -32,14 +32,14 @@ class Mount(NamedTuple):
 class WritableSpace(NamedTuple):
     """How much there is to be written to, and for whom."""
 
-    size: int  # bytes that one SCRATCH folder holds; 0 is no limit
+    size: int  # bytes that one SCRATCH folder holds; 0 means no limit
     files: int
     own: tuple[int, int] = (0, 0)  # bytes and files that a COPY holds besides
     owner: int = 0  # the user and group whose files they are; 0: ours
 
 
 class Watched(NamedTuple):
-    """The limits that the server watches over; 0 is no limit. See ``BoxLimits``."""
+    """The limits that the server watches over; 0 means no limit. See ``BoxLimits``."""
 
     memory: int
     cpu: float
@@ -70,14 +70,14 @@ class LaunchPlan(NamedTuple):
 
 
 class BoxReport(NamedTuple):
-    """What became of an engine, sent when nothing of it is left."""
+    """What happened to an engine, sent when nothing of it is left."""
 
     status: int | None  # as Popen.returncode; None: it was ended, or never started
     fault: str  # why the box could not be made; empty if it could. No engine is to blame
     unstarted: str  # why the program could not be executed in it
     hit: tuple[str, float, float, str] | None  # the limit reached, as a harness.limit.Limit
     memory: int  # the most that the tree was seen to hold, in bytes
-    cpu: float  # seconds of processor time of the tree
+    cpu: float  # seconds of CPU time of the tree
     leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
 
 

@@ -309,7 +309,7 @@ class Box:
         return self._pause(usage.memory)
 
     def _time(self, found: list[watch.ProcessStat], visible: float) -> float:
-        """Return the processor time of the box, ``visible`` being what its processes show."""
+        """Return the CPU time of the box, ``visible`` being what its processes show."""
         counted = self._clock.seconds()
         if counted is not None:
             return max(counted, visible)
@@ -330,7 +330,7 @@ class Box:
         return min(_TICK, max(_SHORTEST_TICK, room))
 
     def _signal_hit(self) -> tuple[str, float, float, str] | None:
-        """The kernel's word for too much processor time or too large a file is a signal."""
+        """The kernel's word for too much CPU time or too large a file is a signal."""
         if self._status == -signal.SIGXCPU:
             return "time", self._cpu, self._plan.watched.cpu, CPU_SECONDS
         if self._status == -signal.SIGXFSZ:

@@ -23,7 +23,7 @@ class ProcessStat(NamedTuple):
     name: str
     dead: bool  # a zombie, waiting to be reaped
     running: bool  # or waiting for a processor
-    own: float  # seconds of processor time
+    own: float  # seconds of CPU time
     waited: float  # those of children that it has waited for
     threads: int
     virtual: int  # bytes of address space

@@ -224,7 +224,7 @@ class Suite(NamedTuple):
     person: str  # whose it is
     title: str
     made: float
-    is_open: bool = False  # whoever is signed in may read it
+    is_open: bool = False  # anyone who is signed in may read it
     badge: str = ""  # what the address of its badge has; empty: there is none
     runs: int = 0  # how many there ever were
     bench: str = ""  # the assignment as which engines are run here; empty: runs come as documents
@@ -246,7 +246,7 @@ class SuiteRun(NamedTuple):
     passed: int = 0  # expected or not
     failed: int = 0  # unexpectedly
     undecided: int = 0  # not run, or not judged
-    broken: int = 0  # files in which the engine broke
+    broken: int = 0  # files in which the engine failed
     name: str = ""  # of an archive that is run here; empty: a document was posted
     sha256: str = ""  # of the archive
     trouble: str = ""  # why it found nothing

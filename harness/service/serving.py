@@ -1,8 +1,8 @@
 """A service from its start to its end: a process that answers HTTP, one for mail, some that judge.
 
 This process starts them, starts anew whichever dies, and ends them. The socket is its own: while
-the one that answers is started anew, whoever asks waits instead of being turned away. Nothing is
-lost with any of them: what was under way is found in the queue.
+the one that answers is started anew, anyone who asks waits instead of being turned away. Nothing
+is lost with any of them: what was under way is found in the queue.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Settings(NamedTuple):
     oidc_claim: str = "email"  # by which people are found
     oidc_add: bool = False  # make those known who are not
     keep: str = ""  # how long what is kept, as ``logs=30,audit=forever``; else by default
-    budget: float = 1800.0  # seconds on the wall for all case files of a submission
+    budget: float = 1800.0  # seconds of wall time for all case files of a submission
 
     @property
     def base(self) -> str:
@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
     @property
     def originals(self) -> Path:
-        """Return the store of what was handed in."""
+        """Return the store of the submitted files."""
         return self.data / "originals"
 
     @property

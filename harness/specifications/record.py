@@ -1,6 +1,6 @@
 """What an assignment is: one record, which everything else is handed.
 
-An *assignment* (:mod:`harness.assignments`) says how a submission is handed in, run and marked; a
+An *assignment* (:mod:`harness.assignments`) says how a submission is submitted, run and marked; a
 *specification* what is asked of it and what is right. Two assignments may share one.
 """
 

@@ -46,7 +46,7 @@ class OracleAnswer(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """What came of it for some case files."""
+    """The result for some case files."""
 
     files: int
     tests: int

@@ -122,7 +122,7 @@ def _asked_before(
     specification: Specification,
     first: Places,
 ) -> list[CaseFinding]:
-    """Return the tests that ask what one before asked; to ask again within a game is no fault."""
+    """Return the tests that repeat an earlier one; repeating within a game is not a fault."""
     findings = []
     games = dict(_games(case, specification.commands))
     known = {one.step.line for one in told if isinstance(one, OracleAnswer) and not one.is_free}

@@ -41,7 +41,7 @@ def in_turn(game: Drawn, size: int, next_: str) -> Drawn:
     """Return a game in which the colors take turns, Black first.
 
     Where one has no stone of its own left to play, it plays where nothing else is. ``next_``: who
-    is to move after each row of moves, "" for whoever comes next.
+    is to move after each row of moves, "" for the side to move.
     """
     wanted = {word for one in game if isinstance(one, str) for word in one.split()[2:]}
     turns = _Turns(size, next_, wanted)

@@ -41,7 +41,7 @@ def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
 
 
 def _after(size: int, before: StoneBits, color: int, move: int) -> StoneBits | None:
-    """Return the board after a move on a cut board; None where that is no legal one."""
+    """Return the board after a move on a cut board; None where that is not a legal one."""
     shape, mine, theirs = grid(size), before.of(color), before.of(3 - color)
     if any(captured_of_both(shape, *before)):
         return None

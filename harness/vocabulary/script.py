@@ -48,7 +48,7 @@ class Trace(NamedTuple):
     """What an engine did with a script."""
 
     script: Script
-    replies: tuple[Reply, ...]  # to its commands, in order; fewer where the engine broke
+    replies: tuple[Reply, ...]  # to its commands, in order; fewer where the engine failed
     failure: Failure | None = None  # at the command after the last reply
     has_surplus: bool = False  # there were more replies than commands
 

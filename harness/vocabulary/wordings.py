@@ -67,7 +67,7 @@ def _spoken(argument: str) -> str:
 
 
 def score_of(answer: str) -> float | None:
-    """Return by how much Black leads in a score, below 0 for White; None: it is no score."""
+    """Return by how much Black leads in a score, below 0 for White; None: it is not a score."""
     if answer == "0":
         return 0.0
     found = _SCORE.fullmatch(answer)

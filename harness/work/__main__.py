@@ -1,6 +1,6 @@
 """``python -m harness.work [FILE]``: does a unit of work, and says what comes as lines of JSON.
 
-Exit status: 0 if all case files were judged, 2 if the unit is wrong, 3 if the harness broke, 130
+Exit status: 0 if all case files were judged, 2 if the unit is wrong, 3 if the harness failed, 130
 after Ctrl-C, 141 if nobody reads what it says.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from harness import signals
 from harness.errors import HarnessError, UsageError
 from harness.exits import ExitCode
-from harness.work import plain, unit_worker, worker_events
+from harness.work import plain_values, unit_worker, worker_events
 from harness.work.parent import die_with_parent
 from harness.work.records import WorkUnit
 from harness.work.stored_files import FileFinder
@@ -30,7 +30,8 @@ def main(arguments: list[str]) -> int:
         if given.schema:
             print(
                 json.dumps(
-                    {"unit": plain.schema(WorkUnit), "word": worker_events.schema()}, indent=1
+                    {"unit": plain_values.schema(WorkUnit), "word": worker_events.schema()},
+                    indent=1,
                 )
             )
             return ExitCode.OK

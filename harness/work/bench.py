@@ -38,11 +38,11 @@ class Kit(NamedTuple):
     sandbox: Sandbox | None
     limits: Limits
     alone: bool  # nothing else is running
-    budget: float  # seconds on the wall for all case files of a submission
+    budget: float  # seconds of wall time for all case files of a submission
 
 
 class UnpackedSubmission(NamedTuple):
-    """What was handed in."""
+    """The submission."""
 
     archive: Path
     root: str  # what the names of its own files begin with in the archive
@@ -68,7 +68,7 @@ class UnitRunner:
     ) -> Iterator[tuple[Path, Build | None]]:
         """Give a folder with a submission, built, and the course's beside it.
 
-        Also what came of the build, None where there is nothing to be built; it is said, too.
+        Also the result of the build, None where there is nothing to be built; it is said, too.
         """
         with workspace.workspace() as room:
             self._furnish(handed, room)

@@ -108,11 +108,11 @@ class Measurements(NamedTuple):
     """What was measured of one run of a case file. Seconds and bytes; 0 where not known."""
 
     seconds: float = 0.0  # wall time of the file's commands
-    cpu: float = 0.0  # processor time of the engine and all it started
+    cpu: float = 0.0  # CPU time of the engine and all it started
     memory: int = 0  # the most it held
     engine_cpu: float = 0.0  # what the engine itself says, by cputime
     replies: tuple[float, ...] = ()  # seconds of each reply that came, the harness's own too
-    own_cpu: float = 0.0  # processor time of the harness's own
+    own_cpu: float = 0.0  # CPU time of the harness's own
     started: str = ""  # ISO 8601, UTC
     pid: int = 0  # of the harness's process
     alone: bool = False  # nothing else was running

@@ -100,7 +100,7 @@ class _UnitQueue:
         """Start a worker."""
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
-        # Ctrl-C is for us: we end it. It stays in our session, so that it is no engine's.
+        # Ctrl-C is for us: we end it. It stays in our session, so that it is not an engine's.
         process = subprocess.Popen(
             self._command, stdin=requests_out, stdout=answers_in, process_group=0
         )
@@ -138,7 +138,7 @@ class _CrewWorker(jobs.WorkerHandle):
         try:
             said = [worker_events.read(line) for line in lines]
         except UsageError:
-            os.kill(self.pid, SIGKILL)  # it is no worker of ours any more
+            os.kill(self.pid, SIGKILL)  # it is not a worker of ours any more
             return []
         return [found for word in said for found in self._understood(word)]
 

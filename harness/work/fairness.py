@@ -3,7 +3,7 @@
 Time limits are about the engine's own time (:mod:`harness.engine.engine_clock`): what it waited
 for a processor does not count. What it computes takes longer beside other engines, though, which
 share caches, and cores that are halves of one. So in the first run of a case file an engine may
-compute for :data:`BESIDE` times its limit, and use a fifth more processor time in all. An engine
+compute for :data:`BESIDE` times its limit, and use a fifth more CPU time in all. An engine
 that stays within the assignment's own limits is in time. One that sleeps for its limit, or
 computes for longer than that, is not. What is between is in *doubt*: it is run again with the
 assignment's own limits, alone, and that run counts. So is an engine that computed for a part of
@@ -162,6 +162,6 @@ def fails_like(first: FileResult, second: FileResult, natures: Natures) -> bool:
 
 
 def _breaks(result: FileResult) -> set[FailureKind | str]:
-    """Return how the engine broke, and the names of the commands that an adapter gave up."""
+    """Return how the engine failed, and the names of the commands that an adapter gave up."""
     slow = {step.command.partition(" ")[0] for step in _timed_out(result)}
     return {*(failure.kind for failure in result.failures), *slow}

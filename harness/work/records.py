@@ -34,7 +34,7 @@ class Folder(NamedTuple):
 
 
 class UnitSubmission(NamedTuple):
-    """What was handed in, and what of it counts."""
+    """The submission, and what of it counts."""
 
     key: str  # whose it is
     sha256: Sha256  # of the archive
@@ -75,5 +75,5 @@ class WorkUnit(NamedTuple):
     limits: Limits
     box: BoxLimits
     alone: bool  # nothing else is running: what is measured counts
-    budget: float  # seconds on the wall for all its case files
+    budget: float  # seconds of wall time for all its case files
     spent: float = 0.0  # seconds of that

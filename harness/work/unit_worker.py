@@ -15,7 +15,7 @@ from harness.errors import StarvedError, UsageError
 from harness.reading import casefile
 from harness.running.hangs import HangPolicy, Hangs
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, plain, worker_events
+from harness.work import canonical_json, plain_values, worker_events
 from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
 from harness.work.records import VERSION, WorkUnit
 from harness.work.stored_files import FileFinder
@@ -36,9 +36,9 @@ def read(text: str | bytes, source: str) -> WorkUnit:
     """Return the unit that a document of JSON is.
 
     Raises:
-        UsageError: it is none, or of another version.
+        UsageError: it is not one, or of another version.
     """
-    unit = plain.read(WorkUnit, text, source)
+    unit = plain_values.read(WorkUnit, text, source)
     if unit.unit != VERSION:
         raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
     return unit
@@ -55,7 +55,7 @@ class UnitWorker:
     def __init__(self, files: FileFinder, proven: str = "", room: str | None = None) -> None:
         """Do none yet.
 
-        ``proven``: the sandbox level that whoever starts us has just proven on this machine.
+        ``proven``: the sandbox level that our parent has just proven on this machine.
         ``room``: a folder in which files are laid out; None: that of temporary files.
         """
         self._files = files
@@ -181,7 +181,7 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker) -> None:
 
     def ask(case: int) -> Granted:
         say(Claim(case))
-        return plain.read(Granted, source.readline(), "the answer to a claim")
+        return plain_values.read(Granted, source.readline(), "the answer to a claim")
 
     with closing(worker):
         while text := source.readline():

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from harness.errors import UsageError
 from harness.records import Build
-from harness.work import canonical_json, plain
+from harness.work import canonical_json, plain_values
 from harness.work.canonical_json import Measurements
 
 
@@ -125,7 +125,7 @@ def read(text: bytes) -> WorkerEvent:
         raise UsageError(f"found {text[:60]!r}, expected a word of a worker") from None
     if kind is AttemptFinished and _RESULT in found:
         found[_RESULT] = json.dumps(found[_RESULT], sort_keys=True, separators=(",", ":"))
-    event: WorkerEvent = plain.value(kind, found, f"the word {_NAMES[kind]!r}")
+    event: WorkerEvent = plain_values.value(kind, found, f"the word {_NAMES[kind]!r}")
     return event
 
 
@@ -135,7 +135,7 @@ def schema() -> dict[str, Any]:
 
 
 def _schema_of(name: str, kind: type[Any]) -> dict[str, Any]:
-    found = plain.schema(kind)
+    found = plain_values.schema(kind)
     properties = {"word": {"const": name}, **found["properties"]}
     if _RESULT in get_type_hints(kind):
         properties[_RESULT] = {"type": ["object", "null"]}

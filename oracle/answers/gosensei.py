@@ -183,7 +183,7 @@ def _company(point: Point, close: list[Point]) -> Sentence:
 
 
 def _why_open(position: Position, region: int, color: int) -> list[str | Fact]:
-    """Return why a region that touches this color is no eye space."""
+    """Return why a region that touches this color is not an eye space."""
     shape, mine, theirs = _board(position, color)
     beside = neighbours(shape, region)
     if beside & theirs:

@@ -33,7 +33,7 @@ _READERS = {
     "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
     "picture": ("oracle.boards.gosensei", "read_picture"),
     "diagram": ("oracle.boards.diagram", "read_diagram"),
-    "gtp": ("oracle.formats.cases", "read_case"),
+    "gtp": ("oracle.formats.case_positions", "read_case"),
 }
 
 # How the first line that is not blank looks in each format. SGF comes last, because a game record

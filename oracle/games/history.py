@@ -40,7 +40,7 @@ class Moment:
 
 
 class History(_Of["Kind"]):
-    """The moments of a game, all of one kind, of which the first is no move's."""
+    """The moments of a game, all of one kind, of which the first is not a move's."""
 
     __slots__ = ("_states",)
 

@@ -45,7 +45,7 @@ def describe(commands: Table) -> str:
 def serve(engine: Engine, read: Callable[[], bytes], write: Callable[[bytes], None]) -> None:
     """Answer what ``read`` brings, until it brings nothing more or ``quit`` came.
 
-    Bytes that are no UTF-8 go through unchanged, as do names of files.
+    Bytes that are not UTF-8 go through unchanged, as do names of files.
     """
     rest = b""
     while engine.session.running and (chunk := read()):

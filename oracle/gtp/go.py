@@ -112,7 +112,7 @@ def reg_genmove(session: GoSession, words: list[str]) -> str:
 
 
 def random_move(game: GoGame, color: int, random: Random) -> Point | None:
-    """Return a random legal point that is no eye of the color, None when there is none."""
+    """Return a random legal point that is not an eye of the color, None when there is none."""
     from oracle.rules.eyes import eyes
 
     shape = game.position.grid

@@ -30,7 +30,7 @@ def word(words: list[str], index: int) -> str:
 
 
 def integer(words: list[str], index: int) -> int:
-    """Return a whole number, not negative; more than 9 digits are no number that GTP knows."""
+    """Return a whole number, not negative; more than 9 digits are not a number that GTP knows."""
     digits = word(words, index)
     if not is_number(digits) or len(digits) > 9:
         raise GtpError(SYNTAX)

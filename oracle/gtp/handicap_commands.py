@@ -53,7 +53,7 @@ def set_free_handicap(session: Session, words: list[str]) -> str:
 
 
 def _place(session: Session, points: list[Point]) -> str:
-    """Put black stones on an empty board; they are no moves, so undo leaves them."""
+    """Put black stones on an empty board; they are not moves, so undo leaves them."""
     position = session.game.position
     if position.empty != position.grid.full:
         raise GtpError("board not empty")

@@ -46,7 +46,7 @@ class JavaGoSession(Session):
             return ""
         try:
             _, point, color = move_subject(self, words[1:])
-        except GtpError:  # a pass, or what is no move at all
+        except GtpError:  # a pass, or what is not a move at all
             return ""
         is_ko = (color, point) == (game.to_play, game.ko)
         return "the ko is taken back with more stones than one" if is_ko else ""

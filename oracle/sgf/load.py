@@ -4,7 +4,7 @@
 the records of their suites leave passes out, let either color begin, or go on after two passes.
 Here the properties of a node count in the file's order, the color of each move is believed, and
 the first game of a collection is the one. What engines read differently is still refused: a stone
-on an occupied point or off the board, a damaged file, a komi that is no number.
+on an occupied point or off the board, a damaged file, a komi that is not a number.
 
 Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
 """

@@ -24,7 +24,7 @@ from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.generating import choices
-from harness.generating.own.drafting import Drafter
+from harness.generating.own.test_drafting import Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest, produce
 from harness.judging import mistaken
 from harness.reading import casefile

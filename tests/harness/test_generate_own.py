@@ -19,8 +19,8 @@ from harness.declared.reply_forms import found_anywhere
 from harness.exits import ExitCode
 from harness.generating import choices
 from harness.generating.own import openings, test_text
-from harness.generating.own.drafting import Drafter
 from harness.generating.own.records import Draft, Opening
+from harness.generating.own.test_drafting import Drafter
 from harness.generating.own.test_production import TestRequest, produce
 from harness.reading import casefile, conversion
 from harness.reading.answer_files import ANSWERS

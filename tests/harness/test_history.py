@@ -15,7 +15,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ReportError, UsageError
-from harness.history import history_file, history_json, history_text, keeping, statistics
+from harness.history import history_file, history_json, history_text, run_keeping, statistics
 from harness.history.records import RunState
 from harness.history.trends import trends
 from harness.report.paint import Paint
@@ -285,9 +285,9 @@ def test_what_is_kept_comes_back(path):
 
 
 def test_a_run_as_it_is_kept(path):
-    entered = keeping.begun("./engine", {"jobs": 2})
+    entered = run_keeping.begun("./engine", {"jobs": 2})
     entered = entered._replace(number=history_file.enter(path, entered))
-    run = keeping.ended(entered, RUN._replace(unfinished=("x",)))
+    run = run_keeping.ended(entered, RUN._replace(unfinished=("x",)))
     history_file.complete(path, run)
     (found,) = history_file.read(path)[1]
     assert (found.state, found.program, "jobs 2" in found.circumstances) == (
@@ -305,10 +305,10 @@ def test_commands_that_look_alike_are_kept_apart(path):
     lines = [
         Line(f"say {end}", "= x", "[x]", V.PASSED) for end in ("\udcff", "\udcfe", "\x00", "'")
     ]
-    entered = keeping.begun("./engine", {})
+    entered = run_keeping.begun("./engine", {})
     entered = entered._replace(number=history_file.enter(path, entered))
     result = RUN._replace(files=(made_file("a\udcff.tst", lines),) * 2)
-    history_file.complete(path, keeping.ended(entered, result))
+    history_file.complete(path, run_keeping.ended(entered, result))
     (found,) = history_file.read(path)[1]
     assert [len(file.results) for file in found.files] == [4, 4]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.fuzzing.pruning import pruned
 from harness.fuzzing.script_drawing import legal, scripts
+from harness.fuzzing.trace_pruning import pruned
 from harness.specifications import specification
 from harness.vocabulary.script import Script, joined, name_of
 from oracle.mistakes import ASSIGNMENTS

@@ -22,7 +22,7 @@ DECIDING = (
     "harness/engine/clock.py",
     "harness/grading/attempts",
     "harness/grading/exports/sheet.py",
-    "harness/grading/exports/table.py",
+    "harness/grading/exports/marks_csv.py",
     "harness/grading/ledger",
     "harness/grading/marks",
     "harness/sandbox",

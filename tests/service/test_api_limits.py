@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from harness.errors import UsageError
 from harness.service.app import guarded
 from harness.service.people import entering
-from harness.service.web.rates import Rates, UnderWay
+from harness.service.web.rates import Rates, RequestsUnderWay
 from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of
 from tests.service.test_api_submissions import ROSTER, place, token_of
 
@@ -98,7 +98,7 @@ def test_so_many_uploads_of_one_person_at_a_time_and_no_more(service, counting):
 
 
 def test_nobody_is_counted_for_ever():
-    counted = UnderWay(2)
+    counted = RequestsUnderWay(2)
     assert [counted.begin("ada") for _ in range(3)] == [True, True, False]
     assert counted.begin("ben")
     counted.end("ada")

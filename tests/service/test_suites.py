@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates
-from harness.history import keeping as histories
+from harness.history import run_keeping as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.app import guarded

@@ -190,7 +190,7 @@ public final class Shim {
             return answer + "\t" + change();
         }
 
-        /** How many of the seconds between two looks count; see patience.py, which does the same. */
+        /** How many of the seconds between two looks count; see time_left.py, which does the same. */
         private static double counted(double seconds, double used) {
             boolean computes = used >= COMPUTES * seconds;
             return computes ? Math.min(Math.max(used, LEAST * seconds), seconds) : seconds;

@@ -19,7 +19,7 @@ _SHOWN = 200  # characters of a stream in an error
 
 
 class Call(NamedTuple):
-    """What came of it."""
+    """The result."""
 
     output: str
     errors: str
@@ -28,7 +28,7 @@ class Call(NamedTuple):
 
 
 def call(words: list[str], folder: Path, seconds: float) -> Call:
-    """Run a program to its end; it may use so many ``seconds`` of processor time."""
+    """Run a program to its end; it may use so many ``seconds`` of CPU time."""
     try:
         process = subprocess.Popen(
             words,

@@ -47,7 +47,7 @@ class Gosensei(AdapterEngine):
         }
 
     def set(self, board: AdapterBoard) -> None:
-        """Go on with a board, which is no file's."""
+        """Go on with a board, which is not a file's."""
         super().set(board)
         self._file: Path | None = None
 

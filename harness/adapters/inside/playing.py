@@ -1,6 +1,6 @@
 """Questions about a game: each is asked of one that is played from its beginning.
 
-What becomes of a move is read from the board that the game prints.
+What happens to a move is read from the board that the game prints.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
 
 
 class Player:
-    """Plays games with a submission's program, and sees what becomes of the board."""
+    """Plays games with a submission's program, and sees what happens to the board."""
 
     def __init__(self, settings: dict[str, Any], folder: Path) -> None:
         self._settings = settings

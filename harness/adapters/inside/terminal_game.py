@@ -82,7 +82,7 @@ class TerminalGame:
             if self.ended:
                 return
             with contextlib.suppress(BrokenPipeError):  # it has just ended
-                self._java.send(f"{line}\n")  # in one piece: half a line is no answer
+                self._java.send(f"{line}\n")  # in one piece: half a line is not an answer
             self._listen()
 
     def _listen(self) -> None:

@@ -1,10 +1,10 @@
 """How long we wait for a program: a time limit that counts only what the program itself does.
 
-- While the program *computes*, its processor time counts. Time waiting for a processor does not.
+- While the program *computes*, its CPU time counts. Time waiting for a processor does not.
 - While it *sleeps*, all time counts.
 - Where we ourselves did not go on (a stop signal, a busy machine), two looks count at most.
 
-The processor time is that of the process, not of what it starts. It is read by
+The CPU time is that of the process, not of what it starts. It is read by
 clock_getcpuclockid(3), which needs no ``/proc``: a box of level 1 shows none.
 """
 
@@ -52,7 +52,7 @@ class TimeLeft:
 def counted(seconds: float, used: float, at_most: float) -> float:
     """Return how many of the seconds between two looks count.
 
-    ``used``: seconds of processor time in them. ``at_most``: seconds, if we did not go on.
+    ``used``: seconds of CPU time in them. ``at_most``: seconds, if we did not go on.
     """
     most = min(seconds, at_most)
     if used < _COMPUTES * most:

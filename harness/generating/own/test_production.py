@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from harness.generating.choices import Choices
 from harness.generating.own import test_text
-from harness.generating.own.drafting import Drafter
 from harness.generating.own.records import Draft
+from harness.generating.own.test_drafting import Drafter
 from harness.generating.records import TestBench
 from harness.judging.strength import KnownWrong
 

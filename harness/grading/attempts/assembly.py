@@ -33,7 +33,7 @@ class AttemptReader:
         self.pythons: set[str] = set()  # that ran the engines, in words
 
     def attempts(self, planned: Iterable[PlannedAttempt]) -> tuple[Attempt, ...]:
-        """Return what came of the attempts with one submission: public, private, images."""
+        """Return the result of the attempts with one submission: public, private, images."""
         ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
         return tuple(self._attempt(one)._replace(build=self._build(one)) for one in ordered)
 

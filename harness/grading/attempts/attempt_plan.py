@@ -1,7 +1,7 @@
 """What is to be done in a grading: which case files, and the attempts with each submission.
 
-The digest of all that an attempt's result depends on is its *basis*: while that is the same, what
-the ledger has of it is the result, whenever it was run.
+The fingerprint of an attempt (``basis``) is the digest of all that its result depends on: while
+that is the same, what the ledger has of it is the result, whenever it was run.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _subject(one: Submission) -> list[object]:
 
 
 def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[object]:
-    """Return what all attempts depend on. Marks, lateness and who sees what are no part of it."""
+    """Return what all attempts depend on. Marks, lateness and who sees what are not part of it."""
     files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
     course = [
         (str(path.relative_to(overlay or "")), _digest(path.read_bytes()))

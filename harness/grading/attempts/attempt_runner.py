@@ -172,7 +172,7 @@ class Runner:
 
 
 def _told(fault: jobs.Fault) -> str:
-    """Return how the harness broke, and where, in one line."""
+    """Return how the harness failed, and where, in one line."""
     places = [line.strip() for line in fault.details.splitlines() if line.startswith("  File ")]
     return f"{fault.message} ({places[-1]})" if places else fault.message
 

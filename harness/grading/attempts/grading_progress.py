@@ -29,7 +29,7 @@ class UnitsProgress:
     It has no thread of its own, for processes are forked meanwhile: all news draw it anew.
     """
 
-    what = ""  # is counted, in the plural, and what became of it
+    what = ""  # is counted, in the plural, and what happened to it
 
     def __init__(
         self, total: int, make: Callable[[], rich.progress.Progress], name: str = ""

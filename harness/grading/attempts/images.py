@@ -4,10 +4,10 @@ A case file falls into *scenes*, each of which begins with an empty board (or on
 each kind of change every scene is translated command by command and put to the oracle, whose
 answers become the expectations. What has no image: commands without an exact answer, positions
 that the document leaves open, whatever comes after a move that an engine chooses itself or after a
-command that goes otherwise in the image (a capture that is none on a larger board), and what the
+command that has another result in the image (no capture on a larger board, say), and what the
 change leaves as it was, to the letter. A board from a file is set up by commands instead; one that
-is no square, and files that are asked about as files (``is_valid``), have no image. Of a declared
-game (:mod:`harness.declared.turning`) a board is begun as the case file begins it.
+is not a square, and files that are asked about as files (``is_valid``), have no image. Of a
+declared game (:mod:`harness.declared.turning`) a board is begun as the case file begins it.
 
 An image is a case file like any other. The number of a test in it says which one it is an image
 of: see :func:`origin`. The same seed gives the same file.

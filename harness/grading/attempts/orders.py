@@ -45,7 +45,7 @@ class GradingContext(NamedTuple):
     overlay: Path | None
     sandbox: str  # auto, a level, or off
     hidden: tuple[str, ...]  # files that no engine may see
-    budget: float  # seconds on the wall for all case files of a submission
+    budget: float  # seconds of wall time for all case files of a submission
     jobs: int
     go_on: bool = True  # even if the first submissions all fail alike
     away: Away | None = None  # where engines run; None: on this machine
@@ -182,5 +182,5 @@ def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
 
 
 def handed(unit: GradingUnit) -> UnpackedSubmission:
-    """Return what was handed in, as a bench takes it."""
+    """Return the submission, as a bench takes it."""
     return UnpackedSubmission(unit.archive, unit.submission.root, unit.submission.kept, unit.build)

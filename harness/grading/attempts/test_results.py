@@ -1,6 +1,6 @@
 """What the tests of an attempt say of a submission: passed, failed, or nothing. Pure.
 
-A test that was not reached is failed where the engine broke; where it did not, that is not the
+A test that was not reached is failed where the engine failed; where it did not, that is not the
 submission's doing.
 """
 
@@ -62,7 +62,7 @@ def _tested(attempt: Attempt, result: FileResult, outcome: Outcome) -> TestResul
 def _counts(step: Step, verdict: Verdict) -> bool:
     """Whether a test counts for anybody: its file does not mark it as not to be relied on.
 
-    What came of it makes no difference, so that all submissions are measured by the same tests.
+    The result makes no difference, so that all submissions are measured by the same tests.
     """
     unreliable = step.pattern is not None and (step.pattern.expected_fail or step.pattern.ignored)
     return not unreliable and verdict is not Verdict.IGNORED

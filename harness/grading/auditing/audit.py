@@ -100,7 +100,7 @@ class Audit:
     def run(self, units: Sequence[GradingUnit], listener: AuditListener) -> list[str]:
         """Look at what is left; each submission is written down as soon as it was looked at.
 
-        Returns a sentence for each in which the harness broke: the next audit tries it again.
+        Returns a sentence for each in which the harness failed: the next audit tries it again.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.

@@ -1,6 +1,6 @@
 """Programs without anything that says whose they are. Pure.
 
-What gives a person away in what was handed in, and what becomes of it here:
+What gives a person away in the submission, and what happens to it here:
 
 - comments, docstrings, layout: gone, as the program is written anew from what it means;
 - names and ids of the class, in identifiers, texts and names of files: one neutral word for each;
@@ -8,7 +8,7 @@ What gives a person away in what was handed in, and what becomes of it here:
 - files that are neither programs nor say how to build one (readme, logs, pictures): left out.
 
 A nickname in a text, or a way of writing programs, stays. That the program still does the same
-is not known here: whoever uses the result runs it.
+is not known here: anyone who uses the result runs it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def uncommented(files: Files) -> dict[str, bytes]:
 
 
 def _cleaner(name: str, content: bytes) -> Callable[[bytes], str] | None:
-    """Return what takes the comments out of a file; None: it is no program."""
+    """Return what takes the comments out of a file; None: it is not a program."""
     path = PurePosixPath(name)
     suffix, first = path.suffix.lower(), content.split(b"\n", 1)[0]
     is_script = first.startswith(b"#!")
@@ -180,7 +180,7 @@ class NeutralNames:
     """The names of a class, and the neutral words that stand for them."""
 
     def __init__(self, people: Iterable[BankPerson], programs: Iterable[Files]) -> None:
-        """``programs``: of the whole class: what several of them say is no name of anybody."""
+        """``programs``: of the whole class: what several of them say is not a name of anybody."""
         self._words: set[str] = set()
         self._ids: set[str] = set()
         people = tuple(people)

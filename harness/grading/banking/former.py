@@ -44,7 +44,7 @@ _SHOWN = 60  # characters of a wrong answer
 
 
 class Former(NamedTuple):
-    """A submission of a former year, and what came of it."""
+    """A submission of a former year, and the result."""
 
     unit: GradingUnit
     attempts: tuple[Attempt, ...]
@@ -71,7 +71,7 @@ class AnonymousProgram(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What came of it."""
+    """The result."""
 
     entries: tuple[BankEntry, ...]  # that are new
     left_out: tuple[tuple[str, str], ...]  # key and reason, sorted by key

@@ -31,7 +31,7 @@ def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> SheetFor
     ``columns``: the assignment's, as ``Title (id)``, its title or its id; none: by its title.
 
     Raises:
-        UsageError: it is no gradebook, or has no such column, or several.
+        UsageError: it is not a gradebook, or has no such column, or several.
     """
     header, place = sheet.header, _column(sheet, "".join(columns) or title)
     known = [(kind, header.index(name)) for name, kind in _IDS.items() if name in header]

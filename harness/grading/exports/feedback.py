@@ -286,7 +286,7 @@ def _shown(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Show
 def _tests(
     title: str, views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> Iterator[Markup]:
-    """What became of case files: what went wrong first and in full, then what passed."""
+    """What happened to case files: what went wrong first and in full, then what passed."""
     if not views:
         return
     shown = _shown(views, anchor, repeat)

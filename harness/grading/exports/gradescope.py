@@ -4,7 +4,7 @@ Source: Gradescope's autograder specifications, "Output Format". Points stand on
 marks, and the ``score`` of the whole is what counts, with what being late costs. Single tests
 bear a status and no points. None is *hidden*, unless the teacher wants private ones shown later:
 "If test cases are hidden, students will not be able to see their total score." All text is plain:
-what an engine wrote is no markup.
+what an engine wrote is not markup.
 """
 
 from __future__ import annotations

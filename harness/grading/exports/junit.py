@@ -5,7 +5,7 @@ testsuite "<submission>/<case file>"    for each attempt that has a result
 testsuite "gtp-harness"                 what there is no result of, each an error:
 testcase "(submission)"                 one that was refused
 testcase "(build)"                      one that does not build
-testcase "(harness)"                    an attempt in which the harness broke
+testcase "(harness)"                    an attempt in which the harness failed
 """
 
 from __future__ import annotations

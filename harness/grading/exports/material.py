@@ -15,7 +15,7 @@ Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and the
 
 
 class CaseSummary(NamedTuple):
-    """What came of a case file, for the teacher."""
+    """The result of a case file, for the teacher."""
 
     attempt: Attempt
     view: FileView
@@ -28,7 +28,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    seen: Mapping[str, Sequence[CaseSummary]]  # what came of the case files, by submission
+    seen: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
 
 
 def as_file(parts: Iterable[str]) -> bytes:

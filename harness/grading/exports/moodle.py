@@ -32,7 +32,7 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
     missing. ``shown``: what comments are made of.
 
     Raises:
-        UsageError: it is no grading worksheet.
+        UsageError: it is not a grading worksheet.
     """
     names = columns or WORKSHEET
     identifier, grade = (_needed(sheet, name) for name in names[:2])
@@ -83,7 +83,7 @@ def _place(sheet: Sheet, name: str) -> int | None:
 
 
 def comment(shown: Feedback) -> str:
-    """Return the mark with its reasons, and what was wrong with what was handed in."""
+    """Return the mark with its reasons, and what was wrong with the submission."""
     lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(shown) if line)
     markup = f"<p>{escape(str(shown.marks))}</p><ul>{lines}</ul>"
     return escape_controls(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()

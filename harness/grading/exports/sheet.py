@@ -38,7 +38,7 @@ class Sheet:
         """Read a sheet.
 
         Raises:
-            UsageError: it cannot be read, is empty, or is no such sheet.
+            UsageError: it cannot be read, is empty, or is not such a sheet.
         """
         try:
             data = path.read_bytes()

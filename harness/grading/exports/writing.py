@@ -70,7 +70,7 @@ def write(
 
 
 def _seen(one: Graded, views: Views) -> Iterator[CaseSummary]:
-    """Yield what came of the case files; of variants only where they speak against somebody."""
+    """Yield the result of the case files; of variants only where they speak against somebody."""
     for attempt in one.attempts:
         if attempt.result and (attempt.kind != IMAGE or one.suspicion):
             yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))

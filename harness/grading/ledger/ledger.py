@@ -299,7 +299,7 @@ class Ledger:
     def lease(self, bases: Iterable[str]) -> str:
         """Take attempts for this process alone; return the token to finish them with.
 
-        Those in which the harness broke begin anew; those that are done stay so.
+        Those in which the harness failed begin anew; those that are done stay so.
 
         Raises:
             BusyError: another process that lives has a lease, of these or others.
@@ -354,7 +354,7 @@ class Ledger:
                 )
 
     def begin_anew(self, bases: Iterable[str]) -> None:
-        """Let attempts be tried again that are not any more, because the harness broke in them."""
+        """Let attempts be retried that were given up after harness errors."""
         with self.changing():
             for some in _parts(bases):
                 self.db.execute(sql.TRY_AGAIN, {"bases": some})
@@ -371,7 +371,7 @@ class Ledger:
         self.database.let_go(token)
 
     def renew(self, token: str) -> None:
-        """Let a lease begin anew; whoever finishes something does so, too."""
+        """Let a lease begin anew; anyone who finishes something does so, too."""
         with self.changing():
             self._renew(token)
 
@@ -400,7 +400,7 @@ class Ledger:
             self.db.execute(sql.SETTLE, {"of": basis, "by": token})
 
     def broke(self, basis: str, token: str, fault: str, most: int) -> None:
-        """Record that the harness broke; after so many times (``most``) it is not tried again."""
+        """Record that the harness failed; after so many times (``most``) it is not tried again."""
         values = {"of": basis, "by": token, "why": escape_controls(fault), "most": most}
         with self.changing():
             self.db.execute(sql.BROKE, values)
@@ -420,14 +420,14 @@ class Ledger:
     # --- builds ---
 
     def set_build(self, basis: str, result: str, seconds: float) -> None:
-        """Record what came of the build steps; what is known stays."""
+        """Record the result of the build steps; what is known stays."""
         with self.changing():
             self.chains.hold("build")
             if self.build(basis) is None:
                 self.chains.append("build", (basis, result, seconds))
 
     def build(self, basis: str) -> str | None:
-        """Return what came of the build steps, if they were made."""
+        """Return the result of the build steps, if they were made."""
         found: str | None = self.db.execute(sql.BUILD_OF, {"of": basis}).scalar()
         return found
 

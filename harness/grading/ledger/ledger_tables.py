@@ -110,7 +110,7 @@ ATTEMPT = _table(  # submission × case file
     # the end of the lease, seconds since 1970
     _column("until", NUMBER, server_default=text("0")),
     _column("faults", Integer(), server_default=text("0")),
-    # how the harness broke the last time
+    # how the harness failed the last time
     _column("fault", TEXT, server_default=text("''")),
 )
 WANTED = _signed(  # the attempts that a run is made of

@@ -1,4 +1,4 @@
-"""Where the originals are kept: every file handed in under the SHA-256 of its bytes.
+"""Where the originals are kept: every file submitted under the SHA-256 of its bytes.
 
 A mark can be defended only with the bytes it was given for. A folder is packed first, alike each
 time, so that it has one digest too.

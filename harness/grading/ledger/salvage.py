@@ -44,7 +44,7 @@ _LONGEST_GAP = 1 << 32  # bytes; of a larger one the header itself is damaged
 _BACKUP = "Nothing of it can be read: restore it from a backup"
 _ERRORS = 10  # that are told of SQLite's own check
 _UNSIGNED = {"last": "1", LINK: "0", DIGEST: "''"}  # of a ledger without digests
-# A damaged name may have bytes that are no text: it names nothing.
+# A damaged name may have bytes that are not text: it names nothing.
 _UNREADABLE = (DBAPIError, UnicodeEncodeError)
 
 

@@ -72,7 +72,7 @@ WANTED_OF = (
 STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
 MINE = select(ATTEMPT.c.basis).where(_ONE, _BY, _LEASED).with_for_update()
 LEASES = select(*_LEASES).where(_LEASED).distinct()
-# Of these, whoever locks one has it; others pass it over instead of waiting.
+# Of these, anyone who locks one has it; others pass it over instead of waiting.
 NOT_DONE = (
     select(ATTEMPT.c.basis, ATTEMPT.c.state, *_LEASES)
     .where(_SOME, ATTEMPT.c.state.in_(("waiting", "leased")))

@@ -17,7 +17,7 @@ from harness.text import plural
 
 SEVERAL = 3  # submissions; of fewer nothing is said
 _NEARLY_ALL = 0.9
-_MANY = 0.1  # of a class: that many engines dead for one reason are no coincidence
+_MANY = 0.1  # of a class: that many engines dead for one reason are not a coincidence
 _WORDS = 160  # characters
 
 NO_POINTS, NOBODY_PASSES, DEAD_ALIKE, SAME = "no points", "nobody passes", "dead alike", "same"

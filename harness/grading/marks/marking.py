@@ -2,8 +2,9 @@
 
 What decides, in this order:
 
-1. Nothing usable was handed in, or it came after the late deadline: no points.
-2. The harness broke in a case file, or has not run it: the mark is *withheld*. Its parts are given
+1. Nothing usable was submitted, or it came after the late deadline: no points.
+2. The harness failed in a case file, or has not run it: the mark is *withheld*. Its parts are
+given
    as far as they are known; nothing is to be exported.
 3. The submission cannot be built, or its engine never answers: ``does_not_run``, for everything.
 4. Else each part by its rule. Tests that the engine did not reach because it broke are failed.
@@ -68,7 +69,7 @@ def marks(
 
 
 class Lateness(NamedTuple):
-    """What came of looking at the clock."""
+    """How late a submission is."""
 
     late: bool
     refused: bool
@@ -98,7 +99,7 @@ def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
 def lasting(span: datetime.timedelta) -> str:
     """Return a span of time in words, of what is not 0 of it: ``2 days 3 h 5 s``.
 
-    Part of a second counts as one, for who is late is not late by nothing.
+    Part of a second counts as one, for anyone who is late is not late by nothing.
     """
     minutes, seconds = divmod(math.ceil(span.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)

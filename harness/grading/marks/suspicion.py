@@ -1,4 +1,4 @@
-"""Answers learnt by heart: public tests passed, and their images not, beyond chance. Pure.
+"""Answers hard-coded: public tests passed, and their images not, beyond chance. Pure.
 
 Nothing here changes a mark; the teacher decides.
 
@@ -41,7 +41,7 @@ class VariantPair(NamedTuple):
 
 
 def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
-    """Return what speaks for answers learnt by heart, where it is beyond chance.
+    """Return what speaks for answers hard-coded, where it is beyond chance.
 
     ``attempts``: of one submission, at the public case files and at their images
     (:func:`harness.grading.attempts.images.image_of`), which have the same names.

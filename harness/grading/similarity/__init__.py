@@ -1,1 +1,1 @@
-"""Submissions compared with each other."""
+"""The similarity check: submissions compared with each other."""

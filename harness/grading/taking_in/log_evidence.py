@@ -75,7 +75,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     """Return what a log shows.
 
     ``data``: its bytes, or of a long one both ends, :data:`LONGEST` in all. ``expected``: the
-    receipt for the files that were handed in with it.
+    receipt for the files that were submitted with it.
     """
     if not data.strip():
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
@@ -152,7 +152,7 @@ def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
 
 
 def _run(name: str, lines: Sequence[str]) -> _LoggedRun:
-    """Return what came of a run, which begins in the first of the lines."""
+    """Return the result of a run, which begins in the first of the lines."""
     output, ended = _output(lines)
     if any(_RESULT.match(line.lstrip()) for line in output):
         return _LoggedRun("", sum(bool(_FAILED.match(line.lstrip())) for line in output))

@@ -64,7 +64,7 @@ def _shown(handed: SubmittedFile) -> str:
 
 
 def _earlier(handed: Sequence[SubmittedFile], store: Store) -> list[str]:
-    """Return a sentence about the files that were handed in before, which are kept too."""
+    """Return a sentence about the files that were submitted before, which are kept too."""
     files = [one for one in handed if not one.path.is_dir()]
     for one in files:
         with suppress(ArchiveError):  # too large to be kept, and not used
@@ -105,7 +105,7 @@ def _received(
 
 
 def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, str]:
-    """Keep a student's folder; return its SHA-256, and a sentence about what is no file.
+    """Keep a student's folder; return its SHA-256, and a sentence about what is not a file.
 
     The folder is the student's own, or has the assignment's folder in it; what it is called is
     the source's business.

@@ -85,7 +85,7 @@ def _faults(faults: Sequence[str]) -> Markup:
 
 
 def _failures(run: RunResult, names: Sequence[str]) -> Markup:
-    """How the engine broke: files in which it did so in the same way together."""
+    """How the engine failed: files in which it did so in the same way together."""
     found: dict[object, tuple[str, list[Markup]]] = {}
     for file, name in zip(run.files, names, strict=True):
         linked = Markup('<a href="%s">%s</a>') % (link(name), file.case.path)

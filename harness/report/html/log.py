@@ -312,7 +312,7 @@ def _add_between(filled: _Filled, file: FileResult, done: int, line: int) -> Non
 
 
 def _unanswered(file: FileResult, stretch: tuple[int, int], done: int, links: Links) -> Markup:
-    """Return commands without a reply; the first was sent if the engine broke at it."""
+    """Return commands without a reply; the first was sent if the engine failed at it."""
     start, end = stretch
     lines, steps = file.case.lines, file.case.steps[start:end]
     named = {step.line for step in steps if step.is_test}

@@ -107,7 +107,7 @@ def page(title: str, body: Iterable[Markup], frame: PageFrame = _PLAIN) -> Itera
     yield _end(*kind)
 
 
-# What is alike in many pages is made once, and is then known to whoever writes it.
+# What is alike in many pages is made once, and is then known to anyone who writes it.
 
 
 @cache

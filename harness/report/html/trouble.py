@@ -1,4 +1,4 @@
-"""What went wrong with a case file as a whole: the engine broke, set-up was refused, warnings."""
+"""What went wrong with a case file as a whole: the engine failed, set-up was refused, warnings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from harness.report.html.parts import box, items
 from harness.report.markup import NOTHING, Markup, joined
 from harness.text import more
 
-_COMMAND = 320  # characters, of the one under way when the engine broke
+_COMMAND = 320  # characters, of the one under way when the engine failed
 _CELL = 80  # characters of other commands, and of replies to them
 _LISTED = 20  # refused setup commands named one by one
 _TAIL = 8  # lines of standard error
 
 
 class Crashes:
-    """The ways that engines broke in the files of one page, each of which is told once."""
+    """The ways that engines failed in the files of one page, each of which is told once."""
 
     def __init__(self, files: Iterable[FileResult]) -> None:
         self._paths = paths_of_crashes(files)
@@ -71,7 +71,7 @@ def _failures(file: FileResult, log: LogPages | None, crashes: Crashes) -> Marku
 
 
 def _why(failure: Failure, before: str, crashes: Crashes) -> Markup:
-    """Return how the engine broke, once on a page; then where that is told."""
+    """Return how the engine failed, once on a page; then where that is told."""
     if before:
         return Markup("<p>In the same way as told at %s.</p>") % before
     everywhere = crashes.everywhere(failure)
@@ -80,7 +80,7 @@ def _why(failure: Failure, before: str, crashes: Crashes) -> Markup:
 
 
 def _break(one: Break, log: LogPages | None, why: Markup) -> tuple[str, Markup]:
-    """Return the title and the text of a notice of one time that the engine broke."""
+    """Return the title and the text of a notice of one time that the engine failed."""
     where = NOTHING
     if step := one.step:
         command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)

@@ -17,7 +17,7 @@ class Attack(NamedTuple):
     leaks: frozenset[int] = frozenset()  # levels that cannot hold it, and say so
     patience: float = 8.0  # seconds until it is ended
     source: str = "attacks"  # the file beside this one without its ending, or a language
-    cpu: float = 20.0  # the limit of processor time, in seconds
+    cpu: float = 20.0  # the limit of CPU time, in seconds
     at: str = "run"  # or "build": the same program as a build step, which may write
 
     @property

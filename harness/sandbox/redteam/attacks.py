@@ -6,7 +6,7 @@ nothing of the harness (it is not there), and are bounded by themselves: in a ma
 sandbox they take a second or two, a gigabyte, two hundred processes, and are gone.
 
 An attack prints ``begun``; ``escaped: …`` for whatever it achieved; and what it could read, in
-which the referee looks for a secret. Refusals are printed as well, for whoever looks into them.
+which the referee looks for a secret. Refusals are printed as well, for anyone who looks into them.
 """
 
 import contextlib

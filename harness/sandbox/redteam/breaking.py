@@ -13,7 +13,7 @@ from attacks import CALLS, MIB, call, escaped, main, trying  # type: ignore[impo
 
 Aim = dict[str, Any]
 CALLS["fallocate"] = (285, 47)
-_PAUSE = 0.03  # seconds for each megabyte, so that a busy machine is no escape
+_PAUSE = 0.03  # seconds for each megabyte, so that a busy machine is not an escape
 
 
 def _use(aim: Aim, way: Callable[[], Iterator[None]]) -> None:

@@ -37,7 +37,7 @@ CALLS |= {
 _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
 _TIME = 3.5  # seconds: who has not got it by then has been held
-_PACE = 5e-9  # seconds for each byte of all: almost two, so that a busy machine is no escape
+_PACE = 5e-9  # seconds for each byte of all: almost two, so that a busy machine is not an escape
 
 
 class EnoughError(Exception):

@@ -33,14 +33,14 @@ LIMITS = BoxLimits(
     file_size=12 * MIB,
 )
 WORKERS = 4  # on each level: most attacks wait, for something or for their end
-_ENDING = 5.0  # seconds to end it, generously: a busy machine is no escape
+_ENDING = 5.0  # seconds to end it, generously: a busy machine is not an escape
 _LONGEST_CLEARING = 60.0  # seconds, on a busy machine
 _OUTPUT = 4 * MIB
 _UNPROVEN = "did not run: nothing is proven"
 
 
 class AttackResult(NamedTuple):
-    """What became of one attack."""
+    """What happened to one attack."""
 
     attack: Attack
     level: int
@@ -125,7 +125,7 @@ def _hire(
 ) -> Iterator[threading.Thread]:
     """Yield workers that, once started, run attacks on one level, each in a launcher."""
     waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
-    # The longest first, of processor time before all: the last one to end decides when all have.
+    # The longest first, of CPU time before all: the last one to end decides when all have.
     for attack in sorted(attacks, key=lambda one: (one.cpu, -one.patience)):
         waiting.put(attack)
     for launcher in launchers:

@@ -53,7 +53,7 @@ class AttackStage:
     """
 
     def __init__(self, attacks: Iterable[Attack] = ()) -> None:
-        self.token = secrets.token_hex(16)  # whoever prints it has seen what is private
+        self.token = secrets.token_hex(16)  # anyone who prints it has seen what is private
         self.mark = f"{_MARK}{secrets.token_hex(4)}"
         _remove_abandoned()
         self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape

@@ -1,4 +1,4 @@
-"""Ways to spend processor time and disk that nobody notices."""
+"""Ways to spend CPU time and disk that nobody notices."""
 
 import contextlib
 import ctypes
@@ -21,7 +21,7 @@ def _burn(seconds: float) -> None:
 
 
 def _spend(aim: Aim, seconds: float, several: int = 1) -> None:
-    """Let children that nobody waits for take processor time, a moment each; count what they say.
+    """Let children that nobody waits for take CPU time, a moment each; count what they say.
 
     Each writes a byte when it has had its moment.
     """

@@ -21,7 +21,7 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.handing_in import taking
 from harness.service.records import SuiteRun
 from harness.service.runs import comparing, documents, keeping
-from harness.service.runs.keeping import Archive, Posted
+from harness.service.runs.keeping import Posted, RunArchive
 from harness.service.storage import suites
 from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
 
@@ -67,7 +67,7 @@ class RunShown(BaseModel):
     passed: int
     failed: int  # unexpectedly
     undecided: int  # not run, or not judged
-    broken: int  # files in which the engine broke
+    broken: int  # files in which the engine failed
     page: str  # the address of its page
 
 
@@ -90,7 +90,7 @@ class ComparisonShown(BaseModel):
     mended: list[ChangeShown]
     new: list[ChangeShown]
     gone: list[ChangeShown]
-    broken_files: list[str]  # the engine broke here, and did not before
+    broken_files: list[str]  # the engine failed here, and did not before
     new_errors: list[str]  # what is wrong with case files, and was not before
     faults: list[str]  # of the harness
 
@@ -155,7 +155,7 @@ def _post_engine(here: Here, data: bytes, name: str, revision: str, key: str) ->
         copy.write(data)
         copy.flush()
         kept = taking.keep(service.store, Path(copy.name), name, service.settings.largest)
-    archive = Archive(kept.name, kept.sha256, revision)
+    archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(here.by) as act:
         made = once(
             act,

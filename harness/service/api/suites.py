@@ -26,7 +26,7 @@ class SuiteShown(BaseModel):
     id: str
     title: str
     is_mine: bool
-    is_open: bool  # whoever is signed in may read it
+    is_open: bool  # anyone who is signed in may read it
     badge: str | None  # the address of its badge; null: it has none, or the suite is another's
     source: str  # the assignment by whose public case files engines are run here; empty: none
     page: str  # the address of its page

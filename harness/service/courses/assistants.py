@@ -34,7 +34,7 @@ def change(act: Act, course: str, person: str, may: Iterable[str]) -> None:
     """Let an assistant do these things and no others.
 
     Raises:
-        UsageError: it is no assistant of the course, or there is no such right.
+        UsageError: it is not an assistant of the course, or there is no such right.
     """
     rights = _rights(may)
     _require(courses.MEMBERS.change(act.db, {"may": rights}, **_named(course, person)))
@@ -45,7 +45,7 @@ def remove(act: Act, course: str, person: str) -> None:
     """Let somebody not be an assistant of a course any more.
 
     Raises:
-        UsageError: it is no assistant of the course.
+        UsageError: it is not an assistant of the course.
     """
     _require(courses.MEMBERS.remove(act.db, **_named(course, person)))
     act.note("assistant removed", course, assistant=person)

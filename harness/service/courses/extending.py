@@ -23,7 +23,7 @@ def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
     Marks that were made before stay as they are until the next grading.
 
     Raises:
-        UsageError: it is no local time, or not later than that of all.
+        UsageError: it is not a local time, or not later than that of all.
     """
     own = making.date("deadline", deadline)
     common = making.moment(assigned.deadline) or making.moment(assigned.closes)

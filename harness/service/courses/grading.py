@@ -17,7 +17,7 @@ class NotNowError(UsageError):
 
 
 def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
-    """Let all that was handed in be graded."""
+    """Let all that was submitted be graded."""
     made = Grading(new_id(), assigned.id, act.by, time.time(), public_only)
     uploads.GRADINGS.add(act.db, made)
     queue.put(act.db, Job("", PLAN, assigned.id, made.id))

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 
 
 def course(act: Act, title: str) -> Course:
-    """Make a course; whoever acts is its first teacher.
+    """Make a course; the person who acts is its first teacher.
 
     Raises:
         UsageError: it has no title, or a very long one.
@@ -134,7 +134,7 @@ def moment(text: str) -> datetime.datetime | None:
 
 
 def exact(text: str) -> Fraction | None:
-    """Return a number such as ``4.5`` or ``9/2``; None: it is none, or needs too many digits."""
+    """Return a number such as ``4.5`` or ``9/2``; None if it is not one or has too many digits."""
     if not _NUMBER.fullmatch(text):
         return None
     try:

@@ -2,7 +2,7 @@
 
 They are unpacked beside what an assignment of a course has on the server. An assignment of one's
 own may have a reference engine and build steps, which run in a sandbox; what would run outside of
-one is refused, for a teacher of one course is not whoever runs the service.
+one is refused, for a teacher of one course does not run the service.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def unpacked(settings: Settings, path: Path, name: str) -> Iterator[tuple[Path, 
     :func:`keep` moves the folder to where it belongs; else it is gone afterwards.
 
     Raises:
-        UsageError: it is no archive, has no assignment, or one that is wrong or would run
+        UsageError: it is not an archive, has no assignment, or one that is wrong or would run
             something outside a sandbox.
     """
     with tempfile.TemporaryDirectory(dir=settings.data, prefix=".source-") as room:
@@ -77,7 +77,7 @@ def take_overlay(settings: Settings, one: Assigned, path: Path) -> None:
     """Let a folder that was sent be the one that submissions of an assignment get beside them.
 
     Raises:
-        UsageError: it is no archive; or the assignment wants no such folder.
+        UsageError: it is not an archive; or the assignment wants no such folder.
     """
     if not assignment_of(settings, one).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")

@@ -33,7 +33,7 @@ def pack(files: Iterable[Loose], folder: str, target: IO[bytes]) -> None:
     submission's own: its name does not matter.
 
     Raises:
-        UsageError: there is nothing to be packed, or a name that is none.
+        UsageError: there is nothing to be packed, or a name that is not one.
     """
     found = {_path(one): one for one in files}
     kept = {path: one for path, one in found.items() if not _is_left_behind(path)}

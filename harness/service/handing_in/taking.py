@@ -40,7 +40,7 @@ def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
     """Keep a file's bytes, which its owner calls ``name``.
 
     Raises:
-        UsageError: they are none, or too many.
+        UsageError: they are not any, or too many.
     """
     size = source.stat().st_size
     if not size:

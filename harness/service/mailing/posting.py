@@ -51,13 +51,13 @@ _ADDRESS = re.compile(r"[^@\s\x00-\x20\x7f]+@[^@\s\x00-\x20\x7f]+")
 
 
 def ask(db: Connection, typed: str) -> bool:
-    """Put in a letter for whoever has an address, whom the sender of it looks up.
+    """Put in a letter for anyone who has an address, whom the sender of it looks up.
 
     So it takes as long for an address that nobody has. What is asked for too often is not put in,
     and nothing tells so. False: too many letters wait already.
 
     Raises:
-        UsageError: it is no mail address.
+        UsageError: it is not a mail address.
     """
     address, now = typed.strip().lower(), time.time()
     if len(address) > _LONGEST or not _ADDRESS.fullmatch(address):
@@ -91,7 +91,7 @@ def to_roster(act: Act, course: str) -> Put:
 def _put(db: Connection, person: Person, course: str) -> None:
     now, named = time.time(), {"kind": ROSTER, "person": person.id, "course": course}
     if not rows.LETTERS.find(db, state=WAITING, **named):
-        rows.LETTERS.remove(db, **named)  # what became of the last one is told by this one
+        rows.LETTERS.remove(db, **named)  # what happened to the last one is told by this one
         new = Letter(new_id(), ROSTER, person.email, person.id, course, due=now, made=now)
         rows.LETTERS.add(db, new)
 
@@ -158,7 +158,7 @@ def _tried(settings: Settings, database: Database, letter: Letter) -> tuple[str,
 
 
 def _known(db: Connection, letter: Letter) -> list[Person]:
-    """Return whom a letter lets in: whoever has the address by now, or the student."""
+    """Return whom a letter lets in: anyone who has the address by now, or the student."""
     if letter.kind == ASKED:
         return people.by_email(db, letter.address)
     is_there = courses.MEMBERS.find(db, course=letter.course, person=letter.person)

@@ -75,7 +75,7 @@ def read(text: str) -> Rules:
     """Return the rules of ``logs=30,audit=forever``; all others are as by default.
 
     Raises:
-        UsageError: there is no such thing, or it is no number of days.
+        UsageError: there is no such thing, or it is not a number of days.
     """
     found = dict(DEFAULTS)
     for one in filter(None, text.split(",")):

@@ -1,4 +1,4 @@
-"""An assignment of a course: what was handed in, and handing in."""
+"""An assignment of a course: its submissions, and submitting."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
 @ROUTES.at("POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS))
 def begin(here: Now) -> Response:
-    """Grade all that was handed in."""
+    """Grade all that was submitted."""
     return begun(here, public_only=here.field("public_only") == "yes")
 
 

@@ -1,4 +1,4 @@
-"""One submission: its receipt, its public tests as they are judged, and what came of them."""
+"""One submission: its receipt, its public tests as they are judged, and their results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _is_running(job: Job | None) -> bool:
 
 
 def _report(here: Here) -> str:
-    """Return what came of the public tests, as the worker wrote it; nothing: not yet."""
+    """Return the result of the public tests, as the worker wrote it; nothing: not yet."""
     assert here.upload
     made = here.service.settings.made(here.upload.assignment)
     path = check_page(made, here.upload.id)
@@ -101,7 +101,7 @@ def _since(here: Here, seen: int) -> tuple[list[tuple[int, str]], bool]:
 
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
 def download(here: Now) -> Response:
-    """Give the bytes that were handed in, never to be shown by a browser."""
+    """Give the bytes that were submitted, never to be shown by a browser."""
     assert here.upload
     if taking.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is not kept any more")

@@ -30,7 +30,7 @@ _BADGE = {
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
 def listed(here: Now) -> Response:
-    """Show the suites of whoever is signed in."""
+    """Show the suites of the person who is signed in."""
     with here.service.database.reading() as db:
         found = suites.SUITES.all(db, "title", "id", person=here.by)
         last = {one.id: suites.last_ended(db, one.id) for one in found}
@@ -122,7 +122,7 @@ def history(here: Now) -> Response:
 
 @ROUTES.at("GET", "/badges/{badge}.svg", ANYBODY)
 def show_badge(here: Now) -> Response:
-    """Give the badge of a suite that has one, to whoever knows its address."""
+    """Give the badge of a suite that has one, to anyone who knows its address."""
     named = here.request.path_params["badge"]
     with here.service.database.reading() as db:
         suite = suites.SUITES.find(db, badge=named) if named.isalnum() else None

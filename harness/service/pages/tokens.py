@@ -1,4 +1,4 @@
-"""The API tokens of whoever is signed in: made, shown once, revoked."""
+"""The API tokens of the person who is signed in: made, shown once, revoked."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def by_token(db: Connection, text: str) -> tuple[Person, Token] | None:
 
 
 def revoke_token(act: Act, token_id: str) -> bool:
-    """Let a token of whoever acts hold no longer; False if there is no such one."""
+    """Let a token of the person who acts hold no longer; False if there is no such one."""
     is_gone = bool(people.TOKENS.remove(act.db, id=token_id, person=act.by))
     if is_gone:
         act.note("token revoked", token_id)

@@ -13,14 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import UsageError
 from harness.escaping import escape_controls
-from harness.history import keeping
+from harness.history import run_keeping
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 
 LARGEST = 8 << 20  # bytes of a document
 _SHOWN = 5  # of what is wrong with one
 _Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0, lt=1 << 31)]
-# Pages are called as case files are: what is no name of a file is no name of a page.
+# Pages are called as case files are: what is not a name of a file is not a name of a page.
 _Path = Annotated[
     str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*[^\x00-\x1f\x7f/]{1,60}$")
 ]
@@ -61,7 +61,7 @@ class EngineSaid(_DocumentPart):
 
 
 class Broke(_DocumentPart):
-    """How an engine broke."""
+    """How an engine failed."""
 
     message: str
 
@@ -129,7 +129,7 @@ def kept(found: RunDocument, number: int, revision: str) -> RunKept:
         state=RunState.INTERRUPTED if found.unfinished else RunState.WHOLE,
         program=found.program,
         digest=revision,
-        circumstances=keeping.circumstances(found.host, found.options),
+        circumstances=run_keeping.circumstances(found.host, found.options),
         harness="",
         files=tuple(map(_file, found.files)),
     )

@@ -68,7 +68,7 @@ class Posted(NamedTuple):
         return cls(data, documents.read(data), revision)
 
 
-class Archive(NamedTuple):
+class RunArchive(NamedTuple):
     """An engine as it came; its bytes are kept."""
 
     name: str  # as its author calls the file
@@ -182,7 +182,7 @@ def post(act: Act, suite: Suite, posted: Posted, folder: Path) -> SuiteRun:
     return _added(act, made, folder)
 
 
-def post_engine(act: Act, suite: Suite, archive: Archive, folder: Path) -> SuiteRun:
+def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> SuiteRun:
     """Let a worker run an engine whose bytes are kept.
 
     Raises:

@@ -25,7 +25,7 @@ _PATIENCE = 30.0  # seconds to wait for another's transaction
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a database in a file, whoever writes into it meanwhile.
+    """Copy a database in a file, even while others write into it.
 
     Raises:
         ServerError: it cannot be read, or the copy not be written.

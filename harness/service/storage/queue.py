@@ -170,7 +170,7 @@ def put_off(db: Connection, job: Job) -> None:
 
 
 def broke(db: Connection, job: Job, fault: str) -> None:
-    """Write down that the harness broke in a job: a person is to see it."""
+    """Write down that the harness failed in a job: a person is to see it."""
     JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
 
 

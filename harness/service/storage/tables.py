@@ -148,7 +148,7 @@ EXTENSION = Table(
     _text("deadline"),  # local
 )
 
-# --- what was handed in, and what came of it ---
+# --- submissions, and their results ---
 
 BELONGS = Table(  # whose something is: a later roster may put them into other groups
     "belongs",

@@ -1,4 +1,4 @@
-"""What was handed in, what workers said of it, and gradings."""
+"""Uploads, what workers said of them, and gradings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECEIVED_BY: Rows[Received] = Rows(Received, RECEIVED)
 
 
 def held(db: Connection, assignment: str, students: Iterable[str] | None = None) -> list[Held]:
-    """Return what was handed in, the last one last, withdrawn ones too.
+    """Return the submissions, the last one last, withdrawn ones too.
 
     ``students``: keys; what belongs to one of them. None: everybody's.
     """

@@ -195,7 +195,7 @@ def _upload(db: Connection, here: Here, name: str) -> Here:
 
 
 def own_uploads(db: Connection, here: Here) -> list[Upload]:
-    """Return what the student who asks may see of what was handed in, the last one last."""
+    """Return what the student who asks may see of the submissions, the last one last."""
     known = here.sure()
     heap = belonging.of(db, known.assigned, known.member.submits_as)
     return heap.seen_by(known.member.key)

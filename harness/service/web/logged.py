@@ -51,7 +51,7 @@ class Logged:
 
 
 def _labels(scope: Scope, status: int) -> dict[str, str]:
-    """Return what a request is counted by: of none of it can whoever asks make up another."""
+    """Return what a request is counted by: the sender can make up none of it."""
     method = scope["method"] if scope["method"] in _METHODS else "other"
     return {"method": method, "route": _route(scope), "status": str(status)}
 

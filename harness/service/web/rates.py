@@ -14,7 +14,7 @@ from collections.abc import Callable
 _MOST = 10_000  # buckets that are kept, before full ones are thrown away
 
 
-class UnderWay:
+class RequestsUnderWay:
     """Counts what people have under way in this process. It may be shared by threads."""
 
     def __init__(self, most: int) -> None:

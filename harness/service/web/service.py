@@ -11,7 +11,7 @@ from harness.service.people import providers
 from harness.service.people.oidc import Provider
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
-from harness.service.web.rates import Rates, UnderWay
+from harness.service.web.rates import Rates, RequestsUnderWay
 
 _AT_A_TIME = 4  # of one person
 _ASKED = 30  # links that may be asked for in a minute from one address, maybe of a whole campus
@@ -26,7 +26,7 @@ class Service(NamedTuple):
     rates: Rates
     requests: Counter
     provider: Provider | None  # by which people may sign in
-    under_way: UnderWay  # requests with a body
+    under_way: RequestsUnderWay  # requests with a body
     asking: Rates  # for links: by addresses of the network
 
     @classmethod
@@ -39,7 +39,7 @@ class Service(NamedTuple):
             Rates(settings.rate),
             Counter(),
             providers.opened(settings),
-            UnderWay(_AT_A_TIME),
+            RequestsUnderWay(_AT_A_TIME),
             Rates(_ASKED),
         )
 

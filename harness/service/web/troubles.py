@@ -74,7 +74,7 @@ def _unavailable(request: Request, error: Exception) -> Response:
 
 
 def _fault(request: Request, error: Exception) -> Response:
-    """Tell the operator all, and whoever asks nothing of it."""
+    """Tell the operator all, and anyone who asks nothing of it."""
     named = request.state.request
     told = "".join(traceback.format_exception(error))
     telling.warn(request.app.state.service.settings, told, request=named)

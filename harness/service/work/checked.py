@@ -1,4 +1,4 @@
-"""What came of a check, for programs: kept beside the page of it, and as long.
+"""The result of a check, for programs: kept beside the page of it, and as long.
 
 It has public case files alone, for a check runs no others.
 """
@@ -19,7 +19,7 @@ class CaseChecked(NamedTuple):
     """The result of one public case file."""
 
     case: str
-    result: str  # PASSED, FAILED, or FAULT: the harness broke, which says nothing
+    result: str  # PASSED, FAILED, or FAULT: the harness failed, which says nothing
     tests: int
     passed: int
 
@@ -34,7 +34,7 @@ class Checked(NamedTuple):
 
 
 def of(graded: Graded) -> Checked:
-    """Return what came of a check."""
+    """Return the result of a check."""
     build, submission = graded.build, graded.submission
     return Checked(
         submission.refused,
@@ -60,14 +60,14 @@ def _troubles(counts: Tally) -> bool:
 
 
 def write(path: Path, graded: Graded) -> None:
-    """Keep what came of a check; ``path``: of its page."""
+    """Keep the result of a check; ``path``: of its page."""
     unfinished = path.with_suffix(".json.new")
     unfinished.write_text(canonical_json.dumps(of(graded)), encoding="ascii")
     unfinished.replace(path.with_suffix(".json"))
 
 
 def read(path: Path) -> Checked | None:
-    """Return what came of a check by the path of its page; None: nothing yet."""
+    """Return the result of a check by the path of its page; None: nothing yet."""
     try:
         return canonical_json.loads(Checked, path.with_suffix(".json").read_text("ascii"))
     except FileNotFoundError:

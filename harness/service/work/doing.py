@@ -103,7 +103,7 @@ def _planned(ground: Ground, upload: Upload, own: StudentSubmissions) -> Grading
 
 
 def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
-    """Write what came of the public tests, as its owner sees it: made once, read often."""
+    """Write the result of the public tests, as its owner sees it: made once, read often."""
     assignment = ground.wanted.assignment
     marker = Marker(assignment, ground.ledger, found.cases, found.started)
     graded = marker.graded(found.submissions[0], found.planned)
@@ -176,7 +176,7 @@ def _told(word: AttemptEvent) -> dict[str, object]:
 
 
 def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
-    """Take in all that was handed in, write down what is to be run, and let it be run."""
+    """Take in all that was submitted, write down what is to be run, and let it be run."""
     grading = _grading(ground, job)
     if grading.run:
         return
@@ -217,7 +217,7 @@ def _run(
     company: Company,
 ) -> None:
     bases = [one.basis for one in found.planned]
-    ground.ledger.begin_anew(bases)  # what the harness broke in before, as in each call of grade
+    ground.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
     grade.run(wanted, ground.ledger, found, ground.store, listener, company)
     states = ground.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):

@@ -45,7 +45,7 @@ def _found(ground: Ground, job: Job) -> SuiteRun | None:
 
 
 def keep(ground: Ground, job: Job, plan: GradingPlan) -> None:
-    """Keep what came of an engine, as a document of ``run --json``, or why nothing did."""
+    """Keep the result of an engine, as a document of ``run --json``, or why nothing did."""
     marker = Marker(ground.wanted.assignment, ground.ledger, plan.cases, plan.started)
     graded = marker.graded(plan.submissions[0], plan.planned)
     run, trouble = _found(ground, job), _trouble(graded)

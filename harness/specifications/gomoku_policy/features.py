@@ -212,7 +212,7 @@ def _half_open(moment: SceneMoment) -> str:
 
 
 def _two_in_a_row(moment: SceneMoment) -> str:
-    """Two stones with room around them are no three."""
+    """Two stones with room around them are not three."""
     seen = look(moment)
     two = any(seen.mine & seen.mine >> step for step in steps(moment.shape))
     return "Random" if seen.first == "Random" and two else ""

@@ -151,7 +151,7 @@ def _small_blank(moment: SceneMoment) -> str:
 
 
 def _knight(moment: SceneMoment) -> str:
-    """Five stones of a color, each a knight's step from the last, are no line."""
+    """Five stones of a color, each a knight's step from the last, are not a line."""
     found = [one for one in _rides(moment.shape) for mask in moment.board if not one & ~mask]
     return _goes_on(moment) if found else ""
 

@@ -353,7 +353,7 @@ def _ask_later(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 
 def _ask_snapback(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    """Take back at once more than one stone: that is no ko."""
+    """Take back at once more than one stone: that is not a ko."""
     color = _color(moment, last=False)
     name = names(moment, moment.taken)[0]
     why = "It takes more than the one stone that has just taken: no ko."

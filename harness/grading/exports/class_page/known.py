@@ -13,7 +13,7 @@ from harness.grading.records import ClassResult, Graded
 class ClassOverview:
     """A class.
 
-    Attributes: ``result``; ``seen``, what came of the case files, by submission; ``graded`` and
+    Attributes: ``result``; ``seen``, the result of the case files, by submission; ``graded`` and
     ``tests``, by submission as well; ``ordered``, from the highest mark to the lowest, then those
     that have none yet; ``places``, on the page.
     """

@@ -80,7 +80,7 @@ class _Column:
         self.head = _HEAD % (evidence(one), one_line(shown_name(one), _NAME))
 
     def cell(self, item: Item) -> Markup:
-        """Return what became of a test."""
+        """Return what happened to a test."""
         test = self._tests.get((item.kind, item.case, item.line))
         if test is None:
             return _NONE

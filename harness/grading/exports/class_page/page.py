@@ -55,7 +55,7 @@ def class_page(
 ) -> Iterator[Markup]:
     """Yield the page.
 
-    ``notes``: what is to be said of the sheets that were filled in. ``seen``: what came of the
+    ``notes``: what is to be said of the sheets that were filled in. ``seen``: the result of the
     case files, by submission.
     """
     known = ClassOverview(result, seen)

@@ -23,7 +23,7 @@ from harness.grading.taking_in.sources.pieces import SourcePiece, entries
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence
 KINDS = ("folder", "canvas", "moodle", "csv")
-# The names that a platform gives, and what was handed in under such a name.
+# The names that a platform gives, and the submission under such a name.
 _PLATFORMS = {"canvas": (canvas.NAME, canvas.pieces), "moodle": (moodle.NAME, moodle.pieces)}
 
 

@@ -4,7 +4,7 @@ Source: Canvas LMS, ``lib/content_zipper.rb``: an upload is called
 ``#{filename}_#{file.id}_#{sanitize_attachment_filename(file.display_name)}``, with ``filename``
 made of the user's sortable name in small letters, ``LATE`` if it is late, and the user's id,
 joined with ``_``, of which everything but ``[[:word:]]`` is deleted. With anonymous grading there
-is no name, and ``anon_`` and an anonymous id stand for the user's id. A text or a link is
+is not a name, and ``anon_`` and an anonymous id stand for the user's id. A text or a link is
 ``#{filename}_text.html`` or ``_link.html``. The comment there says "we use /_\d+_/ to infer the
 user/attachment ids": so does this. Of a group, one member stands for all, under the group's name.
 
@@ -15,7 +15,7 @@ user/attachment ids": so does this. Of a group, one member stands for all, under
 ``lovelaceada_1001_text.html``        typed into a field of the page
 ===================================== ===============================
 
-Canvas calls a second file of the same name ``a1-1.tgz``; what was handed in last has the greatest
+Canvas calls a second file of the same name ``a1-1.tgz``; the submission last has the greatest
 attachment id, whatever it is called. Times are not in the download: the files' own are those of
 the download or of unpacking, and say nothing about lateness; ``LATE`` does.
 """
@@ -37,7 +37,7 @@ NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
 
 
 def pieces(path: Path, found: re.Match[str]) -> Iterator[SourcePiece]:
-    """Yield what was handed in with a file; ``found``: its name, as :data:`NAME` matches it."""
+    """Yield the submission with a file; ``found``: its name, as :data:`NAME` matches it."""
     file = found["file"] or found["page"]
     handed = SubmittedFile(path, file, late=bool(found["late"] or found["late2"]))
     yield SourcePiece(_student(found), handed, (int(found["attachment"] or 0), version(file)))

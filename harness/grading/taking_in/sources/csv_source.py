@@ -10,7 +10,7 @@ column      meaning
 ``file``    an archive or a folder, relative to the CSV's own; empty: handed in nothing
 ``name``    as shown; by default what ``student`` says
 ``group``   whose members are graded together
-``time``    when it was handed in: ``2026-01-29 23:55``, local unless it says otherwise
+``time``    when it was submitted: ``2026-01-29 23:55``, local unless it says otherwise
 ``late``    ``yes``: the platform says that it is late; ``no`` or empty
 any other   an id of the student, by the column's name: ``canvas``, ``moodle``, ``login``
 =========== ==========================================================================

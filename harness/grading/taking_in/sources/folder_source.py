@@ -3,7 +3,7 @@
 In a student's folder there are archives, or the submission itself as it lies there; it comes
 before the archives, for when none of these can be read. Of several archives the one last changed
 counts as the last, and no more is made of the files' times: who copies files, or fetches them
-from a repository, often makes them anew, so they are no evidence of lateness.
+from a repository, often makes them anew, so they are not evidence of lateness.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHEETS = (".csv",)  # beside the submissions these are the teacher's
 
 
 def pieces(paths: list[Path]) -> Iterator[SourcePiece]:
-    """Yield what was handed in."""
+    """Yield the submissions."""
     for path in paths:
         if path.is_dir():
             yield from _of_folder(path)

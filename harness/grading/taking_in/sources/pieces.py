@@ -16,7 +16,7 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for
 
 
 class SourcePiece(NamedTuple):
-    """One file or folder of one student. Without ``handed``: somebody who handed in nothing."""
+    """One file or folder of one student. Without ``handed``: somebody who submitted nothing."""
 
     student: Student  # its key is what the source tells students apart by, not yet a file name
     handed: SubmittedFile | None = None
@@ -25,7 +25,7 @@ class SourcePiece(NamedTuple):
 
 
 def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
-    """Return an entry for each student or group, sorted by key; what was handed in last is last.
+    """Return an entry for each student or group, sorted by key; the submission last is last.
 
     Keys are unique in the class and safe as file names; names are fit to be shown and written.
     """

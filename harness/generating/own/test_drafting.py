@@ -165,7 +165,7 @@ class Drafter:
     def _expression(
         self, declared: DeclaredCommand, command: str, right: Reply, choices: Sequence[str]
     ) -> str:
-        """Return what accepts the right answers to a command and no other; "": it is no test."""
+        """Return the pattern that only right answers match; "" if the command is not a test."""
         if self._is_unsaid(right):
             return ""
         if declared.kind == CHOOSES:

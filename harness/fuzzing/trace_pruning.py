@@ -126,7 +126,7 @@ def _moved(commands: list[str], kept: _Kept) -> Iterable[str]:
 
 
 class _Renumbering:
-    """What becomes of the numbers of rows, or columns."""
+    """What happens to the numbers of rows, or columns."""
 
     def __init__(self, used: set[int], extent: int, both: bytes, own: bytes) -> None:
         free = [number for number in range(extent) if number not in used]

@@ -28,7 +28,7 @@ def read(kind: type[Record], text: str | bytes, source: str) -> Record:
     """Return the record of a type that is written as JSON; ``source``: what errors call it.
 
     Raises:
-        UsageError: it is no JSON, or not what the type says: where, what was found and expected.
+        UsageError: it is not JSON, or not what the type says: where, what was found and expected.
     """
     try:
         plain = json.loads(text, parse_constant=_no_constant)

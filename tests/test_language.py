@@ -1,0 +1,229 @@
+"""One word for one thing and one thing for a name: the glossary, sentences, classes, modules."""
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import modules
+from tests.documents import DOCUMENTS, ROOT, prose, read
+
+GLOSSARY = ROOT / "docs" / "glossary.md"
+MODULES = modules()
+END = "\n\0\n"  # between two texts
+# What is not prose: code, and values in quotation marks.
+_CODE = re.compile(r"``[^`]*``|:\w+:`[^`]*`|`[^`]*`|\"[^\"\n]{1,60}\"")
+
+# How often the words of the last column still stand in messages. These figures may only fall.
+MESSAGES = {"processor time": 11, "engine broke": 10, "harness broke": 8, "patience": 5}
+# How often a sentence still is of a kind that nobody would say, anywhere. They may only fall.
+SENTENCES = {
+    r"(?<!there )(?<!of which )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b)\w": 35,
+    r"\b(?:what|how) came of\b": 0,
+    r"\b(?:it|that|they) (?:is|are) none\b(?! of)": 0,
+    r"\bwhoever\b": 40,
+}
+
+# Modules that may share a name, and why. An entry that is needed no longer fails.
+SHARED = {
+    "__init__": "Python's name for a package",
+    "__main__": "Python's name for a program",
+    "errors": "the tree of errors of a package",
+    "records": "the immutable records of a package",
+    "features": "one for each specification, and what they share",
+    "conversations": "one for each specification, and what they share",
+    "env": "Alembic's name, and a command",
+    "version_2": "a step of a database, by its number",
+    "version_3": "a step of a database, by its number",
+    "go": "all that is about Go, one for each layer of the oracle",
+    "gomoku": "all that is about Gomoku, one for each layer of the oracle",
+    "go_scoring": "all that is about this assignment, one for each layer of the oracle",
+    "gomoku_rules": "all that is about this assignment, one for each layer of the oracle",
+    "gomoku_policy": "all that is about this assignment, one for each layer of the oracle",
+    "gosensei": "all that is about this assignment, one for each layer",
+    "java_go": "all that is about this assignment, one for each layer",
+    "canvas": "all that is about this platform",
+    "moodle": "all that is about this platform",
+    "junit": "all that is about this format",
+    "lines": "of Gomoku, and of JSON between workers: one is to be renamed",
+    "guarding": "of requests, and of cluster workers: one is to be renamed",
+    "processes": "of the harness, and of a cluster: one is to be renamed",
+    "serving": "of pages, and of bytes to a cluster: one is to be renamed",
+    "folders": "of a box, and of the service: one is to be renamed",
+    "platforms": "operating systems, and learning platforms: one is to be renamed",
+}
+
+
+@cache
+def classes() -> list[tuple[str, str]]:
+    """Return the name of each class and its module."""
+    return [
+        (node.name, module)
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(read(path)))
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def shared(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the names that stand in several places, and in which."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for name, place in names:
+        places[name].add(place)
+    return {name: sorted(found) for name, found in places.items() if len(found) > 1}
+
+
+def subjects() -> Iterator[tuple[str, str]]:
+    """Yield the name of each module and where it is, its package or the place of its subject.
+
+    A command is named like what it calls, and the service like its subject in each layer: storage,
+    rules, pages, API.
+    """
+    for module in MODULES:
+        package, _, name = module.rpartition(".")
+        if package in {"harness.cli", "oracle.commands"}:
+            continue
+        yield name, "harness.service" if package.startswith("harness.service") else module
+
+
+def test_no_class_name_stands_for_two_things():
+    assert not shared(classes())
+
+
+def test_no_module_name_stands_for_two_things():
+    found = shared(subjects())
+    packages = {path.parent.name for path in MODULES.values() if path.name == "__init__.py"}
+    assert {
+        name: places for name, places in found.items() if name not in {*SHARED, *packages}
+    } == {}
+
+
+def test_no_shared_name_is_listed_that_is_shared_no_longer():
+    files = defaultdict(list)
+    for path in MODULES.values():
+        files[path.stem].append(path)
+    assert [name for name in SHARED if len(files[name]) < 2] == []
+
+
+def test_a_shared_name_is_found():
+    assert shared([("Row", "a"), ("Row", "b"), ("Row", "b"), ("Column", "a")]) == {
+        "Row": ["a", "b"]
+    }
+
+
+# --- the glossary ------------------------------------------------------------------------------
+
+
+def rows(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the terms of a glossary with the words that are not to be said for them."""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 3 and cells[0] != "term" and not cells[0].startswith("---"):
+            yield cells[0], [word.strip() for word in cells[2].split(",") if word.strip()]
+
+
+TERMS = dict(rows(read(GLOSSARY)))
+TWINS = sorted(word for words in TERMS.values() for word in words)
+
+
+def written(path: Path) -> Iterator[str]:
+    """Yield docstrings and comments of a module, without the code in them."""
+    text = read(path)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield _CODE.sub("x", ast.get_docstring(node) or "")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield _CODE.sub("x", token.string)
+
+
+def said(path: Path) -> Iterator[str]:
+    """Yield the string literals of a module: help texts, messages and docstrings."""
+    for node in ast.walk(ast.parse(read(path))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.value
+
+
+def matches(word: str, text: str) -> list[str]:
+    """Return where words stand, with a bit of text around; line ends count as blanks."""
+    pattern = re.compile(rf"\b{word}\b".replace(" ", r"\s+"), re.IGNORECASE)
+    return [text[max(0, one.start() - 40) : one.end() + 20] for one in pattern.finditer(text)]
+
+
+def documents() -> list[str]:
+    """Return the prose of all documents but the glossary, without code."""
+    return [_CODE.sub("x", prose(path)) for path in DOCUMENTS if path != GLOSSARY]
+
+
+@cache
+def sources() -> tuple[list[str], list[str]]:
+    """Return all docstrings and comments, and all string literals."""
+    named = [path for name, path in MODULES.items() if not name.startswith("oracle.mistakes")]
+    return [one for path in named for one in written(path)], [
+        one for path in MODULES.values() for one in said(path)
+    ]
+
+
+@cache
+def prosaic() -> str:
+    """Return documents, docstrings and comments; those of mistakes are data."""
+    return END.join([*documents(), *sources()[0]])
+
+
+@cache
+def literal() -> str:
+    """Return the string literals of all modules."""
+    return END.join(sources()[1])
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_term_is_used(term):
+    words = rf"\b{term.partition(', ')[0]}(?:s|es)?\b".replace(" ", r"\s+")
+    assert re.search(words, prosaic(), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_rejected_twin_is_not_used(twin):
+    assert matches(twin, prosaic()) == []
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_rejected_twin_is_not_said(twin):
+    assert len(matches(twin, literal())) <= MESSAGES.get(twin, 0)
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_no_name_is_a_rejected_twin(twin):
+    joined = re.sub(r"\W", "", twin).lower()
+    names = {name.replace("_", "").lower() for name, _ in classes()}
+    names |= {module.rpartition(".")[2].replace("_", "").lower() for module in MODULES}
+    assert joined not in names
+
+
+@pytest.mark.parametrize("pattern", SENTENCES)
+def test_a_sentence_that_nobody_would_say(pattern):
+    found = re.findall(pattern, prosaic() + literal(), re.IGNORECASE)
+    assert len(found) <= SENTENCES[pattern]
+
+
+PLANTED = '''\
+"""Counts processor
+time; ``patience`` is a name."""
+LEARNT = 1  # by no means learnt by heart
+'''
+
+
+def test_planted_twins_are_found(tmp_path):
+    planted = tmp_path / "planted.py"
+    planted.write_text(PLANTED)
+    found = {twin for twin in TWINS if matches(twin, END.join(written(planted)))}
+    assert found == {"processor time", "learnt by heart"}
+    assert matches("processor time", END.join(said(planted)))
+    table = "| term | meaning | do not say |\n|---|---|---|\n| a | b | c, d e |\n| f | g | |\n"
+    assert dict(rows(table)) == {"a": ["c", "d e"], "f": []}
