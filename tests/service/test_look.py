@@ -10,7 +10,7 @@ from harness.service.web import rendering
 from harness.service.web.form_style import OWN_STYLE
 
 TEMPLATES = Path(rendering.__file__).with_name("templates")
-SHARED = {"btn", "card", "main", "scroll"}  # meant to look as in reports
+SHARED = {"board", "btn", "card", "main", "scroll"}  # meant to look as in reports
 
 
 def classes(style):
