@@ -108,6 +108,9 @@ def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
     text = course.teacher.get(draft).text
     assert "a file is no game record" in text and 'class="board"' in text
     course.teacher.post(f"{draft}/write", draft, name="mine")
+    work(service)
+    page = course.teacher.get(page).text
+    assert "The right answer fails" not in page and "Kill rate" in page
     case = casefile.read(str(files_of(service, course) / "mine.gtp"))  # with its boards beside it
     assert strength.measure([case], specification("gosensei")).wrong == ()
 

@@ -21,8 +21,8 @@ def paths(made: Path) -> list[Path]:
 
 
 def read(made: Path) -> list[CaseFile]:
-    """Return the private case files as steps."""
-    return [casefile.parse(path.read_bytes(), path.name) for path in paths(made)]
+    """Return the private case files as steps, called by their paths: others lie beside them."""
+    return [casefile.parse(path.read_bytes(), str(path)) for path in paths(made)]
 
 
 def digest(made: Path) -> str:

@@ -26,7 +26,6 @@ from harness.generating.pool import Pool
 from harness.generating.record_reading import Harvest
 from harness.generating.records import Staged
 from harness.reading import casefile
-from harness.records import CaseFile
 from harness.service.courses import cases
 from harness.service.records import Job
 from harness.service.work.grounds import Ground
@@ -142,13 +141,9 @@ def _request(assignment: Assignment, made: Path, wish: Wish) -> scene_production
         specification.kind.sizes,
         wish.tests,
         secret=True,
-        beside=tuple(_with_paths(made)),
+        beside=tuple(cases.read(made)),
         excluded=tuple(public),
     )
-
-
-def _with_paths(made: Path) -> list[CaseFile]:
-    return [casefile.parse(path.read_bytes(), str(path)) for path in cases.paths(made)]
 
 
 def _harvest(own: DraftFolder, request: scene_production.SceneRequest) -> Harvest:

@@ -78,9 +78,9 @@ def measured(files: Sequence[CaseFile], specification: Specification | None) -> 
 
 
 def _of(case: CaseFile, found: strength.Strength | None) -> OfFile:
-    tests = sum(step.is_test for step in case.steps)
+    name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
     if found is None:
-        return OfFile(case.path, tests, 0, ())
+        return OfFile(name, tests, 0, ())
     return OfFile(
-        case.path, tests, found.caught.bit_count(), tuple(one.step.line for one in found.wrong)
+        name, tests, found.caught.bit_count(), tuple(one.step.line for one in found.wrong)
     )
