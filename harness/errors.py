@@ -3,6 +3,7 @@
     HarnessError               printed as one line, exit status 2; never a traceback
     ├── UsageError             the command line or an option file is wrong
     │   ├── BusyError          another process is at work with the same ledger
+    │   ├── NotNowError        a request that does not fit the state of a grading
     │   └── CrowdedError       a folder with far too many files for a submission
     ├── ReportError            a report that cannot be written; exit status 3
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
@@ -21,8 +22,12 @@
     ├── GoneError              what a job of the service is about is not there any more
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── FetchError             bytes that a worker of a cluster cannot get: another one is asked
-    ├── UnbelievableError      what a worker of a cluster brought is not an answer to what it was
-    asked ├── StarvedError           the machine is too busy to judge an engine by its time limits
+    ├── UnbelievableError      a worker of a cluster answered something else than it was asked
+    ├── MailDelayedError       a mail was not taken now: it is tried again
+    ├── MailRefusedError       a mail will never be taken
+    ├── AwayError              an identity provider that cannot be reached, or answers wrongly
+    ├── RefusedError           an identity provider that refuses to let somebody in
+    ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine failed; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
         └── AsleepError        it sleeps, and has not had its full time limit yet

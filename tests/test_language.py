@@ -39,7 +39,6 @@ SHARED = {
     "features": "one for each specification, and what they share",
     "conversations": "one for each specification, and what they share",
     "env": "Alembic's name, and a command",
-    "version_2": "a step of a database, by its number",
     "version_3": "a step of a database, by its number",
     "go": "all that is about Go, one for each layer of the oracle",
     "gomoku": "all that is about Gomoku, one for each layer of the oracle",
