@@ -79,9 +79,11 @@ class _Visitor(MutationVisitor):
 
 
 def _only_breaks_or_names_a_type(one: Mutation) -> bool:
-    """Return whether a module's own name is set to nothing."""
+    """Return whether a module's own name is set to nothing, or ``TYPE_CHECKING`` to true."""
     is_outside = one.contained_by_top_level_function is None
-    return is_outside and isinstance(one.original_node, libcst.Assign | libcst.AnnAssign)
+    return is_outside and isinstance(
+        one.original_node, libcst.Assign | libcst.AnnAssign | libcst.Name
+    )
 
 
 def written(draft: Draft) -> Change:
