@@ -66,6 +66,8 @@ def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting)
     work(service)
     assert marks(tess.get(second).text) == {"ada": "11 of 11", "ben": "9 of 11", "cyd": "0 of 11"}
     assert 'value="8"' in tess.get(points).text
+    for asked in ("accept", "release", "again"):  # marks of before do not come back
+        assert tess.post(f"{first}/{asked}", second).status_code == 409
     with service.database.reading() as db:
         told = [one for one in service.database.log.entries(db) if one.what == "points set"]
     assert len(told) == 1 and '"public": "8"' in told[0].details

@@ -29,10 +29,11 @@ def release(act: Act, grading: Grading) -> None:
     """Let students see their marks.
 
     Raises:
-        NotNowError: there are none yet.
+        NotNowError: there are none yet, or a later grading has marks.
     """
     if not grading.concluded:
         raise NotNowError("there are no marks yet")
+    _be_last(act, grading)
     uploads.GRADINGS.change(act.db, {"released": time.time()}, id=grading.id)
     act.note("marks released", grading.id)
 
@@ -41,10 +42,12 @@ def accept(act: Act, grading: Grading) -> None:
     """Change the marks in force that would change.
 
     Raises:
-        NotNowError: there are no marks yet, or students have seen them.
+        NotNowError: there are no marks yet, or students have seen them, or a later grading has
+            marks.
     """
     if not grading.concluded or grading.released:
         raise NotNowError("there is nothing to be changed")
+    _be_last(act, grading)
     values: dict[str, object] = {"accept": 1, "concluded": 0.0}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
     queue.again(act.db, CONCLUDE, grading.id)
@@ -52,7 +55,12 @@ def accept(act: Act, grading: Grading) -> None:
 
 
 def try_again(act: Act, grading: Grading) -> None:
-    """Try again what the harness failed in."""
+    """Try again what the harness failed in.
+
+    Raises:
+        NotNowError: a later grading has marks.
+    """
+    _be_last(act, grading)
     for job in queue.of(act.db, grading.id):
         queue.begin_anew(act.db, job.id)
     for kind in (GRADE, CONCLUDE):  # what is done is not run again, what broke is
@@ -60,6 +68,12 @@ def try_again(act: Act, grading: Grading) -> None:
     values: dict[str, object] = {"trouble": "", "concluded": 0.0}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
     act.note("tried again", grading.id)
+
+
+def _be_last(act: Act, grading: Grading) -> None:
+    """Refuse what would put marks of before in the place of later ones."""
+    if uploads.has_marks_after(act.db, grading):
+        raise NotNowError("a later grading has marks: go on with that one")
 
 
 # --- what it wrote -----------------------------------------------------------------------------

@@ -55,6 +55,16 @@ def in_force(db: Connection, assignment: str) -> Grading | None:
     return next(iter(GRADINGS.list(db, query)), None)
 
 
+def has_marks_after(db: Connection, grading: Grading) -> bool:
+    """Return whether a grading of the same assignment that was begun later was concluded."""
+    later = GRADINGS.query.where(
+        GRADING.c.assignment == grading.assignment,
+        GRADING.c.at > grading.at,
+        GRADING.c.concluded > 0,
+    )
+    return bool(GRADINGS.list(db, later.limit(1)))
+
+
 def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]) -> Marked | None:
     """Return the mark in the last grading in which one of these students got one.
 
