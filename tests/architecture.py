@@ -39,6 +39,7 @@ LAYERS = {
         ("service.handing_in", "service.mailing", "service.runs"),
         ("service.courses",),
         ("service.people",),
+        ("service.background",),
         ("service.storage",),
         ("service.telling",),
         ("service.settings", "service.records", "service.alive", "service.measuring"),

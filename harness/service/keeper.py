@@ -6,21 +6,19 @@ from its work so.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import closing
 
 from harness import signals
 from harness.errors import HarnessError
 from harness.service import telling
+from harness.service.background import background_process
 from harness.service.mailing import posting
 from harness.service.operating import pruning
-from harness.service.settings import Settings, received
+from harness.service.settings import Settings
 from harness.service.storage.database import Database
-from harness.work.parent import die_with_parent
 
 _PAUSE = 1.0  # seconds between two looks
 _SOON, _DAY = 60.0, 86400.0  # seconds before it is pruned first, and again
@@ -29,14 +27,7 @@ _PATIENCE = 30.0  # seconds after a fault
 
 def main() -> int:
     """Send what waits until a signal comes; a mail under way is sent first."""
-    signals.leave_sigint_to_the_parent()
-    signals.end_on_sigterm()
-    settings, parent = received(sys.stdin.read())
-    die_with_parent(parent)  # it may have been killed by now
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        closing(Database.patiently(settings)) as database,
-    ):
+    with background_process() as (settings, database):
         pruning_is_due = time.monotonic() + _SOON
         while True:
             if time.monotonic() > pruning_is_due:
