@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
     if given.action == "certificates":
         return _certificates(parser, given)
     if given.folder:
-        parser.error("a FOLDER goes with certificates; scheduler has --tls DIR")
+        parser.error("DIR goes with certificates; scheduler has --tls DIR")
     return _scheduler(given)
 
 
@@ -79,7 +79,7 @@ def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:
     from harness.cluster import certificates, roles, tls
 
     if not given.folder:
-        parser.error("certificates needs a FOLDER to write them into")
+        parser.error("certificates needs DIR, where it writes them")
     certificates.make(Path(given.folder), given.days)
     for role in roles.ROLES:
         print(escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"))
@@ -169,10 +169,10 @@ def command_line() -> CommandParser:
     import argparse
 
     parser = CommandParser("cluster", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness cluster certificates FOLDER [--days N]\n" \
+    parser.usage = "gtp-harness cluster certificates DIR [--days N]\n" \
         "       gtp-harness cluster scheduler [OPTION…]"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
-    parser.add_argument("folder", nargs="?", metavar="FOLDER", help=argparse.SUPPRESS)
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--days", type=whole(1, "days"), default=400, metavar="N",
         help="that certificates are good for (default: %(default)s)")  # fmt: skip

@@ -12,7 +12,7 @@ from harness.errors import CaseError
 from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.reading.dialect import named
-from harness.reading.selection import TestSelection
+from harness.reading.selection import Selection
 from harness.records import CaseFile
 from harness.typed import NamedTuple
 
@@ -49,7 +49,7 @@ def gather(  # noqa: PLR0913 - what a command line says
         UsageError: there is no such dialect; ``only``, ``ids`` or ``lines`` cannot be read.
     """
     named(dialect)
-    selection = TestSelection(only, ids, lines)
+    selection = Selection(only, ids, lines)
     errors: list[str] = []
     has_answers = protocol != GTP
     paths = suite.expand(tests, lambda error: errors.append(str(error)), has_answers=has_answers)
@@ -109,7 +109,7 @@ def _is_suite(path: str) -> bool:
     return any(suite.is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
 
 
-def _nothing(read: Sequence[CaseFile], selection: TestSelection) -> str:
+def _nothing(read: Sequence[CaseFile], selection: Selection) -> str:
     """Say why nothing is tested."""
     count = sum(step.is_test for case in read for step in case.steps)
     place = read[0].path if len(read) == 1 else f"these {len(read)} files"

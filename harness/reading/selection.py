@@ -13,7 +13,7 @@ _RANGE = r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?"
 _LONGEST = 60  # characters of a range: no id has so many digits
 
 
-class TestSelection:
+class Selection:
     """The tests wanted: ``only`` is a regular expression searched in their commands, ``ids`` and
     ``lines``, of their commands, are lists such as ``10,20-29``; None selects all.
 

@@ -86,7 +86,7 @@ POINTS = {
     "Control characters are escaped.": [
         "harness/test_gogui_lines.py::test_lines",
     ],
-    "Processor time that makes no sense is 0.": [
+    "CPU time that makes no sense is 0.": [
         "harness/test_broken_engines.py::test_an_absurd_computing_time_is_none",
     ],
     "A terminal gets a report.": [

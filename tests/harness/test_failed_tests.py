@@ -18,7 +18,7 @@ from harness.cli.commandline import Plain, repeat
 from harness.cli.run import add_options
 from harness.errors import UsageError
 from harness.reading.casefile import parse
-from harness.reading.selection import TestSelection
+from harness.reading.selection import Selection
 from harness.reading.setups import SetUp, comments, setups
 from harness.records import Repeat
 from harness.report.context import Repeating, shell_word
@@ -218,12 +218,12 @@ def test_a_shell_repeats_just_that_test(here: Path) -> None:
 
 def test_only_in_lines() -> None:
     case = parse(CASE.encode(), "x.tst")
-    chosen = TestSelection(None, None, "9,15-20").of(case)
+    chosen = Selection(None, None, "9,15-20").of(case)
     assert chosen is not None
     assert [step.line for step in chosen.steps if step.is_test] == [9, 15, 20]
-    assert TestSelection(None, "10", "20").of(case) is None
+    assert Selection(None, "10", "20").of(case) is None
     with pytest.raises(UsageError, match="--lines: found 'x', expected lines such as 10,20-29"):
-        TestSelection(None, None, "x")
+        Selection(None, None, "x")
 
 
 # --- what else is told

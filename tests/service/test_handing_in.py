@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 
+from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.service.courses import making, roster
 from harness.service.handing_in import belonging, taking
@@ -65,7 +66,8 @@ def test_an_extension_is_given_taken_back_and_graded_with(act):
     assigned = assign(act, deadline=at(0))
     courses.extend(act.db, assigned.id, ["ada"], at(5))
     courses.extend(act.db, assigned.id, ["ada"], at(7))
-    found = making.found(assigned, courses.extensions(act.db, assigned.id))
+    own = assignments.find(assigned.source)
+    found = making.found(own, assigned, courses.extensions(act.db, assigned.id))
     assert found.late.of(["ada"]).deadline == NOW + datetime.timedelta(hours=7)
     assert found.late.of(["ben"]).deadline == NOW
     courses.extend(act.db, assigned.id, ["ada"], "")
