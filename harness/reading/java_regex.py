@@ -14,11 +14,11 @@ expressions (``tests/harness/test_java_regex.py``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from harness.reading import charset
 from harness.reading.charset import Ranges
 from harness.reading.regex_reader import RegexReader
+from harness.typed import NamedTuple
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _DIGIT, _SPACE = charset.of(["09"]), charset.of([" ", "\t\r"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from harness.errors import PatternError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 class RegexReader:

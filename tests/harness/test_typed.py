@@ -66,6 +66,7 @@ def test_they_are_alike() -> None:
 def test_a_run_loads_neither_typing_nor_pathlib() -> None:
     """Each takes longer to load than hundreds of commands take to run."""
     loaded = "harness.cli.run, harness.report.gogui, harness.report.html"
+    loaded += ", harness.reading.java_regex"
     code = f"import sys; sys.path[:0] = {sys.path!r}; import {loaded}; print(*sys.modules)"
     words = [sys.executable, "-S", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
