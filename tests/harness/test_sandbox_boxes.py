@@ -141,9 +141,9 @@ def test_check(check: str, level: int, user: str, open_room: Path) -> None:
 # --- the red team
 
 
-# Left to the slow tier: an ordinary user has namespaces, root in a container lacks some of them,
-# and at level 1 an ordinary user's engines share the most with others.
-RARE = {(3, "root"), (2, "ordinary user"), (1, "root")} if "root" in USERS else set()
+# Left to the slow tier. At level 3, which a class gets wherever it works, both are tried; root in
+# a container has level 2, and at level 1 an ordinary user's engines share the most with others.
+RARE = {(2, "ordinary user"), (1, "root")} if "root" in USERS else set()
 ATTACKED = [
     pytest.param(level, user, marks=[pytest.mark.slow] if (level, user) in RARE else [])
     for level in LEVELS
