@@ -57,7 +57,8 @@ def test_second_command_is_what_continuous_integration_runs() -> None:
 
 
 def test_second_output_is_the_closing_line_of_the_test_runner() -> None:
-    assert re.search(r"^=+ \d+ passed in [0-9.]+s .*=+$", PASSED.splitlines()[-1])
+    closing = r"^=+ \d+ passed(, \d+ warnings)? in [0-9.]+s .*=+$"
+    assert re.search(closing, PASSED.splitlines()[-1])
 
 
 def test_the_readme_is_read_in_one_go() -> None:
