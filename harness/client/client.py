@@ -46,13 +46,9 @@ def place_of(address: str) -> RemoteAssignment:
     Raises:
         UsageError: it is not such an address.
     """
-    found = _PLACE.fullmatch(address)
-    if found is None:
-        raise UsageError(
-            f"found {address!r}, expected the address of an assignment's page,"
-            " such as https://tests.example.org/courses/12ab/assignments/34cd"
-        )
-    return RemoteAssignment(**found.groupdict())
+    return RemoteAssignment(
+        **_parts(_PLACE, address, "an assignment's", "courses/12ab/assignments/34cd")
+    )
 
 
 class SuitePlace(NamedTuple):
@@ -73,13 +69,22 @@ def suite_of(address: str) -> SuitePlace:
     Raises:
         UsageError: it is not such an address.
     """
-    found = _SUITE.fullmatch(address)
+    return SuitePlace(**_parts(_SUITE, address, "a suite's", "suites/12ab"))
+
+
+def _parts(form: re.Pattern[str], address: str, whose: str, example: str) -> dict[str, str]:
+    """Return the named parts of the address of a page.
+
+    Raises:
+        UsageError: it does not have the form.
+    """
+    found = form.fullmatch(address)
     if found is None:
         raise UsageError(
-            f"found {address!r}, expected the address of a suite's page,"
-            " such as https://tests.example.org/suites/12ab"
+            f"found {address!r}, expected the address of {whose} page,"
+            f" such as https://tests.example.org/{example}"
         )
-    return SuitePlace(**found.groupdict())
+    return found.groupdict()
 
 
 class Client:

@@ -1,1 +1,1 @@
-"""Courses: who is in them, their assignments and dates."""
+"""Courses, their members, their assignments and their dates."""
