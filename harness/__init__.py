@@ -1,8 +1,8 @@
-"""What is tested: runs engines, judges their answers, reports.
+"""Run engines, judge their answers, write reports, grade classes.
 
 The names in ``__all__`` are the public interface, with their types in ``__init__.pyi``; everything
-else may change at any time. ``import harness`` costs next to nothing: each name is loaded when it
-is first used.
+else may change at any time. ``import harness`` takes almost no time, because each name is loaded
+when it is first used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Where each public name lives: a module of this package, and its name there if that is another.
+# The module of each public name, and its name there if it differs.
 _HOMES = {
     "run": "running.runs",
     "run_cases": "running.runs",
@@ -55,7 +55,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
+    """Load a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module 'harness' has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""Every error the harness raises on purpose, in one tree::
+"""All errors that the harness raises on purpose, in one tree::
 
     HarnessError               printed as one line, exit status 2; never a traceback
     ├── UsageError             the command line or an option file is wrong
@@ -13,6 +13,7 @@
     ├── ArchiveError           an archive that intake refuses: what in it, and why
     ├── LedgerError            a ledger that is damaged or was edited: what of it
     ├── ServerError            a ledger's server that cannot be used now; exit status 3
+    │   └── NoClusterError     no machine of a cluster can be used now; exit status 3
     ├── ClassWideError         a class fails for a reason of its own; exit status 3
     ├── ReferenceFailedError   a teacher's own program broke: which command, and how
     ├── SandboxError           there is no sandbox; exit status 3
@@ -22,6 +23,8 @@
     ├── GoneError              what a job of the service is about is not there any more
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── FetchError             bytes that a worker of a cluster cannot get: another one is asked
+    ├── UnsendableError        an environment that cannot be moved to another machine
+    ├── DamagedError           bytes that are not an environment as one is sent
     ├── UnbelievableError      a worker of a cluster answered something else than it was asked
     ├── MailDelayedError       a mail was not taken now: it is tried again
     ├── MailRefusedError       a mail will never be taken
@@ -56,7 +59,7 @@ class BusyError(UsageError):
 
 
 class ReportError(HarnessError):
-    """A report that could not be written: the harness's trouble, never an engine's."""
+    """A report that could not be written; an engine is never the cause."""
 
 
 class CaseError(HarnessError):
@@ -87,7 +90,7 @@ class AssignmentError(HarnessError):
 
 
 class ArchiveError(HarnessError):
-    """An archive that intake refuses. ``member`` is the name it stumbled over, or empty."""
+    """An archive that intake refuses. ``member``: the name of the member that is wrong, or ""."""
 
     def __init__(self, message: str, member: str = "") -> None:
         super().__init__(message)
@@ -104,7 +107,7 @@ class PatternError(HarnessError):
 
 
 class UndecidedError(HarnessError):
-    """An expectation of which it takes too long to say whether a reply meets it."""
+    """An expectation that takes too long to compare with a reply."""
 
 
 class LedgerError(HarnessError):
@@ -115,12 +118,16 @@ class ServerError(HarnessError):
     """A database server that cannot be used as a ledger now. What was written there stays."""
 
 
+class NoClusterError(ServerError):
+    """The machines of a cluster cannot be reached now, or none has what is needed."""
+
+
 class ClassWideError(HarnessError):
-    """All of the first submissions fail alike: a grading stops until it is told to go on."""
+    """All of the first submissions fail alike: a grading stops until it is told to continue."""
 
 
 class ReferenceFailedError(HarnessError):
-    """The program that a teacher trusts gave no answer. Nobody is judged by that."""
+    """The teacher's reference gave no answer. Nobody is judged by that."""
 
 
 class SandboxError(HarnessError):
@@ -128,11 +135,11 @@ class SandboxError(HarnessError):
 
 
 class StarvedError(HarnessError):
-    """The machine was too busy to tell whether an engine keeps its time limits. Nobody's fault."""
+    """The machine was too busy to decide whether an engine keeps its time limits."""
 
 
 class EngineError(HarnessError):
-    """An engine that broke; ``failure`` says how, to its author."""
+    """An engine failure; ``failure`` describes it to the engine's author."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
@@ -143,7 +150,7 @@ class EngineError(HarnessError):
 
     @property
     def kind(self) -> FailureKind:
-        """The way in which it broke."""
+        """The kind of the failure."""
         return self.failure.kind
 
     @property

@@ -42,16 +42,16 @@ def escape_controls(text: str) -> str:
     r"""Return the text with all that cannot be shown as ``\x1b``; CR LF becomes LF."""
     if text.isprintable():
         return text
-    return _translated(text) if _fit(text) is None else text
+    return _translate(text) if _fit(text) is None else text
 
 
 def encode_visible(text: str) -> bytes:
     """Escape as :func:`escape_controls` does, and encode as UTF-8; often that is one step."""
     data = _fit(text)
-    return _translated(text).encode() if data is None else data
+    return _translate(text).encode() if data is None else data
 
 
-def _translated(text: str) -> str:
+def _translate(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_table())
 
 

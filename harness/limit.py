@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.typed import NamedTuple
 
-CPU_SECONDS = "seconds of processor time"
+CPU_SECONDS = "seconds of CPU time"
 _TIMES = {  # of the conversation: the words for each limit
     "command": "within {}",
     "start": "within {} of its start",

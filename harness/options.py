@@ -1,4 +1,4 @@
-"""What a run may be told."""
+"""The options of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ GIB = 1024 * MIB
 
 
 class Limits(NamedTuple):
-    """How long and how much an engine may. Seconds and bytes; 0 means no limit."""
+    """Limits on the time and the output of an engine. Seconds and bytes; 0 means no limit."""
 
     timeout: float = 60.0  # per command, from the reply before it
     startup: float = 30.0  # from the start to the first reply
@@ -30,16 +30,14 @@ SANDBOXES = ("auto", "3", "2", "1", "off")  # the strongest that works, or this 
 
 
 def limits_of(sandbox: str) -> Limits:
-    """Return the limits of a run that is told none; ``sandbox``: one of SANDBOXES."""
+    """Return the default limits of a run; ``sandbox``: one of SANDBOXES."""
     return PATIENT if sandbox == "off" else UNTRUSTED
 
 
 class BoxLimits(NamedTuple):
-    """What one engine, with all it starts, may use. The defaults are a teacher's; 0 means no
-    limit.
+    """Limits of the sandbox for an engine and every process it starts. 0 means no limit.
 
-    Bytes and seconds. Times of commands and files and the size of replies are those of
-    :class:`Limits`.
+    Bytes and seconds. :class:`Limits` has the times of commands and files and the size of replies.
     """
 
     memory: int = GIB  # resident, of the whole tree
@@ -52,13 +50,20 @@ class BoxLimits(NamedTuple):
     scratch_files: int = 10_000
     file_size: int = 64 * MIB
 
+    def at_pace(self, pace: float) -> BoxLimits:
+        """Return the limits on a machine where computing takes ``pace`` times as long."""
+        return self._replace(cpu=self.cpu * pace)
+
     def after(self, spent: float) -> BoxLimits:
-        """Return what is left after so many seconds of CPU time; never no limit."""
+        """Return the limits left after some seconds of CPU time: at least 0.01 s.
+
+        A limit of 0 stays 0.
+        """
         return self._replace(cpu=max(0.01, self.cpu - spent)) if self.cpu and spent else self
 
 
 class Options(NamedTuple):
-    """What a run may be told, as on the command line but with nothing of its output."""
+    """The options of a run, as on the command line, without the output options."""
 
     dialect: str = "gogui"  # or "gnugo"
     protocol: str = GTP  # one of PROTOCOLS
@@ -81,5 +86,5 @@ class Options(NamedTuple):
     submission: str = ""  # its folder, which is shown; nothing in it is looked at
     python: str = ""  # that runs the engine, in words, for the record; empty: not known
     strict: bool = False  # listen as grading does, not as gogui: see harness.engine.engine_session
-    restart: bool = False  # go on with a new engine after one broke: harness.running.restarting
+    restart: bool = False  # continue with a new engine after one broke: harness.running.restarting
     folder: str = ""  # where engines are started; empty: in the folder of their case file

@@ -31,12 +31,12 @@ def postpone(*names: str) -> None:
     our own with one thread.
     """
     for name in names:
-        spec = None if name in sys.modules else _found(name)
+        spec = None if name in sys.modules else _find(name)
         if spec is not None:
             sys.modules[name] = _not_executed(spec)
 
 
-def _found(name: str) -> ModuleSpec | None:
+def _find(name: str) -> ModuleSpec | None:
     """As :func:`importlib.util.find_spec`, which takes longer to load than to answer."""
     found = (finder.find_spec(name, None) for finder in sys.meta_path)
     return next(filter(None, found), None)
@@ -52,7 +52,7 @@ def _not_executed(spec: ModuleSpec) -> ModuleType:
     return module
 
 
-def loaded(name: str) -> ModuleType:
+def load(name: str) -> ModuleType:
     """Import a module and return it, as :func:`importlib.import_module` does."""
     __import__(name)
     return sys.modules[name]

@@ -1,4 +1,4 @@
-"""Which processes there are, read from ``/proc``, and how many processors.
+"""The processes of this machine, read from ``/proc``, and the number of processors.
 
 Where there is no ``/proc``, as on macOS, nothing is known of other processes.
 """
@@ -47,10 +47,10 @@ def processor_seconds() -> float:
     from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
     ours = sum(sum(getrusage(who)[:2]) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
-    return ours + sum(map(_computed, descendants(os.getpid())))
+    return ours + sum(map(_cpu_seconds, descendants(os.getpid())))
 
 
-def _computed(pid: int) -> float:
+def _cpu_seconds(pid: int) -> float:
     """Return the seconds of a process and of its children that ended; 0 if it is gone."""
     try:
         figures = read(f"/proc/{pid}/stat").rpartition(")")[2].split()

@@ -1,9 +1,9 @@
-"""The records that travel between the rooms of the harness. All immutable, none does anything.
+"""The records that the packages of the harness exchange. They are immutable, and only hold data.
 
 Case file → :class:`CaseFile` of :class:`Step` → a session with an engine → :class:`Reply` →
 :class:`Outcome` → :class:`FileResult` → :class:`RunResult` → every reporter.
 
-Tuples rather than dataclasses where a run of 100,000 commands makes one for each command.
+They are tuples, not dataclasses, because a run of 100,000 commands makes one for each command.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DONE = "= 1"  # the status line of a command that was done
 
 
 class Verdict(enum.Enum):
-    """What happened to one test; the values are the words of GNU Go's ``eval.sh``."""
+    """The result of one test; the values are the words of GNU Go's ``eval.sh``."""
 
     PASSED = "passed"
     UNEXPECTED_PASS = "PASSED"
@@ -81,7 +81,7 @@ class Reply(NamedTuple):
 
 
 class FailureKind(enum.Enum):
-    """How an engine failed. Not a wrong answer, and not the harness's fault."""
+    """The kind of an engine failure. Wrong answers and harness errors are not engine failures."""
 
     NOT_STARTED = "not started"
     DIED = "died"
@@ -96,7 +96,7 @@ class FailureKind(enum.Enum):
 
 
 class Failure(NamedTuple):
-    """How an engine failed; what it should have answered from there on is not run."""
+    """An engine failure; tests from there on are not run, unless a new engine continues."""
 
     kind: FailureKind
     text: str  # one sentence for a student; where a limit was hit, what comes before the limit
@@ -128,28 +128,28 @@ class Outcome(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """A command the harness sent on its own account: name, version, cputime, quit, --gtpfile."""
+    """A command that the harness itself sent: name, version, cputime, quit, or of --gtpfile."""
 
     text: str
     reply: Reply | None
 
 
 class Restart(NamedTuple):
-    """A new start of an engine that broke."""
+    """A new start after an engine failure."""
 
     step: int  # index into CaseFile.steps of the command from which the file went on
     sent: tuple[Exchange, ...]  # by the harness before it: name, and settings made earlier
 
 
 class RestartPoint(NamedTuple):
-    """Where a file begins or, after its engine failed, goes on with a new one."""
+    """Where a file begins or, after its engine failed, continues with a new one."""
 
     step: int  # index into CaseFile.steps
     settings: tuple[str, ...]  # commands to be sent before
 
 
 class FileResult(NamedTuple):
-    """All that happened to one case file."""
+    """The result of one case file."""
 
     case: CaseFile
     outcomes: tuple[Outcome, ...]  # one for each test, in file order
@@ -173,7 +173,7 @@ class FileResult(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """What explains failures of an engine; as text, a sentence for a reader."""
+    """The mistakes that explain failures of an engine; as text, a sentence for a reader."""
 
     sets: tuple[tuple[Mistake, ...], ...]  # each explains the same by itself, all being as small
     failures: int  # that they explain
@@ -197,7 +197,7 @@ class Diagnosis(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """How a test of a run is repeated."""
+    """How to repeat a test of a run."""
 
     start: str = ""  # of a command line, for a shell: all but the case file; "": not known
     whole_ids: bool = False  # tests with the same id are one, as GNU Go has it
@@ -205,7 +205,7 @@ class Repeat(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """A whole run: what every reporter is given."""
+    """The result of a whole run; every reporter gets it."""
 
     program: str
     files: tuple[FileResult, ...]  # in the order named, whatever --jobs
@@ -228,7 +228,7 @@ class Waiting(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Where a file is. Comes at its start, some ten times a second, and at its end."""
+    """The progress of a case file, at its start, about ten times a second, and at its end."""
 
     place: int  # of the file in the order named, from 0
     path: str

@@ -37,7 +37,7 @@ def _files(of: Path) -> list[str]:
     return sorted(map(os.fspath, of.glob(f"*{_SUFFIX}")))
 
 
-def named(name: str) -> list[str]:
+def find_paths(name: str) -> list[str]:
     """Return the paths of the case files that a name means; none: nothing that ships has it.
 
     An assignment stands for all of its case files, ``/public`` and ``/thorough`` for one set of

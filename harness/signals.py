@@ -19,7 +19,7 @@ from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any
 
 # On Windows there are none of these.
 SIGCHLD: Any = getattr(signal, "SIGCHLD", None)
@@ -31,6 +31,8 @@ _SOON = 0.01  # seconds
 _ECHO = 0.5  # seconds after a signal in which another one is the same wish
 _times: list[float] = []  # of time.monotonic(), when signals came
 _received: list[int] = []  # the numbers of signals that ended what was under way
+_holds: list[None] = []  # one for each block_interrupts() that is under way
+_waiting: list[int] = []  # the numbers of signals that came meanwhile
 CHANGEABLE = tuple(sorted(signal.valid_signals() - {SIGKILL, SIGSTOP}))
 
 
@@ -56,9 +58,13 @@ def end_on_sigterm() -> None:
     """
     signal.signal(SIGTERM, _end_once)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
+    if _HAS_TIMERS:
+        _raise_lost_ones_again()
 
 
 def _end_once(number: int, frame: object) -> None:
+    if _waits(number):
+        return
     signal.signal(number, _nothing)
     _end(number, frame)
 
@@ -74,7 +80,7 @@ def leave_sigint_to_the_parent() -> None:
 
 
 @contextlib.contextmanager
-def held_back() -> Iterator[None]:
+def hold_back() -> Iterator[None]:
     """Let SIGTERM wait for the end of something that must be done as a whole."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [SIGTERM])
     try:
@@ -84,8 +90,33 @@ def held_back() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Let all that interrupts wait for the end of a few lines.
+
+    What the kernel tells once, such as how a process ended, must be taken and kept in one piece:
+    who was interrupted in between would wait for it again, and for ever. (To block the signals
+    would not do: the kernel gives one that is sent to the process to any of its threads, and
+    Python then runs its handler in the main one.)
+    """
+    _holds.append(None)
+    try:
+        yield
+    finally:
+        _holds.pop()
+        while _waiting and not _holds:
+            signal.raise_signal(_waiting.pop())
+
+
+def _waits(number: int) -> bool:
+    """Whether a signal has to wait; it is raised again then."""
+    if _holds:
+        _waiting.append(number)
+    return bool(_holds)
+
+
+@contextlib.contextmanager
 def let_through() -> Iterator[None]:
-    """Let SIGTERM come at once, within what is :func:`held_back`."""
+    """Let SIGTERM come at once, within what is :func:`hold_back`."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
     try:
         yield
@@ -96,11 +127,18 @@ def let_through() -> Iterator[None]:
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: what a command does after Ctrl-C, it does after these.
 
-    (Not ``SystemExit``: Hypothesis takes that for a failure of what it tries, and goes on.)
+    (Not ``SystemExit``: Hypothesis takes that for a failure of what it tries, and continues.)
     """
 
 
+def _interrupt(number: int, frame: object) -> None:
+    if not _waits(number):
+        signal.default_int_handler(number, frame)
+
+
 def _end(number: int, _frame: object) -> None:
+    if _waits(number):
+        return
     # timeout(1) sends its signal twice, to us and to our group: once is enough.
     is_echo = bool(_times) and monotonic() - _times[-1] < _ECHO
     _times.append(monotonic())
@@ -118,27 +156,43 @@ def exit_status() -> int:
 def ending_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack, as Ctrl-C does, so that engines are ended."""
     # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
-    known = [number for number in (SIGTERM, SIGHUP) if number is not None]
-    deadly = [number for number in known if signal.getsignal(number) == SIG_DFL]
+    usual = {SIGTERM: SIG_DFL, SIGHUP: SIG_DFL, SIGINT: signal.default_int_handler}
+    ours = {number: former for number, former in usual.items() if _handler(number) == former}
     try:
-        for number in deadly:
+        for number in ours:
             _times.clear()  # what ended something else is not an echo
-            signal.signal(number, _end)
+            signal.signal(number, _interrupt if number == SIGINT else _end)
     except ValueError:  # not the main thread
-        deadly = []
+        ours = {}
     try:
-        with _losing_none() if deadly and _HAS_TIMERS else contextlib.nullcontext():
+        with _losing_none() if SIGTERM in ours and _HAS_TIMERS else contextlib.nullcontext():
             yield
     finally:
-        for number in deadly:
-            signal.signal(number, SIG_DFL)
+        for number, former in ours.items():
+            signal.signal(number, former)
+
+
+def _handler(number: int | None) -> object:
+    return None if number is None else signal.getsignal(number)
 
 
 @contextlib.contextmanager
 def _losing_none() -> Iterator[None]:
+    """Raise lost interrupts again in here; see :func:`_raise_lost_ones_again`."""
+    tell, former = _raise_lost_ones_again()
+    try:
+        yield
+    finally:
+        sys.unraisablehook = tell
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
+def _raise_lost_ones_again() -> tuple[Any, Any]:
     """Raise an interrupt again that came where Python can only print what is raised.
 
-    That is a finalizer, or a callback of the garbage collector, of which Hypothesis has one.
+    That is a finalizer, a callback of a weak reference, or one of the garbage collector, of which
+    Hypothesis has one. Return the hook and the handler that were there before.
     """
     tell = sys.unraisablehook
 
@@ -148,14 +202,10 @@ def _losing_none() -> Iterator[None]:
         else:
             tell(lost)
 
-    def again(_number: int, _frame: object) -> NoReturn:
-        raise KeyboardInterrupt
+    def again(number: int, _frame: object) -> None:
+        if not _waits(number):
+            raise KeyboardInterrupt
 
     former = signal.signal(signal.SIGALRM, again)
     sys.unraisablehook = hook
-    try:
-        yield
-    finally:
-        sys.unraisablehook = tell
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
+    return tell, former

@@ -1,7 +1,7 @@
-"""What is true: the answers of five assignments on Go and Gomoku.
+"""The right answers to five assignments on Go and Gomoku, with their reasons.
 
-``import oracle`` costs next to nothing: each name below is loaded when it is first used. Their
-types are in ``__init__.pyi``.
+``import oracle`` takes almost no time, because each name below is loaded when it is first used.
+Their types are in ``__init__.pyi``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# The distribution's version (pyproject.toml reads it here). An engine could not afford to look it
-# up: importlib.metadata costs more than its whole start, and every run asks for the version.
+# The distribution's version (pyproject.toml reads it here). Looking it up would be too slow:
+# importlib.metadata takes longer than the rest of an engine's start, and every run asks for it.
 __version__ = "0.1.0"
 
-# Where each public name lives. A home that ends in the name is itself what is meant (the functions
-# ``grid`` and ``vertex`` are not among them: their modules have the same names).
+# The module of each public name. If a path ends in the name, the public name is that module (the
+# functions ``grid`` and ``vertex`` are not public, because their modules have the same names).
 _HOMES = {
     "BLACK": "color",
     "EMPTY": "color",
@@ -49,7 +49,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
+    """Load a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module 'oracle' has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""The assignments: the game of each, and the engine that answers as its document has it."""
+"""The assignments: the game of each, and the engine that answers by its document."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Every function takes ``boards``, a NumPy array of int8 with shape ``(N, rows, columns)``: 0 empty,
 1 black, 2 white; row 0 is the **bottom** row and column 0 the left one, as everywhere in the
 oracle. It returns an array whose first axis is the board, and raises :class:`ValueError` for
-boards that are not of this form (:func:`oracle.planes.checked`).
+boards that are not of this form (:func:`oracle.planes.check_boards`).
 
 The rules are those of :mod:`oracle.rules`, on bit-planes; a *map* below is an array of the boards'
 shape with a value for every point. Gomoku is in :mod:`oracle.batch_gomoku`.

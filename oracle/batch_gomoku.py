@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracle.color import BLACK, WHITE
-from oracle.planes import PlaneFrame, Planes, ask, checked
+from oracle.planes import PlaneFrame, Planes, ask, check_boards
 from oracle.rules.lines import fives
 from oracle.rules.policy import TYPES, by_urgency
 
@@ -87,7 +87,7 @@ def _over(frame: PlaneFrame, mine: Planes, theirs: Planes) -> Planes:
 
 def _seen_by(color: Colors, boards: Boards) -> Boards:
     """Return the boards as the side to move sees them: its own stones are 1."""
-    seen = checked(boards).copy()
+    seen = check_boards(boards).copy()
     colors = np.broadcast_to(np.asarray(color), len(boards))
     if np.isin(colors, (BLACK, WHITE), invert=True).any():
         raise ValueError("a color is 1 (black) or 2 (white)")

@@ -1,4 +1,4 @@
-"""``gtp-oracle``: finds the command and imports nothing else.
+"""``gtp-oracle``: find the command, and import nothing else.
 
 A start costs an engine more than all its answers, so ``gtp-oracle gtp`` must not pay for what only
 the other commands need.
@@ -44,7 +44,8 @@ gosensei board files and pictures, sgfmill's diagrams and .gtp case files; - is 
   gtp-oracle policy cases.gtp --test 10     what the 10th test asks
   gtp-oracle COMMAND --help                 the options of a command
 
-Without a COMMAND it is gtp where standard input is no terminal: gtp-harness run gtp-oracle TEST.
+Without COMMAND, and if standard input is not a terminal, COMMAND is gtp:
+gtp-harness run gtp-oracle TEST.
 
 Exit status: 0, or 2 with one line on standard error when something is wrong; 130 after Ctrl-C.
 """
@@ -57,7 +58,9 @@ def main(argv: list[str] | None = None) -> int:
     """
     if argv is not None:
         return _answer(argv)
-    return interrupts.answered("gtp-oracle", lambda: _answer(sys.argv[1:] or [_unasked()]))
+    return interrupts.answer_interruptibly(
+        "gtp-oracle", lambda: _answer(sys.argv[1:] or [_default_command()])
+    )
 
 
 def _answer(argv: list[str]) -> int:
@@ -85,7 +88,7 @@ def _answer(argv: list[str]) -> int:
     return _run(import_module(f"oracle.commands.{name}").main, rest)
 
 
-def _unasked() -> str:
+def _default_command() -> str:
     """Return the command where there is none: help for a person, an engine for a program."""
     import os
 
@@ -102,7 +105,7 @@ def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:
     except KeyboardInterrupt:
         fail("interrupted")
         return interrupts.INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader of the output has seen enough
         import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

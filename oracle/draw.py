@@ -161,8 +161,8 @@ _TEXT = 'text-anchor="middle" font-family="system-ui,sans-serif" font-weight="60
 def draw_svg(diagram: Diagram) -> str:
     """Return the board as a self-contained ``<svg>`` element (no style sheet, script or font).
 
-    The picture needs no color vision: stones are black and white, the last move bears a ring of
-    the other of the two. A title and a description in words serve who cannot see it.
+    The picture needs no color vision: stones are black and white, the last move has a ring of
+    the other color. A title and a description in words help people who cannot see it.
     """
     grid = diagram.position.grid
     width, height = grid.columns + 2, grid.rows + 2

@@ -19,7 +19,7 @@ class OracleError(Exception):
 
 
 class VertexError(OracleError):
-    """Text that names no point of the board."""
+    """Text that does not name a point of the board."""
 
 
 class IllegalMove(OracleError):  # noqa: N818 - the field's name for it

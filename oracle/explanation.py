@@ -1,4 +1,4 @@
-"""What goes with an answer: why it is so, and whether the document leaves it open.
+"""The explanation of an answer: why it is so, and whether the document leaves it open.
 
 An explanation is made of sentences, and a sentence of words and *facts*: numbers, points, colors.
 Anyone who reads it for the facts takes them from there; the words are for people.
@@ -48,14 +48,14 @@ class Record:
         return hash(tuple(self._attributes().values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self._attributes())
+        return _restore, (type(self), self._attributes())
 
     def __repr__(self) -> str:
         pairs = [f"{name}={value!r}" for name, value in self._attributes().items()]
         return f"{type(self).__name__}({', '.join(pairs)})"
 
 
-def _restored(kind: type[Record], attributes: dict[str, Any]) -> Record:
+def _restore(kind: type[Record], attributes: dict[str, Any]) -> Record:
     made = kind.__new__(kind)
     made._give(**attributes)
     return made
@@ -139,7 +139,7 @@ class Readings(Record):
     """What a command answers under each reading that a document leaves open.
 
     Attributes: ``answers``, pairs of a reading in a few words and the answer as the command
-    writes it, of the right engine's reading first; ``is_open``, whether they differ or there are
+    writes it, the reference engine's reading first; ``is_open``, whether they differ or there are
     none; ``left_open``, why the document leaves the answer open whatever its readings, ``""`` if
     it does not.
     """

@@ -31,7 +31,7 @@ class _Leave:
         os._exit(INTERRUPTED)
 
 
-def answered(command: str, answer: Callable[[], int]) -> int:
+def answer_interruptibly(command: str, answer: Callable[[], int]) -> int:
     """Return ``answer()``; Ctrl-C ends this process before :func:`raise_again`, and after it.
 
     Nothing changes if Ctrl-C is ignored, or somebody else's.
@@ -52,6 +52,6 @@ def _leave_at_once(command: str) -> None:
 
 
 def raise_again() -> None:
-    """Let Ctrl-C raise ``KeyboardInterrupt`` from now on, within :func:`answered`."""
+    """Let Ctrl-C raise ``KeyboardInterrupt`` from now on, within :func:`answer_interruptibly`."""
     if isinstance(_signal.getsignal(_signal.SIGINT), _Leave):
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)

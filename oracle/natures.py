@@ -1,10 +1,10 @@
-"""What each command does, told by its name: the one table of it.
+"""The effect of each command, by its name: the one table of it.
 
 A *nature* says what a command sets and changes, what its answer depends on, and what else those
 must know who send it, follow it or send it again. :data:`STANDARD` has the commands of the Go Text
 Protocol (GTP version 2) and what GNU Go, GoGui and programs with boards in files add to it. An
 assignment adds its own. Of a command that nobody told of, its name tells a little:
-:func:`told_by`.
+:func:`guess_nature`.
 
 Commands about an engine's clock, strength or chance (``time_settings``, ``level`` …) are left out
 on purpose: how many of their settings hold side by side is for the engine to say.
@@ -198,12 +198,12 @@ class Natures(dict[str, Nature]):
             more, self._more = self._more(), None
             self.update({other: nature for other, nature in more.items() if other not in self})
             return self[name]
-        found = self[name] = told_by(name)
+        found = self[name] = guess_nature(name)
         return found
 
     def at_hand(self, name: str) -> Nature:
         """Return what is known of a command without asking for more."""
-        return self.get(name) or told_by(name)
+        return self.get(name) or guess_nature(name)
 
 
 _ASKING = ("gogui-rules_", "oracle-")
@@ -223,7 +223,7 @@ _THINKING = (_CHOOSING, "search", "think", "ponder")
 _ENDLESS = "analyze"  # … and the end of the names of those that run until it does
 
 
-def told_by(name: str) -> Nature:
+def guess_nature(name: str) -> Nature:
     """Return what a name tells of a command."""
     if name.startswith(_ASKING):
         return ASKS

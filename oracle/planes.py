@@ -207,15 +207,15 @@ def ask(
     """Return the answers to a question for every board of a batch, in order.
 
     ``question`` takes the frame, Black's and White's stones, and returns an array whose first
-    axis is the position. Raises as :func:`checked` does.
+    axis is the position. Raises as :func:`check_boards` does.
     """
-    boards = checked(boards)
+    boards = check_boards(boards)
     frame = plane_frame(*boards.shape[1:])
     answers = [question(frame, *frame.pack(piece)) for piece in _pieces(boards)]
     return np.concatenate(answers)[: len(boards)]
 
 
-def checked(boards: NDArray[np.int8]) -> NDArray[np.int8]:
+def check_boards(boards: NDArray[np.int8]) -> NDArray[np.int8]:
     """Return the boards of a batch if they are what they should be.
 
     Raises :class:`ValueError`, saying what was found, unless they are an int8 array of shape

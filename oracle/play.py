@@ -121,7 +121,7 @@ class GameTable:
         return f"{name} plays {vertex(point)}{capture}.\n\n{self.board()}"
 
     def _outcome(self) -> str:
-        """Return the end of the game after a pass, or that it goes on."""
+        """Return the end of the game after a pass, or that it continues."""
         if not self.game.is_over:
             return f"\n{self.board()}"
         self.is_open = False

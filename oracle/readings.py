@@ -1,9 +1,9 @@
 """Other readings of the documents: engines that differ only where the answer is left open.
 
-Each is the right engine with one thing done otherwise that a document allows, or is silent about.
+Each is the reference engine with one thing done differently, as a document allows or leaves open.
 So no case file may fail one of them, and no fuzzing run may find anything in it. (A *mistake*,
 :mod:`oracle.mistakes`, is what a document forbids.) ``gtp-oracle gtp --reading NAME`` is the
-engine with one of them. Nothing here is imported by the right engine.
+engine with one of them. Nothing here is imported by the reference engine.
 
 The list of what is left open stands in ``cases/README.md``, "What a case may ask".
 """
@@ -47,7 +47,7 @@ class Reading:
     """One reading.
 
     Attributes: ``name``; ``sentence``, what it takes a document to mean; ``assignments``, whose
-    documents; ``commands``, what is done instead of the right engine's.
+    documents; ``commands``, what is done instead of the reference engine's.
     """
 
     __slots__ = ("assignments", "commands", "name", "sentence")
@@ -279,7 +279,7 @@ def no_turn_after_the_end(right: Command, session: GomokuSession, words: list[st
 # --- both: how moves are sorted and written ----------------------------------------------------
 
 
-def _sorted(answer: str, key: Callable[[str], Any]) -> str:
+def _sort(answer: str, key: Callable[[str], Any]) -> str:
     """Return a list of moves, with its type or without, in another order."""
     words = answer.split()
     kinds = [word for word in words if not is_usual(word)]
@@ -289,7 +289,7 @@ def _sorted(answer: str, key: Callable[[str], Any]) -> str:
 @reading(LEGAL, MOVES, of=GOMOKU)
 def sorted_by_letter_and_number(right: Command, session: GomokuSession, words: list[str]) -> str:
     """Moves are sorted by letter, then by number: A9 A10 A11."""
-    return _sorted(right(session, words), lambda name: (name[0], int(name[1:])))
+    return _sort(right(session, words), lambda name: (name[0], int(name[1:])))
 
 
 @reading(LEGAL, MOVES, of=GOMOKU)
@@ -297,7 +297,7 @@ def sorted_by_rows_from_10(right: Command, session: GomokuSession, words: list[s
     """From 10 by 10 on moves are sorted by rows: A1 B1 C1."""
     if session.game.position.grid.rows < _TWO_DIGITS:
         return right(session, words)
-    return _sorted(right(session, words), lambda name: (int(name[1:]), name[0]))
+    return _sort(right(session, words), lambda name: (int(name[1:]), name[0]))
 
 
 @reading(MOVES, of=(POLICY,))
@@ -422,7 +422,7 @@ def ko_only_if_the_board_repeats(right: Command, session: JavaGoSession, words: 
 # --- the program -------------------------------------------------------------------------------
 
 
-def named(name: str) -> Reading:
+def find_reading(name: str) -> Reading:
     """Return the reading of this name.
 
     Raises :class:`ValueError` when there is none.

@@ -1,4 +1,4 @@
-"""What a word that nobody knows was probably meant to be. Imported when there is such a word."""
+"""Guesses at what an unknown word was meant to be. Imported when there is such a word."""
 
 from __future__ import annotations
 

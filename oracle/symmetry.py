@@ -39,7 +39,7 @@ def inverse(symmetry: int) -> int:
     return _TURN | (_FLIP if mirror else 0) | (_MIRROR if flip else 0)
 
 
-def transformed(position: Position, symmetry: int) -> Position:
+def transform(position: Position, symmetry: int) -> Position:
     """Return the position as it looks after a symmetry."""
     shape = position.grid
     target = grid(shape.columns, shape.rows) if symmetry & _TURN else shape
@@ -60,7 +60,7 @@ def canonical(position: Position, colors_alike: bool = False) -> tuple[Position,
     swaps: Iterable[bool] = (False, True) if colors_alike else (False,)
     images = []
     for symmetry in ALL:
-        turned = transformed(position, symmetry)
+        turned = transform(position, symmetry)
         images += [((turned.swapped() if swap else turned), symmetry, swap) for swap in swaps]
     return min(images, key=_order)
 

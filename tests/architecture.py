@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -31,7 +32,7 @@ LAYERS = {
         ("pytest_plugin",),
         ("cli",),
         ("service.serving",),
-        ("service.web_process", "service.keeper"),
+        ("service.web_process", "service.keeper", "service.cluster_process"),
         ("service.app",),
         ("service.pages", "service.api", "service.operating"),
         ("service.web",),
@@ -40,9 +41,9 @@ LAYERS = {
         ("service.courses",),
         ("service.people",),
         ("service.background",),
-        ("service.storage",),
-        ("service.telling",),
-        ("service.settings", "service.records", "service.alive", "service.measuring"),
+        ("service.storage", "service.machines"),
+        ("service.service_log",),
+        ("service.settings", "service.records", "service.living_workers", "service.counters"),
         ("service.periodic",),
         ("cluster",),
         ("gradescope", "client"),
@@ -80,8 +81,8 @@ LAYERS = {
 }
 
 _GROUNDS = {
-    "oracle": "What all the others speak of: colors, points, boards, results, errors, drawings.",
-    "harness": "What all the others speak of: records, errors, options, text; what a process is.",
+    "oracle": "The basics that all others use: colors, points, boards, results, errors, drawings.",
+    "harness": "The basics that all others use: records, errors, options, text, processes.",
 }
 
 
@@ -116,6 +117,12 @@ def imports(found: dict[str, Path]) -> list[Import]:
         for one in _imports(name, path, found)
         if one.imported != name
     ]
+
+
+@cache
+def every_import() -> list[Import]:
+    """Return every import of a module of both packages by another."""
+    return imports(modules())
 
 
 def _imports(name: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
@@ -221,7 +228,7 @@ an import leads upward. `GTP_HARNESS_GOLDEN=write pytest tests/test_architecture
 
 def page() -> str:
     """Return the page of rooms, their imports and what each is for."""
-    graph = arrows(imports(modules()))
+    graph = arrows(every_import())
     return "\n".join([_PREFACE, *(_part(package, graph) for package in reversed(PACKAGES))])
 
 

@@ -139,19 +139,26 @@ _TABLES: dict[str, Schema] = {
     "build": assignment._BUILD,
     "engine": assignment._ENGINE,
     "cases": assignment._CASES,
-    "marks": assignment._PART,
+    "limits": assignment._LIMITS,
+    "[marks]": assignment._PART,
     "late": assignment._LATE,
     "reference": declaration._REFERENCE,
     "game": declaration._GAME,
     "game.over": declaration._OVER,
-    "wrong": declaration._WRONG,
+    "[command]": declaration._command_fields(
+        declaration.ASKS, declaration.DeclaredCommand("", declaration.ASKS)
+    ),
+    "[wrong]": declaration._WRONG,
 }
 
 
 def assignment_keys() -> str:
     """Return the page of the keys: what each takes, and what it is if it is missing."""
     page = "[Assignment files](../../cases/ASSIGNMENTS.md)"
-    about = f"What each key takes. {page} says what it means, and what may be left out."
+    about = (
+        f"What each key takes. {page} says what it means, and what may be left out. A limit of 0"
+        " means no limit. What is missing of a command that GTP has is as in GTP."
+    )
     return _head("Keys of assignment.toml", about) + "".join(map(_table, _TABLES))
 
 
@@ -177,4 +184,6 @@ def _taken(read: Callable[[object, KeyPlace], object]) -> str:
 def _missing(default: object) -> str:
     if default is REQUIRED:
         return "error"
+    if isinstance(default, tuple) and default and all(isinstance(one, str) for one in default):
+        return ", ".join(f"`{one}`" for one in default)
     return f"`{default}`" if isinstance(default, int | float | str) and default != "" else "none"

@@ -11,7 +11,7 @@ from glob import glob
 # program -> Debian package
 PACKAGES = {
     "gnugo": "gnugo",
-    "chromium": "chromium",
+    "chromium-headless-shell": "chromium-headless-shell",
     "cc": "gcc libc6-dev",
     "bwrap": "bubblewrap",
     "make": "make",
@@ -25,6 +25,7 @@ PACKAGES = {
     "groff": "groff-base",
     "mandoc": "mandoc",
     "initdb": "postgresql",
+    "tc": "iproute2",
 }
 # Debian keeps the programs of PostgreSQL, of each version, where no PATH leads.
 SEARCH_PATH = os.pathsep.join(

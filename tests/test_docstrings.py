@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import re
 
@@ -11,9 +12,15 @@ import harness.errors
 import oracle.errors
 from tests.architecture import modules
 
-MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
-EXAMPLES = [name for name, path in MODULES.items() if ">>> " in path.read_text(encoding="utf-8")]
+# Trees are made in the tests: every process of a run collects, and few look at them.
+TEXTS = {name: path.read_text(encoding="utf-8") for name, path in modules().items()}
+EXAMPLES = [name for name, text in TEXTS.items() if ">>> " in text]
+
+
+@functools.cache
+def tree_of(name: str) -> ast.Module:
+    """Return the syntax tree of a module."""
+    return ast.parse(TEXTS[name])
 
 
 # --- the trees of errors -----------------------------------------------------------------------
@@ -31,13 +38,16 @@ def drawn(text: str) -> dict[str, str]:
     return parents
 
 
+_SUBCLASS = re.compile(r"^ *class \w+\(", re.MULTILINE)  # a tree takes longer
+
+
 def defined(package: str, root: str) -> dict[str, str]:
     """Return the parent of each class of a package that comes from ``root``."""
     bases = {
         node.name: base.id
-        for name, tree in TREES.items()
-        if name.partition(".")[0] == package
-        for node in ast.walk(tree)
+        for name in TEXTS
+        if name.partition(".")[0] == package and _SUBCLASS.search(TEXTS[name])
+        for node in ast.walk(tree_of(name))
         if isinstance(node, ast.ClassDef)
         for base in node.bases
         if isinstance(base, ast.Name)
@@ -91,25 +101,30 @@ def impurities(tree: ast.AST) -> set[str]:
     """Return what of a module touches the world: imports, calls, and functions that do."""
     found = {module for module, _ in imported(tree) if module.partition(".")[0] in TOUCHES}
     for module, name in imported(tree):
-        for node in TREES[module].body if module in TREES else ():
+        for node in tree_of(module).body if module in TEXTS else ():
             if isinstance(node, ast.FunctionDef) and node.name == name and called(node) & CALLS:
                 found.add(f"{module}.{name}")
     return found | (called(tree) & CALLS)
 
 
+def docstring(name: str) -> str:
+    """Return the docstring of a module, which begins its file."""
+    found = re.match(r'r?"""(.*?)"""', TEXTS[name], re.DOTALL)
+    return found[1] if found else ""
+
+
 def is_pure(name: str) -> bool:
     """Whether a module, or a package that it is in, is called pure."""
     packages = [name.rsplit(".", count)[0] for count in range(name.count(".") + 1)]
-    texts = [ast.get_docstring(TREES[one]) or "" for one in packages]
-    return any(re.search(r"\bPure\.", text) for text in texts)
+    return any(re.search(r"\bPure\.", docstring(one)) for one in packages)
 
 
-PURE = [name for name in TREES if is_pure(name)]
+PURE = [name for name in TEXTS if is_pure(name)]
 
 
 @pytest.mark.parametrize("name", PURE)
 def test_a_pure_module_touches_nothing(name):
-    assert impurities(TREES[name]) == set()
+    assert impurities(tree_of(name)) == set()
 
 
 @pytest.mark.parametrize(

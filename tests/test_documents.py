@@ -35,6 +35,16 @@ RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
 CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
 PYTHON = [(path, block) for path in RUN_AS_THEY_ARE for block in blocks(read(path), "python")]
 
+# ``text`` blocks, which show only a part of an output, or none, and the tests that hold them.
+TEXTS = {
+    "README.md": ["test_first_command_works_on_a_fresh_checkout",
+                  "test_second_output_is_the_closing_line_of_the_test_runner"],
+    "docs/architecture.md": ["tests/test_architecture.py draws it"] * 2,
+    "docs/checking.md": ["test_an_excerpt_is_of_what_check_prints"],
+    "docs/code.md": ["test_the_folders_of_the_code_are_all_told"],
+    "docs/platforms.md": ["tests/test_platforms.py compares it with the commands"],
+}  # fmt: skip
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
@@ -57,7 +67,7 @@ def test_second_command_is_what_continuous_integration_runs() -> None:
 
 
 def test_second_output_is_the_closing_line_of_the_test_runner() -> None:
-    closing = r"^=+ \d+ passed(, \d+ warnings)? in [0-9.]+s .*=+$"
+    closing = r"^=+ \d+ passed in [0-9.]+s .*=+$"
     assert re.search(closing, PASSED.splitlines()[-1])
 
 
@@ -79,6 +89,32 @@ def test_commands_print_what_is_shown(path: Path, open_place: Path) -> None:
     """All blocks of a document run in one folder, one after the other."""
     (open_place / "cases").symlink_to(ROOT / "cases")
     golden.check(path, rerun(read(path), open_place))
+
+
+def test_every_text_block_is_held_by_a_test() -> None:
+    """What is not run and not compared with anything is untrue one day."""
+    made = {path for path in DOCUMENTS if path.parent.name == "reference"}
+    found = {name(path): len(blocks(read(path), "text")) for path in set(DOCUMENTS) - made}
+    assert {path: count for path, count in found.items() if count} == {
+        path: len(tests) for path, tests in TEXTS.items()
+    }
+
+
+def test_an_excerpt_is_of_what_check_prints() -> None:
+    """Between lines that are ``…`` it is word for word as in the golden file, and in its order."""
+    printed = read(ROOT / "tests/harness/golden/check/gosensei-plural.txt")
+    (shown,) = blocks(read(ROOT / "docs" / "checking.md"), "text")
+    end = 0
+    for excerpt in re.split(r"^…\n", shown, flags=re.MULTILINE):
+        assert excerpt in printed[end:]
+        end = printed.index(excerpt, end) + len(excerpt)
+
+
+def test_the_folders_of_the_code_are_all_told() -> None:
+    (shown,) = blocks(read(ROOT / "docs" / "code.md"), "text")
+    told = set(re.findall(r"(?:^ {12}|(?<=/ ))(\w+)/", shown, re.MULTILINE))
+    assert told == {path.parent.name for path in ROOT.glob("harness/*/__init__.py")}
+    assert all((ROOT / top).is_dir() for top in re.findall(r"^(\w+)/", shown, re.MULTILINE))
 
 
 @pytest.mark.processes
@@ -122,7 +158,7 @@ def test_every_page_is_linked() -> None:
 
 
 def test_the_number_of_mistakes_is_the_bank_s() -> None:
-    (told,) = re.findall(r"The oracle can make (\d+) mistakes", everything())
+    (told,) = re.findall(r"The oracle can make (\d+) common mistakes", everything())
     assert int(told) == len(MISTAKES)
 
 

@@ -26,7 +26,8 @@ _STEP = re.compile(
 def project(open_place: Path) -> Path:
     """A copy of what is installed, with programs that run it."""
     for name in ("oracle", "harness", "cases"):
-        ignore = shutil.ignore_patterns("__pycache__")
+        # What is compiled is copied, or each recipe would compile all; but not its halves.
+        ignore = shutil.ignore_patterns("*.pyc.*")
         shutil.copytree(ROOT / name, open_place / name, ignore=ignore)
     (open_place / "tests").symlink_to(ROOT / "tests")
     (open_place / "bin").mkdir()

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.tiers import TIERS, arrange, has
+from tests.tiers import TIERS, arrange, has, limit_examples
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = """\
@@ -89,6 +91,10 @@ pytestmark = [pytest.mark.processes, pytest.mark.quick]
 def run(folder: Path, text: str, tier: str) -> str:
     """Return what pytest says of a file of tests in one tier."""
     (folder / "conftest.py").write_text('pytest_plugins = ["tests.tiers"]\n')
+    return _pytest_says(folder, text, tier)
+
+
+def _pytest_says(folder: Path, text: str, tier: str) -> str:
     (folder / "test_sample.py").write_text(text)
     words = [sys.executable, "-m", "pytest", "-vsp", "no:cacheprovider", "--tier", tier]
     done = subprocess.run(
@@ -122,6 +128,30 @@ def test_a_process_that_is_not_marked_fails_the_quick_tier_alone(tmp_path):
     assert "2 failed" in said, said
     assert said.count("starts a process: mark it with @pytest.mark.processes") >= 2
     assert "2 passed" in run(tmp_path, HIDDEN, "full")
+
+
+class Drawn:
+    """As much of a test with parameters as its number of examples needs."""
+
+    def __init__(self, function):
+        self.obj = function
+
+    def get_closest_marker(self, _name):
+        return None
+
+
+def test_a_test_may_have_thousands_of_sets_of_parameters():
+    drawn = []
+
+    @settings(database=None)
+    @given(st.integers())
+    def test(number):
+        drawn.append(number)
+
+    for _ in range(2000):
+        limit_examples(Drawn(test), "quick")
+    test()
+    assert len(drawn) == 20
 
 
 class Item:
@@ -197,3 +227,31 @@ def test_tests_that_share_what_is_made_are_one_workers(tmp_path):
     kinds = ["one" in item.name for item in arrange(tests.found, 2)]
     assert kinds == sorted(kinds, reverse=True)
     assert sum(kinds) == 4
+
+
+FAILING = """\
+import subprocess
+import pytest
+from harness.engine import leftovers
+
+leftovers.become_subreaper()  # as engines make it
+
+@pytest.fixture
+def server(request):
+    return request.getfixturevalue("postgresql")  # late, as a parameter asks for it
+
+def test_fails(server):
+    test_fails.left = subprocess.Popen(["sleep", "60"])
+    raise AssertionError
+
+def test_passes(server):
+    assert test_fails.left.wait(10) == -9
+    with server.new_database():
+        pass
+"""
+
+
+def test_a_test_that_fails_ends_what_it_started_and_not_what_all_share(tmp_path):
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.conftest"]\n')
+    said = _pytest_says(tmp_path, FAILING, "full")
+    assert "1 failed, 1 passed" in said, said

@@ -146,7 +146,10 @@ def limit_examples(item: pytest.Item, tier: str) -> None:
     elif tier == "quick" or (tier == "full" and not soak):
         most = min(most, MOST[tier])
     test = _drawn(item)
-    setattr(test, _SETTINGS, settings(_own(test), max_examples=most))
+    # All sets of a test's parameters share its function: settings made anew for each would lie in
+    # one another, deeper than Python goes.
+    if most != _own(test).max_examples:
+        setattr(test, _SETTINGS, settings(_own(test), max_examples=most))
 
 
 def own_examples(item: pytest.Item) -> int:

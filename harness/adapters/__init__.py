@@ -1,4 +1,4 @@
-"""Adapters: GTP engines for programs that do not speak GTP, so that nobody else needs to know.
+"""Adapters: GTP engines for programs that do not speak GTP.
 
 ``adapter`` says which there are and what an assignment may tell them, and puts one beside a
 submission. ``inside`` is what then runs in the box, where neither the harness nor the oracle is

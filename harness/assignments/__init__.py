@@ -1,1 +1,1 @@
-"""An assignment, and a submission to it: looked into, laid out, built, tried."""
+"""Read an assignment; inspect, lay out, build and try a submission to it."""

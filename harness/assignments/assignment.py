@@ -57,7 +57,7 @@ class FilePatterns(NamedTuple):
     allowed: tuple[str, ...]  # besides the required ones
     left_out: tuple[str, ...]  # what tools leave behind: named, left out, no fault
     forbidden: tuple[str, ...]  # ignored and reported: the course's own files are used
-    log: str  # of the test before handing in; required too, and written by check. "": none is
+    log: str  # of the test before submitting; required too, and written by check. "": none is
 
 
 class EngineSettings(NamedTuple):
@@ -89,7 +89,7 @@ class Cases(NamedTuple):
     public: tuple[str, ...]
     private: tuple[str, ...]
     private_visible: str  # one of VISIBLE; public ones are there to be seen
-    restart: bool = True  # go on with a new engine after one broke
+    restart: bool = True  # continue with a new engine after one broke
 
 
 class MarkPart(NamedTuple):
@@ -104,7 +104,7 @@ class MarkPart(NamedTuple):
 
 
 class Late(NamedTuple):
-    """What handing in late costs. Times are the teacher's local ones; None: no deadline."""
+    """What submitting late costs. Times are the teacher's local ones; None: no deadline."""
 
     deadline: datetime.datetime | None
     refused_after: datetime.datetime | None
@@ -157,7 +157,7 @@ class Assignment(NamedTuple):
         if self.declaration:
             words = self._reference()
             state = self._state(words) if words else ()
-            return _declared(self.key, self.declaration, self.place, words, state)
+            return _load_declared(self.key, self.declaration, self.place, words, state)
         return specification(self.specification_key) if self.specification_key else None
 
     def _reference(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class Assignment(NamedTuple):
         if not told:
             return ()
         platforms.need_engines("starting a reference")
-        return tuple(self.filled(shlex.split(told.command), self.place))
+        return tuple(self.fill_in(shlex.split(told.command), self.place))
 
     def _state(self, words: Sequence[str]) -> Sequence[object]:
         """Return what changes when somebody writes to the files of the reference."""
@@ -215,10 +215,10 @@ class Assignment(NamedTuple):
         adapter is started where the case file is ("" means that), for it reads the files that
         commands name; a submission's own engine in its own folder.
         """
-        words = self.filled(shlex.split(self.engine.command), stage)
+        words = self.fill_in(shlex.split(self.engine.command), stage)
         return shlex.join(words), "" if self.adapter else str(stage / self.archive.folder)
 
-    def filled(self, words: Sequence[str], stage: Path) -> list[str]:
+    def fill_in(self, words: Sequence[str], stage: Path) -> list[str]:
         """Return the words of a command with all that stands for something on this machine.
 
         A first word that means a Python is :attr:`python`, or the system's: never, by accident of
@@ -258,7 +258,7 @@ class Assignment(NamedTuple):
 
 
 @cache
-def _declared(
+def _load_declared(
     key: str,
     declaration: Declaration,
     place: Path,
@@ -269,10 +269,10 @@ def _declared(
 
     ``state``: of the reference's files: another one where they have been written to since.
     """
-    from harness.declared.declared_extension import extended
+    from harness.declared.declared_extension import extend
     from harness.declared.specifying import specify
 
-    return extended(specify(key, declaration, place, words), place)
+    return extend(specify(key, declaration, place, words), place)
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -289,11 +289,11 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def find(name: str) -> Assignment:
-    """Return the assignment that is named: one that ships, or by its folder or file.
+    """Return an assignment by the name of one that ships, or by its folder or file.
 
     Raises:
-        UsageError: there is none of that name.
-        AssignmentError: it is there and wrong.
+        UsageError: no assignment has that name.
+        AssignmentError: its file has an error.
     """
     if name in shipped.names():
         return read(shipped.folder() / name / FILE)
@@ -341,8 +341,10 @@ def read(path: Path) -> Assignment:
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
     folder = path.resolve().parent
-    values = toml_schema.read_table(usual.completed(table, folder), _SCHEMA, place)
-    declaration = declared.made_of({key: values.pop(key) for key in declared.FIELDS}, place)
+    values = toml_schema.read_table(usual.complete(table, folder), _SCHEMA, place)
+    declaration = declared.parse_declaration(
+        {key: values.pop(key) for key in declared.FIELDS}, place
+    )
     limits, table = values.pop("limits"), values.pop("translate")
     assignment = Assignment(
         key=folder.name,
@@ -454,14 +456,19 @@ def _adapter(value: Any, place: KeyPlace) -> Adapter:
 
 
 def _limits(value: Any, place: KeyPlace) -> dict[str, Any]:
-    """Read limits by the names they have in the records, of which each knows its own kind."""
-    defaults = Limits()._asdict() | BoxLimits()._asdict()
-    readers = {bool: toml_schema.flag, int: toml_schema.whole(), float: toml_schema.number()}
-    fields = {name: Field(readers[type(value)], value) for name, value in defaults.items()}
-    found = toml_schema.read_table(value, fields, place)
-    return {key: float(v) if isinstance(defaults[key], float) else v for key, v in found.items()}
+    """Read limits by the names they have in the records; seconds as floats."""
+    found = toml_schema.read_table(value, _LIMITS, place)
+    return {
+        key: float(limit) if isinstance(_USUAL_LIMITS[key], float) else limit
+        for key, limit in found.items()
+    }
 
 
+_USUAL_LIMITS = Limits()._asdict() | BoxLimits()._asdict()
+_LIMITS = {
+    name: Field(toml_schema.number() if isinstance(usual, float) else toml_schema.whole(), usual)
+    for name, usual in _USUAL_LIMITS.items()
+}
 _PROGRAMS = toml_schema.list_of(_file_name)
 _PATTERNS = toml_schema.list_of(_pattern)
 _ARCHIVE = {"name": Field(_archive_name), "folder": Field(_file_name)}
@@ -515,7 +522,7 @@ _SCHEMA = {
     "files": Field(toml_schema.table(_FILES, FilePatterns)),
     "engine": Field(toml_schema.table(_ENGINE, EngineSettings)),
     "cases": Field(toml_schema.table(_CASES, Cases)),
-    "limits": Field(_limits, Limits()._asdict() | BoxLimits()._asdict()),
+    "limits": Field(_limits, _USUAL_LIMITS),
     "marks": Field(toml_schema.list_of(toml_schema.table(_PART, MarkPart), 1)),
     "late": Field(toml_schema.table(_LATE, Late)),
     "does_not_run": Field(_points, Fraction(0)),

@@ -1,4 +1,4 @@
-"""How a student repeats the tests at home: command lines, to be run in the submitted folder."""
+"""Command lines with which a student repeats the tests at home, in the submitted folder."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def _start(assignment: Assignment) -> str:
     options = ["--report"]
     if assignment.protocol != GTP:
         options.append(f"--protocol={assignment.protocol.replace(' ', '-')}")
-    return f"gtp-harness run {' '.join(options)} {_quoted(program)}"
+    return f"gtp-harness run {' '.join(options)} {_quote(program)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a text as one word of a command line: in double quotes, as all shells have them."""
     return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

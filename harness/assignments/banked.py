@@ -28,8 +28,8 @@ def engines(
         AssignmentError, UsageError: a bank cannot be read, or an engine of it not be built.
     """
     with contextlib.ExitStack() as stack:
-        found = [named(f"engine {n}", command) for n, command in enumerate(commands, 1)]
-        found += _declared(assignment)
+        found = [engine_of(f"engine {n}", command) for n, command in enumerate(commands, 1)]
+        found += _list_declared_engines(assignment)
         for folder in map(Path, folders):
             prefix = f"{folder.name}/" if len(folders) > 1 else ""
             for entry in storing.read(folder).entries:
@@ -38,14 +38,14 @@ def engines(
         yield found
 
 
-def _declared(assignment: Assignment) -> list[WrongEngine]:
+def _list_declared_engines(assignment: Assignment) -> list[WrongEngine]:
     """Return the engines that an assignment itself declares to be wrong."""
     told = assignment.declaration.wrong if assignment.declaration else ()
     folder = str(assignment.place)
-    return [named(one.name, one.command, one.sentence, folder) for one in told]
+    return [engine_of(one.name, one.command, one.sentence, folder) for one in told]
 
 
-def named(name: str, command: str, sentence: str = "", folder: str = "") -> WrongEngine:
+def engine_of(name: str, command: str, sentence: str = "", folder: str = "") -> WrongEngine:
     """Return an engine that a command starts; ``folder``: in which its files lie; "": here."""
     words = as_typed(split_program(command), folder)
     return WrongEngine(name, sentence or command, shlex.join(words), "")
@@ -55,7 +55,7 @@ def _ready(
     entry: BankEntry, bank: Path, assignment: Assignment, sandbox: str, stack: contextlib.ExitStack
 ) -> WrongEngine:
     if entry.command:
-        return named(entry.name, entry.command, entry.sentence, str(bank))
+        return engine_of(entry.name, entry.command, entry.sentence, str(bank))
     room = stack.enter_context(workspace.workspace())
     home = room / assignment.archive.folder
     shutil.copytree(bank / entry.folder, home)

@@ -21,13 +21,13 @@ from harness.adapters.adapter import place
 from harness.assignments import misplaced, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
-from harness.engine.ends import BothEnds
 from harness.engine.engine_clock import EngineClock
 from harness.engine.launch import PlainLauncher, StartedEngine, describe_end
+from harness.engine.stream_ends import BothEnds
 from harness.errors import SandboxError, UsageError
 from harness.options import GIB, BoxLimits
 from harness.records import Build
-from harness.sandbox import folders, levels, programs, view
+from harness.sandbox import levels, programs, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
 from harness.text import some
@@ -71,30 +71,30 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace)
         return Build(False, "", _nothing_to_build(folder, limits.files))
     output = ""
     for step in limits.steps:
-        words = assignment.filled(step, stage)
+        words = assignment.fill_in(step, stage)
         words[0] = programs.find(words[0], str(folder), str(folder))
         written, trouble = _run(room, words, folder, scratch, limits)
         output += written.replace(f"{stage}/", "")
-        if trouble and (tools := needs.lost(assignment, step, written)):
-            raise UsageError(f"the build step {_shown(step)} needs {needs.absent(tools)}")
+        if trouble and (tools := needs.missing_programs(assignment, step, written)):
+            raise UsageError(f"the build step {_shorten(step)} needs {needs.absent(tools)}")
         if trouble:
-            message = f"the build step {_shown(step)} {trouble}{_first_error(output)}"
+            message = f"the build step {_shorten(step)} {trouble}{_first_error(output)}"
             return Build(False, output, message)
-    if limits.makes and not _made(folder, limits.makes):
+    if limits.makes and not _is_made(folder, limits.makes):
         return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
     return Build(True, output)
 
 
 def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
     """Return the sentence that a build file is missing, with what there is."""
-    there = sorted(entry.path for entry in folders.walk(str(folder)) if _is_file(entry))
+    there = sorted(entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry))
     near = [found for name in names if (found := misplaced.nearest(name, there))]
     found = some(dict.fromkeys(near) or there, misplaced.MOST)
     expected = listing(names, "or")
     return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
 
 
-def _shown(step: tuple[str, ...]) -> str:
+def _shorten(step: tuple[str, ...]) -> str:
     text = step[2] if step[:2] == ("sh", "-c") and len(step) == 3 else shlex.join(step)
     return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_LONGEST]}…'"
 
@@ -105,13 +105,13 @@ def _first_error(output: str) -> str:
     return f": {found[0].strip()}" if found else ""
 
 
-def _made(folder: Path, patterns: Iterable[str]) -> bool:
+def _is_made(folder: Path, patterns: Iterable[str]) -> bool:
     """Whether one of the files is there."""
-    found = [entry.path for entry in folders.walk(str(folder)) if _is_file(entry)]
+    found = [entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry)]
     return any(matches(path, pattern) for path in found for pattern in patterns)
 
 
-def _is_file(entry: folders.TreeEntry) -> bool:
+def _is_file(entry: untrusted_folders.TreeEntry) -> bool:
     """Whether it is a regular file, and not a link to one: the steps may have left anything."""
     return stat.S_ISREG(entry.found.st_mode)
 
@@ -123,7 +123,7 @@ def _open_to_all(folder: Path) -> None:
     and a mark must not depend on the level. What has several names stays as it is: it may also be
     something else.
     """
-    for entry in folders.walk(str(folder)):
+    for entry in untrusted_folders.walk(str(folder)):
         if stat.S_ISDIR(entry.found.st_mode) or (_is_file(entry) and entry.found.st_nlink == 1):
             os.chmod(entry.name, 0o755, dir_fd=entry.descriptor)
 

@@ -1,4 +1,4 @@
-"""What is in a submission, against what its assignment wants. Pure: names only."""
+"""The files of a submission, compared with what its assignment asks for. Pure: names only."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def foreign(found: SortedFiles, assignment: Assignment) -> list[str]:
     return [phrase] if phrase else []
 
 
-def nothing(found: SortedFiles, assignment: Assignment) -> str:
+def describe_empty(found: SortedFiles, assignment: Assignment) -> str:
     """Return the sentence, without its end, that no file of the assignment is there."""
     there = some([*found.extra, *found.left_out, *found.forbidden], misplaced.MOST)
     wanted = ", ".join(assignment.files.required)
@@ -114,7 +114,7 @@ def remarks(found: SortedFiles, overlay: str) -> list[str]:
     return [f"{what}: {_some(names)}" for what, names in heaps if names]
 
 
-def changed_copy(names: Iterable[str]) -> str:
+def describe_changed_copy(names: Iterable[str]) -> str:
     """Return the sentence about a copy of the course's folder that is not as it was."""
     return f"your copy is changed, and not used: {_some(tuple(names))}"
 

@@ -65,12 +65,12 @@ def other_assignment(names: Sequence[str], own: FilePatterns, others: Iterable[A
 
     They are if none of the own files with a full name is there, and all of the other's are.
     """
-    own_names = _telling(own)
+    own_names = _distinctive_names(own)
     bare = {PurePosixPath(name).name for name in names}
     if not own_names or own_names & bare:
         return ""
     for other in others:
-        theirs = _telling(other.files) - own_names
+        theirs = _distinctive_names(other.files) - own_names
         if theirs and theirs <= bare:
             wanted = some(sorted(own_names), MOST)
             found = some(sorted(theirs), MOST)
@@ -78,7 +78,7 @@ def other_assignment(names: Sequence[str], own: FilePatterns, others: Iterable[A
     return ""
 
 
-def _telling(files: FilePatterns) -> set[str]:
+def _distinctive_names(files: FilePatterns) -> set[str]:
     """Return the required names that tell one assignment from others."""
     return {
         name

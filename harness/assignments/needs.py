@@ -103,19 +103,19 @@ def absent(missing: Iterable[Tool]) -> str:
     return f"{names}, which {are} not installed (Debian: apt install {packages})"
 
 
-def lost(assignment: Assignment, step: tuple[str, ...], output: str) -> list[Tool]:
+def missing_programs(assignment: Assignment, step: tuple[str, ...], output: str) -> list[Tool]:
     """Return the programs without which a build step that failed could not succeed.
 
     These are programs that the assignment says it needs, and those that its own step calls and of
     which the ``output`` says that they were not found; all of them are not installed. A program
     that only a submission's Makefile calls is the submission's business.
     """
-    called = set(_called(step))
+    called = set(_programs_of(step))
     undeclared = [name for name in _NOT_FOUND.findall(output) if name in called]
     return [tool for tool in (*of(assignment), *tools(dict.fromkeys(undeclared))) if not tool.path]
 
 
-def _called(step: Sequence[str]) -> Iterator[str]:
+def _programs_of(step: Sequence[str]) -> Iterator[str]:
     """Yield the programs that a step names: the first words of its commands."""
     yield step[0]
     if len(step) == 3 and step[0] in ("sh", "bash") and step[1] == "-c":

@@ -96,13 +96,13 @@ def _run(
     return result._replace(files=tuple(known.values()), faults=faults)
 
 
-def explained(file: FileResult, assignment: Assignment) -> FileView:
+def explain(file: FileResult, assignment: Assignment) -> FileView:
     """Return a file's view with the oracle's reasons, its path as short as the assignment's."""
     views = Views(assignment.specification, assignment.place)
-    return views.of(file, named(file.case.path, assignment))
+    return views.of(file, shorten_path(file.case.path, assignment))
 
 
-def named(path: str, assignment: Assignment) -> str:
+def shorten_path(path: str, assignment: Assignment) -> str:
     """Return the path of a case file as short as the assignment's."""
     return Path(path).relative_to(assignment.place).as_posix()
 

@@ -13,7 +13,12 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.environments import environment_building, environment_cache, interpreters
 from harness.environments.environment_cache import Stored
-from harness.environments.records import DeclaredEnvironment, EnginePython, Interpreter, digest
+from harness.environments.records import (
+    DeclaredEnvironment,
+    EnginePython,
+    Interpreter,
+    fingerprint,
+)
 from harness.errors import UsageError
 
 
@@ -46,14 +51,14 @@ def with_python(
     if named:
         yield assignment._replace(python=_by_path(named))
         return
-    choice = declared(assignment)
+    choice = find_declared_environment(assignment)
     if choice is None:
-        yield assignment._replace(python=_undeclared(assignment))
+        yield assignment._replace(python=_system_python(assignment))
         return
     _ensure(assignment, choice, build)
     with environment_cache.in_use(choice.name) as found:
-        own = interpreters.asked(found.program)
-        described = own.described(choice.wanted.names)
+        own = interpreters.inspect_python(found.program)
+        described = own.describe(choice.wanted.names)
         yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
 
 
@@ -75,7 +80,7 @@ def in_command(words: list[str], named: str = "") -> tuple[list[str], str]:
     return [python.program, *interpreters.ALONE, *words[1:]], python.described
 
 
-def declared(assignment: Assignment) -> EnvironmentChoice | None:
+def find_declared_environment(assignment: Assignment) -> EnvironmentChoice | None:
     """Return the environment to be built for an assignment; None if nothing is.
 
     A path without packages is a Python to be used as it is.
@@ -91,7 +96,7 @@ def declared(assignment: Assignment) -> EnvironmentChoice | None:
     return EnvironmentChoice(wanted, base, environment_cache.key(base, wanted))
 
 
-def built(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
+def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
     """Return the environment of an assignment, built if it is not there.
 
     Raises:
@@ -115,7 +120,7 @@ def _ensure(
             f" gtp-harness env --assignment {assignment.called} builds it once"
         )
     build(f"The Python environment of the course ({choice.wanted}) is built, this once.")
-    built(assignment, choice)
+    build_environment(assignment, choice)
 
 
 def _requirements(assignment: Assignment) -> str:
@@ -132,9 +137,11 @@ def _requirements(assignment: Assignment) -> str:
 def _base(assignment: Assignment) -> Interpreter:
     python = assignment.engine.python
     if not python:
-        return interpreters.asked(os.path.realpath(interpreters.of_system(assignment.python_name)))
+        return interpreters.inspect_python(
+            os.path.realpath(interpreters.of_system(assignment.python_name))
+        )
     if "/" in python:
-        return interpreters.asked(_absolute(python, assignment.place))
+        return interpreters.inspect_python(_absolute(python, assignment.place))
     return interpreters.of_version(python)
 
 
@@ -150,22 +157,19 @@ def _by_path(path: str) -> EnginePython:
     program = _absolute(path, Path.cwd())
     if not os.access(program, os.X_OK) or Path(program).is_dir():
         raise UsageError(f"--python {path}: found no program there, expected the path of a Python")
-    return _as_it_is(interpreters.asked(program))
+    return _as_it_is(interpreters.inspect_python(program))
 
 
 def _as_it_is(found: Interpreter) -> EnginePython:
-    described = found.described(where=found.program)
+    described = found.describe(where=found.program)
     return EnginePython(found.program, described, fingerprint(found))
 
 
-def fingerprint(found: Interpreter) -> str:
-    """Return the digest of what of a Python a result may depend on."""
-    return digest(found.version, found.implementation, found.packages)
-
-
-def _undeclared(assignment: Assignment) -> EnginePython:
+def _system_python(assignment: Assignment) -> EnginePython:
     if assignment.engine.python:
-        return _as_it_is(interpreters.asked(_absolute(assignment.engine.python, assignment.place)))
+        return _as_it_is(
+            interpreters.inspect_python(_absolute(assignment.engine.python, assignment.place))
+        )
     return of_system(assignment.python_name)
 
 
@@ -174,7 +178,7 @@ def of_system(name: str = "python3") -> EnginePython:
 
     Of its packages only NumPy is named and counts: what a system has beside that changes often.
     """
-    found = interpreters.asked(interpreters.of_system(name))
+    found = interpreters.inspect_python(interpreters.of_system(name))
     numpy = tuple(pair for pair in found.packages if pair[0] == "numpy")
     known = _as_it_is(found._replace(packages=numpy))
     described = known.described.replace("without packages", "without NumPy")

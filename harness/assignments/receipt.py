@@ -6,8 +6,8 @@ all files that were tested, which are all that are submitted but the log. The ar
 shown after the log has ended, for the student to keep: a teacher who was sent other bytes than
 these was sent another archive.
 
-What it proves: that what was tested is the submission, if the student is honest. It is no
-signature. Whoever can run ``check`` can also write such lines; no mark depends on them alone.
+What it proves: that what was tested is the submission, if the student is honest. It is not
+a signature: everybody who can run ``check`` can write such lines; no mark depends on them alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Receipt(NamedTuple):
     python: str = ""  # that ran the engine, in words; empty: none, or an older receipt
 
 
-def made(assignment: Assignment, files: Mapping[str, str]) -> Receipt:
+def make_receipt(assignment: Assignment, files: Mapping[str, str]) -> Receipt:
     """Return the receipt for files, given by name within the folder with their SHA-256."""
     digests = digest_of(files), assignment.cases_digest()
     python = assignment.python.described if assignment.python else ""
@@ -88,7 +88,7 @@ def hash_line(what: str, sha256: str) -> str:
     return f"{what:<7} sha256 {sha256}"
 
 
-def found_in(log: Sequence[str]) -> Receipt | None:
+def find_receipt(log: Sequence[str]) -> Receipt | None:
     """Return the last whole receipt in the lines of a log."""
     for index in range(len(log) - 1, -1, -1):
         first = _FIRST.fullmatch(log[index])
@@ -102,7 +102,7 @@ def found_in(log: Sequence[str]) -> Receipt | None:
     return None
 
 
-def compared(found: Receipt | None, expected: Receipt) -> str:
+def compare_receipt(found: Receipt | None, expected: Receipt) -> str:
     """Return as a sentence what a receipt in a log says of an archive; empty without one.
 
     ``expected``: for what the archive has in it.
@@ -112,7 +112,7 @@ def compared(found: Receipt | None, expected: Receipt) -> str:
     if found.assignment != expected.assignment:
         return f"The receipt in the log is for another assignment, {found.assignment}."
     if found.files != expected.files:
-        return "The receipt in the log is for other files than those that were handed in."
+        return "The receipt in the log is for other files than the submitted ones."
     if found.cases != expected.cases:
         return "The receipt in the log fits the files, which were tested with other case files."
     python = f", run by {one_line(found.python, 200)}" if found.python else ""

@@ -44,12 +44,12 @@ def sets_of(assignment: Assignment, private: Sequence[str] = ()) -> Iterator[Set
     secret = [*map(str, assignment.private_cases()), *suite.expand(private, has_answers=True)]
     thorough = assignment.place / THOROUGH
     specification = specification_of(assignment)
-    yield _measured("public", public, specification)
+    yield _measure_set("public", public, specification)
     if thorough.is_dir():
-        yield _measured(THOROUGH, suite.expand([str(thorough)]), specification)
+        yield _measure_set(THOROUGH, suite.expand([str(thorough)]), specification)
     if secret:
-        yield _measured("private", secret, specification)
-        yield _measured("public and private", [*public, *secret], specification)
+        yield _measure_set("private", secret, specification)
+        yield _measure_set("public and private", [*public, *secret], specification)
 
 
 def is_good(sets: Sequence[Set]) -> bool:
@@ -67,5 +67,5 @@ def is_good(sets: Sequence[Set]) -> bool:
     )
 
 
-def _measured(name: str, paths: Sequence[str], specification: Specification) -> Set:
+def _measure_set(name: str, paths: Sequence[str], specification: Specification) -> Set:
     return Set(name, len(paths), measure([casefile.read(path) for path in paths], specification))

@@ -55,10 +55,10 @@ def inspect_archive(path: str, assignment: Assignment, name: str = "") -> Inspec
 def changes(path: str, found: SortedFiles, name: str, overlay: Path) -> list[str]:
     """Return which files of the course's folder ``name`` came along in an archive, and changed.
 
-    ``overlay``: the course's own folder.
+    ``overlay``: the course folder.
     """
     if not found.forbidden:
         return []
     with workspace.workspace() as room:
         workspace.unpack_copy(path, room / "copy", found.forbidden, name)
-        return workspace.differing(room / "copy", overlay)
+        return workspace.list_differences(room / "copy", overlay)

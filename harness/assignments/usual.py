@@ -1,4 +1,4 @@
-"""What the file of a declared assignment need not say: how a submission is submitted and marked.
+"""Defaults of a declared assignment: how a submission is submitted and marked.
 
 The defaults are those of a submission that is run as the reference is: the same files, in an
 archive named after the assignment's folder; a point for the public tests, one more for private
@@ -17,7 +17,7 @@ _CASES = ("*.gtp", "*.tst", "*.txt")
 _LEFT_OUT = (*("__pycache__/", "*.pyc", ".DS_Store", "._*", "__MACOSX/", ".git/", "gtp_log"),)
 
 
-def completed(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def complete(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the table of an assignment file with what a declared one may leave out.
 
     ``folder``: in which the file lies. What is there stays as it is, right or wrong.
@@ -36,7 +36,7 @@ def _usual(table: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Any]]:
         [_part("public"), *([_part("private")] if _patterns(folder, "private/") else [])],
     )
     yield "late", {"deduction": 0}
-    words, files = _started(table, folder)
+    words, files = _reference_command(table, folder)
     if files:
         yield "engine", {"command": shlex.join(words)}
         others = sorted({f"*{Path(name).suffix}" for name in files})
@@ -52,7 +52,7 @@ def _part(cases: str) -> dict[str, Any]:
     return {"name": f"{cases} tests", "points": 1, "judged_by": cases, "rule": "share"}
 
 
-def _started(table: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
+def _reference_command(table: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
     """Return the reference's command for a submission, and the names of its files."""
     reference = table.get("reference")
     command = reference.get("command") if isinstance(reference, dict) else None

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from harness import open_folders
 from harness.errors import UsageError
 from harness.intake import archive
-from harness.sandbox import folders
+from harness.sandbox import untrusted_folders
 
 
 @contextmanager
@@ -22,18 +23,18 @@ def workspace() -> Iterator[Path]:
         folder.chmod(0o755)  # as root, engines run as somebody else
         yield folder
     finally:
-        folders.remove(str(folder))  # a build may have left anything
+        untrusted_folders.remove(str(folder))  # a build may have left anything
 
 
 def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:
     """Unpack the files that are kept, by their names below ``root`` in the archive."""
-    folder.mkdir(parents=True)
+    open_folders.make(folder)
     archive.unpack(path, folder, {root + name: name for name in kept})
 
 
 def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> None:
     """Unpack what an archive has of a folder called ``name``, wherever that lies in it."""
-    folder.mkdir(parents=True)
+    open_folders.make(folder)
     places = {member: f"/{member}".partition(f"/{name}/")[2] for member in names}
     # Two copies in different places may have a file of the same name, or one a file where the
     # other has a folder: the first is enough, and the file.
@@ -73,12 +74,13 @@ def overlay(source: Path, target: Path) -> int:
     left_out = shutil.ignore_patterns(*_NOT_THE_COURSES)
     try:
         shutil.copytree(source, target, ignore=left_out, symlinks=False)
+        open_folders.open_all(target)
     except (OSError, shutil.Error) as error:
         raise UsageError(f"cannot copy {source}: {error}") from None
     return sum(path.is_file() for path in target.rglob("*"))
 
 
-def differing(folder: Path, other: Path) -> list[str]:
+def list_differences(folder: Path, other: Path) -> list[str]:
     """Return the files of ``folder`` that ``other`` has not, or has with other content.
 
     What Python compiles for itself does not count.

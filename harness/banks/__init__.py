@@ -1,4 +1,4 @@
-"""Banks: programs that are known to be wrong, by which the worth of tests is measured.
+"""Banks: programs that are known to be wrong, used to measure tests.
 
 An engine of a bank is a student's of a former year without anything that says whose it was
 (:mod:`~harness.banks.anonymous`), one that a teacher names, or a mutant of a reference

@@ -11,8 +11,8 @@ from harness.judging import mistaken
 from harness.judging.strength import MeasuredTest, Strength
 from harness.options import GTP, UNTRUSTED, Options
 from harness.reading import casefile
-from harness.reading.dialect import named
-from harness.reading.gathered import Gathered
+from harness.reading.dialect import find_dialect
+from harness.reading.named_case_files import Gathered
 from harness.records import CaseFile, FileResult, Verdict
 from harness.running.gathering import Told
 from harness.running.runs import run_gathered
@@ -56,7 +56,7 @@ class EngineAsker:
         Raises:
             SandboxError: the harness failed, or there is no sandbox here.
         """
-        return {line for result in self.results(cases, engine) for line in failed_in(result)}
+        return {line for result in self.results(cases, engine) for line in find_failures(result)}
 
     def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
         """Return what an engine did in each file; raises as :meth:`failed`."""
@@ -71,18 +71,18 @@ class EngineAsker:
         return result.files
 
 
-def failed_by_right(
+def find_failing(
     cases: Sequence[CaseFile], specification: Specification, dialect: str = "gogui"
 ) -> set[Line]:
-    """Return the tests that a right engine fails: something is wrong with them."""
-    judge, found = named(dialect), set()
+    """Return the tests that the reference engine fails: something is wrong with them."""
+    judge, found = find_dialect(dialect), set()
     for case in cases:
-        bad = mistaken.failing(case, specification.right_engine(), judge)
+        bad = mistaken.failing_lines(case, specification.right_engine(), judge)
         found |= {(case.path, line) for line in bad}
     return found
 
 
-def failed_in(result: FileResult) -> Iterator[Line]:
+def find_failures(result: FileResult) -> Iterator[Line]:
     """Yield the tests of a file that an engine failed, or at which it broke.
 
     One that breaks down fails the test under way, or the next one.
@@ -105,8 +105,8 @@ def measure(
 ) -> Strength:
     """Return which tests of case files catch which engines.
 
-    ``name``: of the assignment. ``bad``: the tests that a right engine fails, which count for
-    nothing. ``failed``: returns the tests that an engine fails.
+    ``name``: of the assignment. ``bad``: the tests that the reference engine fails, which
+    count for nothing. ``failed``: returns the tests that an engine fails.
     """
     caught: dict[Line, int] = {}
     for place, engine in enumerate(engines):
@@ -151,14 +151,14 @@ class EngineBench:
                 found[path][line] = found[path].get(line, 0) | 1 << place
         return list(found.values())
 
-    def caught_by(self, cases: Sequence[CaseFile]) -> int:
+    def find_caught(self, cases: Sequence[CaseFile]) -> int:
         """Return the engines that case files catch, as bits."""
         failed = (self._asker.failed(cases, engine) if cases else () for engine in self.engines)
         return sum(1 << place for place, lines in enumerate(failed) if lines)
 
     def wrong(self, text: str) -> set[int]:
-        """Return the lines of the tests of a case file that a right engine fails."""
-        return {line for _, line in failed_by_right([self._case(text, 0)], self._specification)}
+        """Return the lines of the tests of a case file that the reference engine fails."""
+        return {line for _, line in find_failing([self._case(text, 0)], self._specification)}
 
     def _case(self, text: str, number: int) -> CaseFile:
         return casefile.parse(text.encode(), str(self.folder / f"generated-{number}.gtp"))

@@ -64,7 +64,7 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
     ``files``: the text of its files by name. There are fewer where there is little to change.
     A file that is not Python gives none.
     """
-    trees = {name: tree for name, text in sorted(files.items()) if (tree := _parsed(text))}
+    trees = {name: tree for name, text in sorted(files.items()) if (tree := _parse(text))}
     sites = [site for name, tree in trees.items() for site in _sites(name, tree)]
     Random(seed).shuffle(sites)
     found: dict[str, Mutant] = {}
@@ -72,15 +72,15 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
     for site in sites:
         if len(found) == count:
             break
-        source = _changed(trees[site.file], site)
+        source = _apply(trees[site.file], site)
         if source != written[site.file]:
-            sentence = f"{site.file}:{site.line}: {_told(written[site.file], source)}"
+            sentence = f"{site.file}:{site.line}: {_describe(written[site.file], source)}"
             found.setdefault(_name(site), Mutant(_name(site), sentence, site.file, source))
     order = {_name(one): (one.file, one.line, one.number, one.kind) for one in sites}
     return sorted(found.values(), key=lambda one: order[one.name])
 
 
-def _parsed(text: str) -> ast.Module | None:
+def _parse(text: str) -> ast.Module | None:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):
@@ -98,7 +98,7 @@ def _name(site: _Site) -> str:
     return f"line-{site.line}-{digest}"
 
 
-def _changed(tree: ast.Module, site: _Site) -> str:
+def _apply(tree: ast.Module, site: _Site) -> str:
     """Return the source of the program with the change of a site."""
     changed = copy.deepcopy(tree)
     node = list(ast.walk(changed))[site.number]
@@ -106,7 +106,7 @@ def _changed(tree: ast.Module, site: _Site) -> str:
     return ast.unparse(ast.fix_missing_locations(changed))
 
 
-def _told(before: str, after: str) -> str:
+def _describe(before: str, after: str) -> str:
     """Return the first line that differs, as it is and as it was."""
     lines = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
     one, other = next(pair for pair in lines if pair[0] != pair[1])
@@ -165,13 +165,13 @@ def _twice_not(node: ast.AST) -> None:
 def _constant(node: ast.AST) -> list[_Change]:
     assert isinstance(node, ast.Constant)
     if isinstance(node.value, bool):
-        return [_set(not node.value)]
+        return [_make_setter(not node.value)]
     if isinstance(node.value, int):
-        return [_set(node.value + 1), _set(node.value - 1)]
+        return [_make_setter(node.value + 1), _make_setter(node.value - 1)]
     return []
 
 
-def _set(value: object) -> _Change:
+def _make_setter(value: object) -> _Change:
     def change(node: ast.AST) -> None:
         assert isinstance(node, ast.Constant)
         node.value = value  # type: ignore[assignment]
@@ -179,7 +179,7 @@ def _set(value: object) -> _Change:
     return change
 
 
-def _negated(node: ast.AST) -> None:
+def _negate(node: ast.AST) -> None:
     assert isinstance(node, ast.If | ast.While)
     node.test = ast.UnaryOp(ast.Not(), node.test)
 
@@ -191,7 +191,7 @@ def _can_go(node: ast.stmt) -> bool:
     )
 
 
-def _dropped(place: int) -> _Change:
+def _make_dropper(place: int) -> _Change:
     def change(node: ast.AST) -> None:
         assert isinstance(node, ast.FunctionDef | ast.For | ast.With)
         node.body[place] = ast.Pass()
@@ -221,7 +221,7 @@ def _negations(node: ast.AST) -> list[_Change]:
 
 def _statements(node: ast.AST) -> list[_Change]:
     assert isinstance(node, ast.FunctionDef | ast.For | ast.With)
-    return [_dropped(place) for place, one in enumerate(node.body) if _can_go(one)]
+    return [_make_dropper(place) for place, one in enumerate(node.body) if _can_go(one)]
 
 
 # By the type of a node, what can be done to one.
@@ -232,8 +232,8 @@ _CHANGES: Mapping[type[ast.AST], Callable[[ast.AST], Sequence[_Change]]] = {
     ast.AugAssign: _counts,
     ast.UnaryOp: _negations,
     ast.Constant: _constant,
-    ast.If: lambda node: [_negated],
-    ast.While: lambda node: [_negated],
+    ast.If: lambda node: [_negate],
+    ast.While: lambda node: [_negate],
     ast.FunctionDef: _statements,
     ast.For: _statements,
     ast.With: _statements,

@@ -47,11 +47,11 @@ def _own_files(program: Path) -> dict[str, str]:
         path = program.parent / name
         if name not in found and path.is_file():
             found[name] = path.read_text(encoding="utf-8", errors="surrogateescape")
-            waiting += [f"{one}.py" for one in _imported(found[name])]
+            waiting += [f"{one}.py" for one in _find_imported_modules(found[name])]
     return found
 
 
-def _imported(text: str) -> Iterator[str]:
+def _find_imported_modules(text: str) -> Iterator[str]:
     with contextlib.suppress(SyntaxError, ValueError):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):

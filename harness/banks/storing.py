@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import toml_schema
+from harness import open_folders, toml_schema
 from harness.banks.records import Bank, BankEntry
 from harness.errors import AssignmentError, UsageError
 from harness.toml_schema import Field, KeyPlace
@@ -66,12 +66,12 @@ def add_files(folder: Path, name: str, files: Mapping[str, bytes], run: frozense
         path = folder / name / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        path.chmod(0o755 if file in run else 0o644)
+        path.chmod(open_folders.file_mode(is_program=file in run))
         os.utime(path, (_LONG_AGO, _LONG_AGO))
 
 
 def keep_course(folder: Path, overlay: Path | None) -> None:
-    """Keep the course's own folder, which submissions need beside them, if the bank has none."""
+    """Keep the course folder, which submissions need beside them, if the bank has none."""
     if overlay and not (folder / COURSE).exists():
         left_out = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
         shutil.copytree(overlay, folder / COURSE, ignore=left_out)
@@ -97,7 +97,7 @@ def _text(value: str) -> str:
 # --- the schema --------------------------------------------------------------------------------
 
 
-def _anything(value: Any, place: KeyPlace) -> str:
+def _as_text(value: Any, place: KeyPlace) -> str:
     if not isinstance(value, str):
         place.refuse(value, "a text")
     return str(value)
@@ -111,12 +111,12 @@ def _counts(value: Any, place: KeyPlace) -> dict[str, int]:
 
 _ENTRY = {
     "name": Field(toml_schema.text),
-    "sentence": Field(_anything, ""),
-    "folder": Field(_anything, ""),
-    "command": Field(_anything, ""),
+    "sentence": Field(_as_text, ""),
+    "folder": Field(_as_text, ""),
+    "command": Field(_as_text, ""),
 }
 _SCHEMA = {
-    "assignment": Field(_anything, ""),
+    "assignment": Field(_as_text, ""),
     "engine": Field(toml_schema.list_of(toml_schema.table(_ENTRY, BankEntry)), ()),
     "left_out": Field(_counts, {}),
 }

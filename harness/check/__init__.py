@@ -1,4 +1,4 @@
-"""``gtp-harness check``: what the documents ask a student to do by hand before the deadline.
+"""``gtp-harness check``: the checks that the documents ask students to do before the deadline.
 
 Read the modules in this order: ``steps`` has the order of go-scoring.txt, "Do Your Own
 Pre-submission Test", and the last sentence; ``check_context`` has the options; ``files_step``

@@ -1,4 +1,4 @@
-"""What all steps of a check share."""
+"""The context that all steps of a check share."""
 
 from __future__ import annotations
 

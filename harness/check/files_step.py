@@ -22,51 +22,51 @@ class CheckedFiles(NamedTuple):
     copy: Path | None = None  # of the course's folder, which came along
 
 
-def look(desk: CheckContext) -> CheckedFiles:
+def look(context: CheckContext) -> CheckedFiles:
     """Look at what was given, and bring what is kept of it into one folder.
 
     Raises:
         ArchiveError: it is refused.
     """
-    source = desk.wanted.source
-    desk.sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
-    return _folder(desk, source) if source.is_dir() else _archive(desk, source)
+    source = context.wanted.source
+    context.sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
+    return _folder(context, source) if source.is_dir() else _archive(context, source)
 
 
-def _folder(desk: CheckContext, source: Path) -> CheckedFiles:
-    sayer, assignment = desk.sayer, desk.assignment
+def _folder(context: CheckContext, source: Path) -> CheckedFiles:
+    sayer, assignment = context.sayer, context.assignment
     folder = assignment.archive.folder
     names, odd = files_in(source)
     found = sort_files(names, "", assignment.files)
     if source.name != folder:
         sayer.note(f"The folder is called {source.name!r}; in the archive it is {folder}.")
     sizes = {name: (source / name).stat().st_size for name in found.kept}
-    _describe(desk, found, sizes)
+    _describe(context, found, sizes)
     if odd:
         sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
     copy = source / (assignment.engine.overlay or "none")
     return CheckedFiles(source, found, copy if copy.is_dir() else None)
 
 
-def _archive(desk: CheckContext, source: Path) -> CheckedFiles:
-    sayer, assignment, room = desk.sayer, desk.assignment, desk.room
+def _archive(context: CheckContext, source: Path) -> CheckedFiles:
+    sayer, assignment, room = context.sayer, context.assignment, context.room
     inside = inspect_archive(str(source), assignment)
     contents, found = inside.contents, inside.found
     count = number_of(len(contents.files), "file")
     sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
     for remark in inside.remarks:
         sayer.note(remark)
-    _describe(desk, found, inside.sizes)
+    _describe(context, found, inside.sizes)
     workspace.unpack(str(source), room / "given", inside.root, found.kept)
     overlay = assignment.engine.overlay
     workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
     return CheckedFiles(room / "given", found, room / "copy" if found.forbidden else None)
 
 
-def _describe(desk: CheckContext, found: SortedFiles, sizes: dict[str, int]) -> None:
+def _describe(context: CheckContext, found: SortedFiles, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
-        is_log = name == desk.assignment.files.log
+        is_log = name == context.assignment.files.log
         old = " (an old one: a new one replaces it)" if is_log else ""
-        desk.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
-    desk.sayer.remarks(remarks(found, desk.assignment.engine.overlay))
-    desk.sayer.faults([*faults(found), *foreign(found, desk.assignment)])
+        context.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
+    context.sayer.remarks(remarks(found, context.assignment.engine.overlay))
+    context.sayer.faults([*faults(found), *foreign(found, context.assignment)])

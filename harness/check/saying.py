@@ -1,4 +1,4 @@
-"""How a check is written: numbered steps, notes under them, and what is found wrong, kept."""
+"""The text of a check: numbered steps, notes under them, and a count of what is wrong."""
 
 from __future__ import annotations
 

@@ -12,14 +12,14 @@ from harness.assignments.python import with_python
 from harness.check import archive_step, files_step
 from harness.check.check_context import CheckContext, CheckOptions
 from harness.check.saying import CheckReporter
-from harness.check.testing import Testing, built
+from harness.check.testing import Testing, build_and_show
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
 from harness.exits import ExitCode
 from harness.report.tally import exit_code
 from oracle import __version__
 
-_NOTHING = "nothing was found wrong with it"
+_NOTHING = "nothing wrong was found"
 _OURS = (
     "That is not your fault, and nothing else was found wrong with {made}. Check it once more; if"
     " this happens again, hand it in and tell your instructor."
@@ -32,19 +32,19 @@ def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
     sayer.say(f"gtp-harness {__version__}: {title}")
     needs.require(wanted.assignment)
     with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
-        desk = CheckContext(wanted._replace(assignment=assignment), room, sayer)
+        context = CheckContext(wanted._replace(assignment=assignment), room, sayer)
         try:
-            given = files_step.look(desk)
-            tested = archive_step.unpacked(desk, given)
-            archive_step.overlay(desk, given.copy)
+            given = files_step.look(context)
+            tested = archive_step.make_archive(context, given)
+            archive_step.overlay(context, given.copy)
         except ArchiveError as error:
             sayer.note(f"The archive is refused: {error}.", "bad")
             sayer.say(f"\nDo not hand it in: {error}.")
             return ExitCode.BROKEN
-        status = _tests(desk)
-        names = archive_step.packed(desk, tested, status)
-        archive_step.last_look(desk, tested, names)
-    return _verdict(desk.made, status, sayer)
+        status = _tests(context)
+        names = archive_step.write_archive(context, tested, status)
+        archive_step.last_look(context, tested, names)
+    return _verdict(context.made, status, sayer)
 
 
 def _with_python(wanted: CheckOptions, sayer: CheckReporter) -> AbstractContextManager[Assignment]:
@@ -52,12 +52,12 @@ def _with_python(wanted: CheckOptions, sayer: CheckReporter) -> AbstractContextM
     return with_python(wanted.assignment, wanted.python, lambda text: sayer.note(text, "dim"))
 
 
-def _tests(desk: CheckContext) -> int:
+def _tests(context: CheckContext) -> int:
     """Build and run; return the exit status."""
-    if not built(desk):
+    if not build_and_show(context):
         return ExitCode.BROKEN
-    status = exit_code(Testing(desk).run().result)
-    return ExitCode.FAILED if status == ExitCode.OK and desk.sayer.wrong else status
+    status = exit_code(Testing(context).run().result)
+    return ExitCode.FAILED if status == ExitCode.OK and context.sayer.wrong else status
 
 
 def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:

@@ -9,9 +9,9 @@ from harness.assignments.at_home import AtHome, at_home
 from harness.assignments.build_steps import build
 from harness.assignments.public_tests import (
     TrialResult,
-    explained,
-    named,
+    explain,
     run_public_tests,
+    shorten_path,
     troubles,
     unknowns,
 )
@@ -29,16 +29,16 @@ MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the o
 _SHOWN = 40  # lines of a build's output
 
 
-def built(desk: CheckContext) -> bool:
+def build_and_show(context: CheckContext) -> bool:
     """Build on the stage and show what is said; return whether there is something to be run."""
-    sayer, assignment = desk.sayer, desk.assignment
+    sayer, assignment = context.sayer, context.assignment
     if assignment.build:
-        sayer.step(f"The build: {'; '.join(map(_shown, assignment.build.steps))}")
-    made = build(assignment, desk.stage, desk.wanted.sandbox)
+        sayer.step(f"The build: {'; '.join(map(_show_step, assignment.build.steps))}")
+    made = build(assignment, context.stage, context.wanted.sandbox)
     if made is None:
         return True
     lines = escape_controls(made.output).rstrip().splitlines()
-    for line in _shortened(lines):
+    for line in _shorten(lines):
         sayer.note(line)
     if made.ok:
         sayer.note("built" if lines else "built, with no output")
@@ -47,12 +47,12 @@ def built(desk: CheckContext) -> bool:
     return made.ok
 
 
-def _shown(step: tuple[str, ...]) -> str:
+def _show_step(step: tuple[str, ...]) -> str:
     words = step[2:] if step[:2] == ("sh", "-c") else step
     return one_line(" ".join(words).replace("{adapter}/", "").replace("{folder}/", ""))
 
 
-def _shortened(lines: list[str]) -> list[str]:
+def _shorten(lines: list[str]) -> list[str]:
     """Return the first lines and the last: a compiler's first error counts most."""
     left_out = len(lines) - _SHOWN
     if left_out <= 0:
@@ -64,23 +64,23 @@ def _shortened(lines: list[str]) -> list[str]:
 class Testing:
     """The public tests."""
 
-    def __init__(self, desk: CheckContext) -> None:
-        self._desk = desk
-        self._assignment = desk.assignment
-        self._sayer = desk.sayer
-        files = len(desk.assignment.public_cases())
-        self._live = LiveProgress(files) if desk.wanted.live else None
+    def __init__(self, context: CheckContext) -> None:
+        self._context = context
+        self._assignment = context.assignment
+        self._sayer = context.sayer
+        files = len(context.assignment.public_cases())
+        self._live = LiveProgress(files) if context.wanted.live else None
         self._told: set[object] = set()  # ways to break that were shown in full
 
     def run(self) -> TrialResult:
         """Run them against what lies on the stage."""
         self._sayer.step("The public tests")
-        wanted = self._desk.wanted
+        wanted = self._context.wanted
         options = Options(sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG)
         update = self._live.update if self._live else None
         try:
             trial = run_public_tests(
-                self._assignment, self._desk.stage, options, self._tell_of, update
+                self._assignment, self._context.stage, options, self._tell_of, update
             )
         finally:
             if self._live:
@@ -94,12 +94,12 @@ class Testing:
 
     def _tell(self, file: FileResult) -> None:
         """Say how one case file went, and show what went wrong."""
-        seen = explained(file, self._assignment)
+        seen = explain(file, self._assignment)
         counts = ", ".join(words for _, _, words in phrases(seen.tally))
         self._sayer.note(f"{seen.file.case.path:24} {counts}")
         crashes = set(map(crash_of, file.failures))
         if crashes and crashes <= self._told and not seen.remarkable:
-            self._sayer.note("the engine broke in the same way", "bad")
+            self._sayer.note("the same engine failure as before", "bad")
             return
         self._told |= crashes
         self._sayer.paragraphs(self._sayer.terminal.file(seen))
@@ -113,9 +113,9 @@ class Testing:
         for one in diagnoses(files):
             sayer.note(f"diagnosis: {escape_controls(str(one))}", "warn")
         for paths in paths_of_crashes(files).values():
-            names = ", ".join(named(path, self._assignment) for path in paths)
+            names = ", ".join(shorten_path(path, self._assignment) for path in paths)
             if len(paths) > 1:
-                sayer.note(f"the engine broke alike in {len(paths)} case files: {names}", "bad")
+                sayer.note(f"the same engine failure in {len(paths)} case files: {names}", "bad")
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
@@ -140,4 +140,4 @@ def _odd(files: Sequence[FileResult]) -> list[str]:
     """Return what costs no test here, and may well do so elsewhere."""
     count = sum(bool(file.warnings) for file in files)
     where = f"in {count} of {number_of(len(files), 'file')}"
-    return [f"the engine breaks the protocol {where}, see '! protocol' above"] if count else []
+    return [f"the engine violates the protocol {where}, see '! protocol' above"] if count else []

@@ -1,4 +1,4 @@
-"""The command ``gtp-harness``: finds the subcommand and turns every trouble into one line.
+"""The command ``gtp-harness``: find the subcommand, and report every error in one line.
 
 Each subcommand is a module with ``main(arguments) -> exit status``, imported when it is called:
 what a command does not use costs it nothing.
@@ -17,32 +17,38 @@ if TYPE_CHECKING:
 # name: (module, what it does, in one line)
 COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
-    "history": ("harness.cli.history", "tell what broke, is flaky or got slower from run to run"),
-    "check": ("harness.cli.check", "check a submission before it is handed in"),
+    "history": ("harness.cli.history", "show what broke, is flaky or got slower from run to run"),
+    "check": ("harness.cli.check", "check a submission before you submit it"),
     "convert": ("harness.cli.convert", "write case files in another format"),
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
-    "grade": ("harness.cli.grade", "grade a class, from what was handed in to the gradebook"),
+    "grade": ("harness.cli.grade", "grade a class, from the submissions to the gradebook"),
     "serve": ("harness.cli.serve", "serve courses: pages to submit, grade and release on"),
-    "admin": ("harness.cli.admin", "add people to a service, let them in, shut them out"),
-    "backup": ("harness.cli.backup", "copy all of a service into a folder"),
-    "prune": ("harness.cli.prune", "remove what a service need not keep any longer"),
-    "restore": ("harness.cli.restore", "make a service of a backup"),
-    "worker": ("harness.cli.worker", "run engines for a machine that grades"),
-    "cluster": ("harness.cli.cluster", "make certificates of a cluster, or start its scheduler"),
+    "admin": ("harness.cli.admin", "add people to a service, let them in or lock them out"),
+    "backup": ("harness.cli.backup", "back up a service into a folder"),
+    "prune": ("harness.cli.prune", "delete what a service no longer needs to keep"),
+    "restore": ("harness.cli.restore", "restore a service from a backup"),
+    "worker": ("harness.cli.worker", "run engines for the grading machine of a cluster"),
+    "cluster": (
+        "harness.cli.cluster",
+        "make the certificates of a cluster, or start its scheduler",
+    ),
     "submit": ("harness.cli.submit", "submit an archive to a service, from the command line"),
-    "runs": ("harness.cli.runs", "post runs of an engine to a service, and compare them there"),
+    "runs": ("harness.cli.runs", "post runs of an engine to a service and compare them there"),
     "gradescope": ("harness.cli.gradescope", "make an autograder for Gradescope"),
-    "cases": ("harness.cli.cases", "list the cases that ship, or copy them"),
-    "ledger": ("harness.cli.ledger", "check a ledger of marks, or save what can be read of one"),
+    "cases": ("harness.cli.cases", "list or copy the case files that ship"),
+    "ledger": ("harness.cli.ledger", "check a ledger of marks, or rescue a damaged one"),
     "generate": ("harness.cli.generate", "make case files from game records"),
-    "fuzz": ("harness.cli.fuzz", "look for commands that an engine answers wrongly"),
-    "strength": ("harness.cli.strength", "tell which mistakes people make case files catch"),
-    "bank": ("harness.cli.bank", "make a bank of wrong engines, of the classes of former years"),
-    "env": ("harness.cli.env", "build the Python environment of a course for its engines"),
-    "new": ("harness.cli.new", "propose an assignment of your own from a right solution"),
-    "calibrate": ("harness.cli.calibrate", "try a declaration before it judges anybody"),
-    "doctor": ("harness.cli.doctor", "tell what this machine can and cannot do"),
-    "completion": ("harness.cli.completion", "let bash, zsh or fish complete command lines"),
+    "fuzz": ("harness.cli.fuzz", "search for commands that an engine answers wrongly"),
+    "strength": ("harness.cli.strength", "measure which common mistakes case files catch"),
+    "bank": ("harness.cli.bank", "make a bank of wrong engines from former classes"),
+    "env": ("harness.cli.env", "build the Python environment of an assignment's engines"),
+    "new": ("harness.cli.new", "draft an assignment of your own from a correct solution"),
+    "calibrate": (
+        "harness.cli.calibrate",
+        "try out an assignment of your own before it grades anybody",
+    ),
+    "doctor": ("harness.cli.doctor", "show what this machine can and cannot do"),
+    "completion": ("harness.cli.completion", "print tab completion for bash, zsh or fish"),
     "man": ("harness.cli.man", "write manual pages"),
 }
 
@@ -59,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is not None:
         return _answer(arguments)
-    return interrupts.answered("gtp-harness", _answer_and_flush)
+    return interrupts.answer_interruptibly("gtp-harness", _answer_and_flush)
 
 
 def program() -> NoReturn:
@@ -76,7 +82,7 @@ def program() -> NoReturn:
     import os
 
     atexit._run_exitfuncs()
-    os._exit(_settled(status))
+    os._exit(_flush(status))
 
 
 def _answer_and_flush() -> int:
@@ -87,13 +93,13 @@ def _answer_and_flush() -> int:
     from harness.cli import standard_streams
 
     standard_streams.open_all()
-    return _settled(_answer(sys.argv[1:], collects=collects))
+    return _flush(_answer(sys.argv[1:], collects=collects))
 
 
-def _settled(status: int) -> int:
+def _flush(status: int) -> int:
     from harness.cli import standard_streams
 
-    return standard_streams.settled(status)
+    return standard_streams.flush_all(status)
 
 
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
@@ -139,7 +145,7 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
-    command = _loaded(COMMANDS[name][0], collects=collects)
+    command = _import(COMMANDS[name][0], collects=collects)
     signals.notice_children()
     with signals.ending_on_signals():
         interrupts.raise_again()
@@ -147,17 +153,17 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
-def _loaded(module: str, *, collects: bool) -> Any:
+def _import(module: str, *, collects: bool) -> Any:
     """Import a module; the garbage collector does not go over what is being loaded."""
     import gc
 
-    from harness.postponed import loaded, postpone
+    from harness.postponed import load, postpone
 
     postpone("pexpect", "traceback")
     collects = collects or gc.isenabled()
     gc.disable()
     try:
-        return loaded(module)
+        return load(module)
     finally:
         if collects:
             gc.enable()
@@ -173,15 +179,15 @@ def _unknown(name: str) -> str:
 def overview() -> str:
     """Return the text of ``gtp-harness --help``, in 80 columns."""
     rows = [f"  {name:12}{what}" for name, (_, what) in COMMANDS.items()]
-    end = "gtp-harness help COMMAND tells more about one of them."
+    end = "gtp-harness help COMMAND explains one of them."
     return "\n".join(["Commands:", *rows, "", end])
 
 
 def _help() -> str:
     from harness.cli.arguments import terminal_width
-    from harness.cli.help_layout import filled
+    from harness.cli.help_layout import fill
 
-    page = filled(overview(), terminal_width() - 2)
+    page = fill(overview(), terminal_width() - 2)
     return f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}"
 
 

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from harness.service.storage.audit_log import Act
 
 _DESCRIPTION = """\
-Add people to a service, let them in, and shut them out. PERSON is an id, a mail
-address or a name. The service may run meanwhile.
+Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
+address or a name. The service may be running.
 
-people lists everybody. add makes somebody known; with --admin, somebody who may
-make courses. link prints a link for one use within a day. token prints an API
-token. Both are printed once and kept nowhere. tokens lists tokens, of PERSON or of
-all. revoke ends the token ID. shut-out ends all sessions, links and tokens of
-PERSON, whose submissions stay. Each change is in the audit log."""
+people lists everybody. add adds a person; with --admin, the person may make
+courses. link prints a link that works once, within a day. token prints an API
+token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
+all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
+of PERSON; their submissions stay. Each change is in the audit log."""
 
 _EPILOG = """\
 Exit status:
-    2  the input was bad: nobody is called so, for instance
+    2  the input was bad, such as an unknown PERSON
     3  the database's server cannot be used now
 
 Examples:
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
     if given.action not in _actions():
         parser.error(f"expected one of {', '.join(_actions())}")
     if given.action not in _WITH_OR_WITHOUT and bool(given.about) is (given.action in _ALONE):
-        parser.error(f"{given.action} needs {_wanted(given.action)}")
+        parser.error(f"{given.action} needs {_missing_argument(given.action)}")
     settings = service_options.place(given)
     if given.address:
         settings = settings._replace(address=given.address)
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _wanted(action: str) -> str:
+def _missing_argument(action: str) -> str:
     if action in _ALONE:
         return "no name"
     return {"add": "a NAME", "revoke": "the ID of a token"}.get(action, "a PERSON")
@@ -162,12 +162,13 @@ def command_line() -> CommandParser:
     parser.add_argument("about", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
     service_options.add_place(parser)
     add = parser.add_argument
-    add("--email", default="", metavar="ADDRESS", help="of whom is added")
-    add("--admin", action="store_true", help="let whom is added make courses")
-    add("--name", default="token", metavar="NAME", help="of a token (default: %(default)s)")
+    add("--email", default="", metavar="ADDRESS", help="mail address of the person to add")
+    add("--admin", action="store_true", help="let the added person make courses")
+    add("--name", default="token", metavar="NAME", help="name of the token (default: %(default)s)")
     add("--scope", choices=("read", "submit", "all"), default="read",
-        help="what a token may (default: read)")  # fmt: skip
+        help="what the token allows (default: read)")  # fmt: skip
     add("--address", default="", metavar="URL",
-        help="--address of serve (default: http://127.0.0.1:8017)")  # fmt: skip
+        help="the service's address, as given to serve (default:"
+        " http://127.0.0.1:8017)")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -23,12 +23,12 @@ class _Page(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         from harness.cli import help_layout
 
-        return help_layout.filled(text, width)
+        return help_layout.fill(text, width)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         from harness.cli import help_layout
 
-        return help_layout.wrapped(text, width)
+        return help_layout.wrap(text, width)
 
 
 class CommandParser(argparse.ArgumentParser):

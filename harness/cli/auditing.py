@@ -1,4 +1,4 @@
-"""What ``gtp-harness grade --audit`` does after the marks; see :mod:`harness.grading.auditing`."""
+"""The audit that ``gtp-harness grade --audit`` makes; see :mod:`harness.grading.auditing`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def require(assignment: Assignment) -> None:
     Raises:
         UsageError: Hypothesis is not installed, or nobody knows which answers are right.
     """
-    from harness.fuzzing.home import require_hypothesis
+    from harness.fuzzing.hypothesis_setup import require_hypothesis
     from harness.grading.auditing.audit import require_oracle
 
     require_hypothesis("--audit")
@@ -54,17 +54,17 @@ def run(
         with AuditProgress(len(left)) as progress:
             return audit.run(left, progress)
     except KeyboardInterrupt:
-        print("The marks are written, and what was audited is kept: the same command goes on.",
+        print("The marks and the audit's results are kept; the same command continues.",
               file=sys.stderr)  # fmt: skip
         raise
 
 
-def added(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
+def add_audits(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
     """Add what audits found, now or before, of the submissions as they are now."""
     from harness.grading.auditing import saved_audits
 
     builds = {one.key: one.build for one in plan.planned}
-    return result._replace(audits=saved_audits.known(output / saved_audits.FOLDER, builds))
+    return result._replace(audits=saved_audits.load_known(output / saved_audits.FOLDER, builds))
 
 
 def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:

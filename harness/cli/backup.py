@@ -10,14 +10,14 @@ from harness.exits import ExitCode
 from harness.text import number_of
 
 _DESCRIPTION = """\
-Copy all of a service into a new folder: its database, the ledgers, the keys, what
-was submitted, and what grading wrote. The service may run meanwhile; what is under
-way is done again after a restore. A database on a server is copied by pg_dump. The
-copy has the keys and everybody's submissions: keep it as safe as the service."""
+Copy a whole service into a new folder: its database, ledgers, keys, submissions, and
+what grading wrote. The service may be running; unfinished work is redone after a
+restore. A database on a server is copied by pg_dump. The copy contains the keys and
+all submissions: keep it as safe as the service."""
 
 _EPILOG = """\
 Exit status:
-    2  the input was bad: DIR exists, for instance
+    2  the input was bad, such as a DIR that exists
     3  the database cannot be used now
 
 Examples:

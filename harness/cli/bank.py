@@ -11,7 +11,7 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.banks import storing
 from harness.banks.records import Bank
-from harness.cli import graded
+from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.option_values import whole
@@ -25,24 +25,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from harness.grading.banking.bank_selection import Added, Former
     from harness.grading.banking.behaviour import Place
-    from harness.grading.banking.former import Added, Former
     from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
 _DESCRIPTION = """\
-Make a bank of wrong engines, by which strength, fuzz and generate measure tests.
+Make a bank of wrong engines. strength, fuzz and generate use it to measure tests.
 
-add takes from GRADED, the folder of a grading, the submissions that are wrong: one
-of those that did the same with the case files of that grading. Comments,
-docstrings and layout go; the names and ids of the class, mail addresses and home
-folders become neutral words, in names of files, too; files that are no programs are
-left out. Each is then run again, and taken only if it answers as it did. Why each
-of the others is left out is said here, by key; the bank has the numbers alone.
-What a way of writing programs tells, it still tells: keep a bank to yourself.
+add takes wrong submissions from GRADED, the output folder of a grading. Of several
+that answered all its case files alike, it takes one. Comments, docstrings and layout
+are removed. Names and IDs of the class, mail addresses and home folders become
+neutral words, in file names too. Files that are not programs are left out. Each
+submission is then rerun, and taken only if it still answers as it did. This command
+prints why each of the others was left out; the bank stores only how many. A
+programming style can still reveal its author: keep a bank to yourself.
 
-list tells what is in a bank. It may as well be written by hand: bank.toml has a
-table [[engine]] with name and command for each engine."""
+list shows what is in a bank. You can also write one by hand: bank.toml has a table
+[[engine]] with a name and a command for each engine."""
 
 _EPILOG = """\
 Exit status:
@@ -80,17 +80,18 @@ def command_line() -> CommandParser:
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--bank", default="bank", metavar="DIR",
-        help="the bank, made if need be (default: %(default)s)")  # fmt: skip
+        help="the bank; created if it does not exist (default: %(default)s)")  # fmt: skip
     add("--commands", nargs="+", action="extend", default=[], metavar="NAME",
-        help="only what tests of these commands show counts (default: all)")  # fmt: skip
+        help="count only the tests of these commands (default: all)")  # fmt: skip
     add("--assignment", metavar="A",
-        help="by name or folder (default: the one that was graded, if it ships)")  # fmt: skip
-    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
-    add("--key", metavar="FILE", help="the key of the ledger (default: beside it)")
+        help="the assignment, by name or folder (default: the one that was graded, if it"
+        " ships)")  # fmt: skip
+    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add("--key", metavar="FILE", help="file with the ledger's key (default: beside the ledger)")
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
-        help="submissions at a time (default: the number of cores)")  # fmt: skip
-    graded.add_sandbox(add)
-    add("--python", metavar="PATH", default="", help="the engines' Python")
+        help="submissions run at a time (default: the number of cores)")  # fmt: skip
+    grading_options.add_sandbox(add)
+    add("--python", metavar="PATH", default="", help="Python that runs the engines")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser
 
@@ -123,33 +124,35 @@ def _add(given: argparse.Namespace) -> int:
         raise UsageError(f"{given.folder} is not the folder of a grading: there is no {path}")
     key = Path(given.key) if given.key else None
     with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
-        found = assignment.find(given.assignment or _graded(ledger, path))
+        found = assignment.find(given.assignment or _assignment_name(ledger, path))
         needs.require(found)
         with with_python(found, given.python) as found:
-            return _taken(given, found, ledger, path.parent / "originals")
+            return _take(given, found, ledger, path.parent / "originals")
 
 
-def _graded(ledger: Ledger, path: Path) -> str:
+def _assignment_name(ledger: Ledger, path: Path) -> str:
     """Return the name of the assignment that was graded."""
     from harness import shipped
 
     last = ledger.last_run()
     name = last[1].assignment if last else ""
     if name not in shipped.names():
-        raise UsageError(f"{path} is of the assignment {name!r}: --assignment names its folder")
+        raise UsageError(
+            f"{path} is of the assignment {name!r}: give its folder with --assignment"
+        )
     return name
 
 
-def _taken(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
+def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
     from harness.grading import grade
-    from harness.grading.banking.former import NOTHING, BankSelection, left_out
+    from harness.grading.banking.bank_selection import NOTHING, BankSelection, left_out
     from harness.grading.banking.program_trial import ProgramTrial
 
     ledger.check()
     plan, folder = grade.load_last_plan(ledger), Path(given.bank)
-    wanted = _wanted(given, found)
+    wanted = _options(given, found)
     class_ = _class(plan, found, ledger, originals)
-    selection = BankSelection(class_, found.files.required, _counting(given.commands, plan))
+    selection = BankSelection(class_, found.files.required, _make_filter(given.commands, plan))
     before = storing.read(folder) if (folder / storing.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
     trial = ProgramTrial(grade.means(wanted, plan), tasks, plan.planned)
@@ -163,7 +166,7 @@ def _taken(given: argparse.Namespace, found: Assignment, ledger: Ledger, origina
     return ExitCode.OK if added.entries else ExitCode.FAILED
 
 
-def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
+def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
     from harness.grading.grade import GradeOptions
 
     return GradeOptions(
@@ -180,7 +183,7 @@ def _class(plan: GradingPlan, found: Assignment, ledger: Ledger, originals: Path
     """Return the submissions that were graded, each with what the ledger has of it."""
     from harness.grading import grade
     from harness.grading.attempts.assembly import AttemptReader
-    from harness.grading.banking.former import Former
+    from harness.grading.banking.bank_selection import Former
     from harness.grading.ledger.originals import Store
 
     reader = AttemptReader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
@@ -189,7 +192,7 @@ def _class(plan: GradingPlan, found: Assignment, ledger: Ledger, originals: Path
     return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
 
 
-def _counting(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], bool]:
+def _make_filter(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], bool]:
     """Return what tells whether a test counts: by the name of its command, or all do.
 
     Raises:

@@ -28,11 +28,12 @@ def add_options(parser: CommandParser) -> None:
     add("--engine", action="append", default=[], metavar="COMMAND",
         help="a wrong engine's command, as in a shell; may be repeated")  # fmt: skip
     add("--mutants", type=whole(1, "a number of mutants"), default=0, metavar="N",
-        help="so many mutants of a reference in Python, each with one change")  # fmt: skip
+        help="number of mutants to make of a reference in Python, each with one"
+        " change")  # fmt: skip
     add("--reference", metavar="COMMAND",
-        help="the program of which mutants are made (default: the assignment's)")  # fmt: skip
+        help="the program to make mutants of (default: the assignment's)")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
-        help="auto: the strongest that works; 3 to 1: this one (default: auto)")  # fmt: skip
+        help="sandbox level, 3 to 1; auto: the strongest that works (default: auto)")  # fmt: skip
 
 
 def are_known(given: argparse.Namespace, found: Assignment) -> bool:
@@ -64,7 +65,7 @@ def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[Wrong
         named = stack.enter_context(banked.engines(own, given.bank, given.engine, given.sandbox))
         all_ = [*named, *_mutants(given, found, stack)]
         if given.bank and not all_:
-            raise UsageError(f"there is no engine in {', '.join(given.bank)}")
+            raise UsageError(f"found no engines in {', '.join(given.bank)}")
         yield all_
 
 
@@ -84,6 +85,6 @@ def _reference(given: argparse.Namespace, found: Assignment) -> str:
         return str(given.reference)
     told = found.declaration and found.declaration.reference
     if not told:
-        raise UsageError("--mutants are made of a program in Python: --reference names it")
-    words = found.filled(shlex.split(told.command), found.place)
+        raise UsageError("--mutants needs a program in Python: give it with --reference")
+    words = found.fill_in(shlex.split(told.command), found.place)
     return shlex.join(as_typed(words, str(found.place)))

@@ -36,27 +36,27 @@ _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
 _WRAP = 88
 
 _DESCRIPTION = """\
-Try the declaration of an assignment of your own before it judges anybody. Its
-reference is asked about conversations drawn at random, and so are new processes of
-it and the engines at hand (--engine): right ones, as far as you know.
+Try out an assignment of your own before it grades anybody. Random conversations
+are sent to its reference, to new processes of the reference, and to other engines
+that you believe to be right (--engine). Their replies are compared.
 
-What it tells, for each command:
+For each command it reports:
   too strict      nearly all replies of another engine differ
   not repeatable  a new process of the reference answers otherwise
   never refused   wrong arguments that the reference takes, or none to try
   always refused  the reference takes none of its arguments
-  never reached   no conversation had it, or what it should say sometimes
-  not declared    the reference knows the command, and nothing asks it
-  another kind    it does not only ask, or does not play what it chooses
-  its own choice  the reference's play refuses what it chose itself
-and of the game: sizes, turns, refusals, the end. Where the reference stands alone
-against engines that agree with each other, it is a question to you. Last it says
-what no case can ask: such are errors of GTP."""
+  never reached   no conversation used it, or it never said what it sometimes should
+  not declared    the reference knows the command, but nothing uses it
+  another kind    it does more than ask, or does not play what it chooses
+  its own choice  the reference's play refuses a move that the reference chose
+and for the game: sizes, turns, refusals, the end. If the reference stands alone
+against engines that agree with each other, it asks you who is right. Last it lists
+what no case file can ask, such as errors of GTP."""
 
 _EPILOG = """\
 Exit status:
-    0  nothing to look at
-    1  something was told
+    0  nothing was reported
+    1  something was reported
     2  the input was bad, or the reference does not answer
 
 Examples:
@@ -71,12 +71,12 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.assignment:
-        parser.error("ASSIGNMENT is needed")
+        parser.error("give ASSIGNMENT")
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
     found = assignment.find(given.assignment)
-    trial = tried(found, given)
+    trial = try_declaration(found, given)
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
     if given.json:
@@ -92,7 +92,7 @@ class TriedDeclaration(NamedTuple):
     bounds: list[str]  # what cases cannot ask, in sentences
 
 
-def tried(found: Assignment, given: argparse.Namespace) -> TriedDeclaration:
+def try_declaration(found: Assignment, given: argparse.Namespace) -> TriedDeclaration:
     """Try the declaration of an assignment as the command line says.
 
     Raises:
@@ -146,9 +146,9 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]"
     add = parser.add_argument
     add("assignment", nargs="?", metavar="ASSIGNMENT",
-        help="the folder of assignment.toml, or such a file")  # fmt: skip
+        help="an assignment.toml, or its folder")  # fmt: skip
     add_options(parser)
-    add("--json", metavar="FILE", help="write what was seen and told as JSON")
+    add("--json", metavar="FILE", help="write the observations and the report as JSON")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser
@@ -160,14 +160,15 @@ def add_options(parser: CommandParser) -> None:
     add("--engine", action="append", default=[], metavar="PROGRAM",
         help="another engine for the game; may be repeated")  # fmt: skip
     add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
-        help="how long to try (default: %(default)g; 0: no limit)")  # fmt: skip
+        help="how long to try, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
     add("--conversations", type=whole(0, "a whole number, 0 for no limit"),
         default=_CONVERSATIONS, metavar="N",
-        help="how many conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
+        help="number of conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="what is drawn depends on it alone (default: %(default)s)")  # fmt: skip
+        help="random seed; it alone decides what is drawn (default: %(default)s)")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
-        help="of the engines; the reference's is declared (default: %(default)s)")  # fmt: skip
+        help="sandbox level of the engines; the assignment sets the reference's (default:"
+        " %(default)s)")  # fmt: skip
 
 
 # --- for a reader ------------------------------------------------------------------------------

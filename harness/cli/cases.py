@@ -16,16 +16,16 @@ from harness.reading import casefile
 from harness.text import plural
 
 _DESCRIPTION = """\
-List the case files that ship with gtp-harness, or copy them. Their names may stand
-wherever a command takes case files: @go-scoring for all of an assignment,
+List the case files that ship with gtp-harness, or copy them. Every command that takes
+case files takes their names, too: @go-scoring for all of an assignment,
 @go-scoring/public and @go-scoring/thorough for one set, @go-scoring/area for one
-file. (A file of that name here is meant first: @FILE is a list of case files.)
-NAME is one of these names, with or without the @."""
+file. (If the current folder has a file of that name, @FILE means that file, a list
+of case files.) NAME is one of these names, with or without the @."""
 
 _EPILOG = """\
 Exit status:
     0  listed, or copied
-    2  there is no such name, or a folder cannot be written or is there already
+    2  NAME is unknown, or a folder cannot be written or exists already
 
 Examples:
   gtp-harness cases
@@ -57,17 +57,17 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness cases [NAME…] [--copy DIR]"
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
-    add("--copy", metavar="DIR", help="copy the folders of assignments into this one")
+    add("--copy", metavar="DIR", help="copy the folders of the assignments into DIR")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser
 
 
 def _refuse_unknown(names: Sequence[str]) -> None:
     for name in names:
-        if not shipped.named(name):
+        if not shipped.find_paths(name):
             from oracle.spelling import hint
 
-            told = hint(name, shipped.every_name()) or f"; there are {', '.join(shipped.names())}"
+            told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
             raise UsageError(f"no cases are called {name!r}{told}")
 
 
@@ -78,7 +78,7 @@ def _overview() -> Iterator[str]:
         found = assignment.find(name)
         yield _row(
             f"@{name}",
-            shipped.named(name),
+            shipped.find_paths(name),
             f"{found.title}: gtp-oracle gtp --game {specification_of(found).game}",
         )
         for one, paths in shipped.sets(name).items():
@@ -97,7 +97,7 @@ def _tests(path: str) -> int:
 
 def _files(names: Sequence[str]) -> Iterator[str]:
     """Yield a line for each file that is named: what it is about stands in its first line."""
-    paths = list(dict.fromkeys(path for name in names for path in shipped.named(name)))
+    paths = list(dict.fromkeys(path for name in names for path in shipped.find_paths(name)))
     width = max(len(shipped.short(path)) for path in paths)
     for path in paths:
         first = casefile.read(path).lines[0].lstrip("# ")
@@ -114,7 +114,7 @@ def _copy(names: Sequence[str], target: Path) -> None:
             whole = name.partition("/")[0]
             raise UsageError(f"found --copy with {name}, expected an assignment such as {whole}")
         if place.exists():
-            raise UsageError(f"{place} is there already; --copy overwrites nothing")
+            raise UsageError(f"{place} already exists; --copy overwrites nothing")
     for name in names:
         try:
             shutil.copytree(shipped.folder() / name, target / name, copy_function=shutil.copyfile)

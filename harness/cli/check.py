@@ -1,4 +1,4 @@
-"""``gtp-harness check``: the command line of a check before handing in."""
+"""``gtp-harness check``: the command line of a check before submitting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.assignments.at_home import at_home
 from harness.check.check_context import CheckOptions
 from harness.check.saying import CheckReporter
 from harness.check.steps import check, source_named
-from harness.cli import graded
+from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import can_draw, colors, never_fail_to_encode
 from harness.cli.option_values import whole
@@ -24,16 +24,16 @@ from harness.report.paint import Paint
 from harness.report.transcript import Transcript
 
 _DESCRIPTION = """\
-Check a submission before it is handed in: its files against the assignment, the
-archive made and unpacked into a new folder, built if it is to be built, the public
-tests run in a sandbox, with the reason of each right answer and what explains the
-failures, the log of all that written and packed where the assignment asks for one.
-The last line says whether to hand it in. What is checked is a folder or an archive; by
-default the assignment's folder, from within it or from beside it."""
+Check a submission before you submit it. Its files are compared with what the
+assignment asks for. The archive is made, unpacked into a new folder, and built if the
+assignment says so. The public tests are run in a sandbox; the report gives the reason
+for each right answer and what may explain the failures. If the assignment asks for a
+log, it is written and packed. The last line says whether to submit. You can check a
+folder or an archive; the default is the assignment's folder, here or beside here."""
 
 _EPILOG = """\
 Exit status:
-    0  nothing was found wrong
+    0  nothing wrong was found
     1  a test failed, or a file is missing
     2  the engine died, hung, could not start or be built, or the input was bad
     3  the harness itself failed; the engine is not to blame
@@ -53,17 +53,17 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.assignment:
-        parser.error(f"--assignment is needed: {', '.join(shipped.names())}")
+        parser.error(f"give --assignment: {', '.join(shipped.names())}")
     never_fail_to_encode()
     unicode = not given.ascii and can_draw(sys.stdout)
     command = shlex.join(["gtp-harness", "check", *arguments])
     paint = Paint(0 if given.no_color else colors(sys.stdout))
-    wanted = _wanted(given)
+    wanted = _options(given)
     repeat = at_home(wanted.assignment).single
     return check(wanted, CheckReporter(Transcript(command), paint, unicode=unicode, repeat=repeat))
 
 
-def _wanted(given: argparse.Namespace) -> CheckOptions:
+def _options(given: argparse.Namespace) -> CheckOptions:
     found = assignment.find(given.assignment)
     source = source_named(given.source, found)
     for path in filter(None, (given.overlay, given.output)):
@@ -87,19 +87,25 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
-    graded.add_assignment(add)
-    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
-    add("--output", metavar="DIR", help="where the archive goes (default: beside what is checked)")
+    grading_options.add_assignment(add)
+    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add(
+        "--output",
+        metavar="DIR",
+        help="where to write the archive (default: beside what is checked)",
+    )
     add(
         "--python",
         metavar="PATH",
         default="",
-        help="the engine's Python, instead of the assignment's environment or the system's",
+        help="Python that runs the engine, instead of the assignment's environment or the"
+        " system's",
     )
     add("--sandbox", choices=SANDBOXES, default="auto",
-        help="auto: the strongest that works, if one does (default: %(default)s)")  # fmt: skip
+        help="sandbox level, 3 to 1; auto: the strongest that works, if any (default:"
+        " %(default)s)")  # fmt: skip
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
-        help="files at a time (default: the number of cores)")  # fmt: skip
+        help="case files run at a time (default: the number of cores)")  # fmt: skip
     add("--ascii", action="store_true", help="draw boards with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

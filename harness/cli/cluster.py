@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import socket
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -20,19 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from harness.cluster.carrier import Carrier
+    from harness.cluster.dispatcher import Dispatcher
+    from harness.cluster.records import ConnectorSettings
 
 _DESCRIPTION = """\
-Prepare and run a cluster: machines that run engines for one that grades.
+Prepare and run a cluster: machines that run engines for the grading machine.
 
-certificates makes the files that its machines show each other. scheduler is the
-meeting point: it knows the workers, and takes nothing from a worker that could
-run code. gtp-harness worker starts a worker, and gtp-harness grade --scheduler
-grades with them."""
+certificates makes the files with which the machines identify each other. scheduler
+starts the scheduler, which knows the workers and accepts nothing from a worker that could
+run code. gtp-harness worker starts a worker; gtp-harness grade --scheduler grades with
+them. status shows the workers: what each has, is doing and could not do, and which have
+left."""
 
 _EPILOG = """\
 Exit status:
     0  done
+    1  status: there is no worker
     2  the input was bad
     3  the harness itself failed
   130  interrupted with Ctrl-C
@@ -40,9 +44,10 @@ Exit status:
 Examples:
   gtp-harness cluster certificates ~/cluster
   gtp-harness cluster scheduler --host 10.0.0.1 --tls ~/cluster
-  gtp-harness cluster scheduler"""
+  gtp-harness cluster scheduler
+  gtp-harness cluster status tls://10.0.0.1:8786 --tls ~/cluster"""
 
-_ACTIONS = ("certificates", "scheduler")
+_ACTIONS = ("certificates", "scheduler", "status")
 _NEEDED = ("distributed", "cryptography")
 _HERE = "127.0.0.1"
 PORT = 8786
@@ -55,10 +60,12 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.action:
-        parser.error(f"expected {' or '.join(_ACTIONS)}")
+        parser.error(f"expected one of {', '.join(_ACTIONS)}")
     require()
     if given.action == "certificates":
         return _certificates(parser, given)
+    if given.action == "status":
+        return _status(parser, given)
     if given.folder:
         parser.error("DIR goes with certificates; scheduler has --tls DIR")
     return _scheduler(given)
@@ -84,13 +91,18 @@ def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:
     for role in roles.ROLES:
         print(escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"))
     print(
-        escape_controls(f"{given.folder}/{certificates.AUTHORITY_KEY}: keep it where no worker is")
+        escape_controls(f"{given.folder}/{certificates.AUTHORITY_KEY}: keep it away from workers")
     )
     return ExitCode.OK
 
 
-def _say(text: str) -> None:
-    print(escape_controls(text))
+def _status(parser: CommandParser, given: argparse.Namespace) -> int:
+    from harness.cli import cluster_status
+
+    if not given.folder:
+        parser.error("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
+    given.scheduler, given.bytes_at = given.folder, _HERE  # nobody fetches anything
+    return cluster_status.main(connector_settings(given), as_json=given.json)
 
 
 def _scheduler(given: argparse.Namespace) -> int:
@@ -100,15 +112,19 @@ def _scheduler(given: argparse.Namespace) -> int:
     scheme = "tls" if given.tls else "tcp"
     papers = tls.papers(f"{scheme}://{given.host}:{given.port}", given.tls, roles.SCHEDULER)
     folder = str(papers.folder) if papers else ""
-    return be("scheduler", SchedulerSettings(given.host, given.port, folder))
+    status = be("scheduler", SchedulerSettings(given.host, given.port, folder))
+    if status >= 0:
+        return status
+    print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
+    return ExitCode.FAULT
 
 
 def be(kind: str, settings: Any) -> int:
-    """Start a process of a cluster, and wait for its end; return the exit status.
+    """Start a process of a cluster, and wait for its end; return the exit status, or -signal.
 
     It is a process of its own because it is Dask's from its first line, signals and all.
     """
-    from harness.cluster.portering import command
+    from harness.cluster.connector_link import command
     from harness.work import canonical_json
 
     process = subprocess.Popen(command(kind), stdin=subprocess.PIPE, process_group=0)
@@ -122,21 +138,33 @@ def be(kind: str, settings: Any) -> int:
         process.wait()
 
 
-def carrier(given: argparse.Namespace, remark: Callable[[str], object]) -> Carrier:
+def dispatcher(
+    given: argparse.Namespace, remark: Callable[[str], object], folder: Path
+) -> Dispatcher:
     """Return what carries units to the cluster that a command line names.
+
+    ``folder``: of the grading, where machines are kept that are not believed.
 
     Raises:
         UsageError: it cannot be reached as the command line says.
     """
+    found = connector_settings(given)
+    from harness.cluster.dispatcher import Dispatcher
+    from harness.grading import SET_ASIDE
+    from harness.grading.attempts.set_aside import SetAside
+
+    return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
+
+
+def connector_settings(given: argparse.Namespace) -> ConnectorSettings:
+    """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
     from harness.cluster import roles, tls
-    from harness.cluster.carrier import Carrier
-    from harness.cluster.records import PorterSettings
+    from harness.cluster.records import ConnectorSettings
 
     papers = tls.papers(given.scheduler, given.tls, roles.SERVER)
     host, port = _bytes_at(given.bytes_at, given.scheduler)
-    folder = str(papers.folder) if papers else ""
-    return Carrier(PorterSettings(given.scheduler, folder, host, port), remark)
+    return ConnectorSettings(given.scheduler, str(papers.folder) if papers else "", host, port)
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
@@ -161,7 +189,7 @@ def own_address(scheduler: str) -> str:
             asking.connect(address)
             return str(asking.getsockname()[0])
     except OSError as error:
-        raise UsageError(f"there is no way to {scheduler}: {error.strerror}") from None
+        raise UsageError(f"cannot reach {scheduler}: {error.strerror}") from None
 
 
 def command_line() -> CommandParser:
@@ -170,16 +198,18 @@ def command_line() -> CommandParser:
 
     parser = CommandParser("cluster", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness cluster certificates DIR [--days N]\n" \
-        "       gtp-harness cluster scheduler [OPTION…]"  # fmt: skip
+        "       gtp-harness cluster scheduler [OPTION…]\n" \
+        "       gtp-harness cluster status ADDRESS [OPTION…]"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--days", type=whole(1, "days"), default=400, metavar="N",
-        help="that certificates are good for (default: %(default)s)")  # fmt: skip
+        help="days until the certificates expire (default: %(default)s)")  # fmt: skip
     add("--host", default=_HERE, metavar="ADDRESS",
-        help="of the scheduler (default: %(default)s, this machine alone)")  # fmt: skip
+        help="address of the scheduler (default: %(default)s, this machine only)")  # fmt: skip
     add("--port", type=whole(0, "a whole number from 0"), default=PORT, metavar="N",
-        help="of the scheduler; 0: any that is free (default: %(default)s)")  # fmt: skip
-    add("--tls", default="", metavar="DIR", help="the folder of certificates")
+        help="port of the scheduler; 0: any free one (default: %(default)s)")  # fmt: skip
+    add("--tls", default="", metavar="DIR", help="folder of certificates")
+    add("--json", action="store_true", help="write the status as JSON")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

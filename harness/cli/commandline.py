@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from types import SimpleNamespace
 
 from harness.errors import UsageError
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import Repeat
 from harness.report.context import shell_word
 from harness.typed import NamedTuple
@@ -135,7 +135,7 @@ def _config_words(path: str) -> list[str]:
     for place, piece in enumerate(pieces):
         words += [piece] if place % 2 else piece.split()
     if "-config" in words or "--config" in words:
-        raise UsageError(f"{path}: a --config within a --config")
+        raise UsageError(f"{path}: --config cannot be nested")
     return words
 
 
@@ -170,7 +170,7 @@ def repeat(plain: Plain, given: Namespace, program: str) -> Repeat:
         if is_kept and value != option.default:
             words += _words(option.flag, value)
     start = " ".join(map(shell_word, [*words, program]))
-    return Repeat(start, named(given.dialect).settles_late)
+    return Repeat(start, find_dialect(given.dialect).settles_late)
 
 
 def _words(option: str, value: object) -> list[str]:

@@ -6,25 +6,25 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.cli import described
+from harness.cli import command_data
 from harness.cli.arguments import CommandParser
-from harness.cli.described import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
+from harness.cli.command_data import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
 from harness.exits import ExitCode
 
 _DESCRIPTION = """\
-Print what makes a shell complete the command lines of gtp-harness: commands,
-options, their values, files, and the names of cases that ship. It is made of the
-command line of this version: make it anew after an update."""
+Print a script with which a shell completes the command lines of gtp-harness: commands,
+options, their values, files, and the names of cases that ship. It is made for this
+version: print it again after an update."""
 
 _EPILOG = """\
-Where it belongs:
+Where to put it:
   bash  ~/.local/share/bash-completion/completions/gtp-harness
   zsh   _gtp-harness in a folder of $fpath
   fish  ~/.config/fish/completions/gtp-harness.fish
 
 Exit status:
     0  printed
-    2  there is no such shell
+    2  the shell is unknown
 
 Examples:
   gtp-harness completion bash > ~/.local/share/bash-completion/completions/gtp-harness
@@ -38,8 +38,8 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.shell:
-        parser.error(f"SHELL is needed: {', '.join(_SHELLS)}")
-    print("\n".join(_SHELLS[given.shell](described.commands())))
+        parser.error(f"give SHELL: {', '.join(_SHELLS)}")
+    print("\n".join(_SHELLS[given.shell](command_data.commands())))
     return ExitCode.OK
 
 
@@ -140,7 +140,7 @@ def _bash_offer(value: Value) -> str:
 
 
 def _words(value: Value) -> tuple[str, ...]:
-    return (*value.words, *(described.cases() if value.kind == CASES else ()))
+    return (*value.words, *(command_data.cases() if value.kind == CASES else ()))
 
 
 # --- zsh ---------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ _ZSH_KINDS = {
 
 def _zsh(commands: list[CommandHelp]) -> Iterator[str]:
     parts = {
-        "CASES": " ".join(described.cases()),
+        "CASES": " ".join(command_data.cases()),
         "COMMANDS": "\n".join(
             f"        {_zsh_quote(f'{one.name}:{one.summary}')}" for one in commands
         ),

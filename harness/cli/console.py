@@ -1,4 +1,4 @@
-"""What a run writes to standard output and standard error while it lasts and at its end.
+"""The output of a run on standard output and standard error, during the run and at its end.
 
 Standard output is either gogui-regress's lines, for scripts, or the report for a reader. Scripts
 get all else on standard error: what broke, and one line of summary.
@@ -51,7 +51,7 @@ class Style(NamedTuple):
 
 
 class Console:
-    """Writes as the run of so many ``files`` goes on."""
+    """Writes while a run of so many ``files`` lasts."""
 
     def __init__(self, files: int, style: Style) -> None:
         never_fail_to_encode()
@@ -181,9 +181,9 @@ class Console:
 
 
 def _waits(commands: Mapping[str, Waiting]) -> str:
-    from harness.report.heartbeat import waiting
+    from harness.report.heartbeat import describe_waiting
 
-    return waiting(commands)
+    return describe_waiting(commands)
 
 
 # Signs of ours, for encodings that do not have them.

@@ -17,19 +17,18 @@ from harness.report import report_files
 from harness.text import encode
 
 _DESCRIPTION = """\
-Convert case files for GTP (.gtp, .tst) to answers that end with status lines
-(.txt), or back. What is asked and what counts is the same; comments stay.
-FILE is a case file, a folder, @FILE, a list of such names, or @NAME, cases that
-ship.
+Convert case files for GTP (.gtp, .tst) to the format with status lines (.txt), or
+back. The commands and the tests stay the same; comments stay. FILE is a case file, a
+folder, @FILE, a list of such names, or @NAME, cases that ship.
 
-What one format cannot say is an error with its line: answers know no test that
-is expected to fail, nor the numbers of tests; files for GTP know no test of a
-refusal, which --drop leaves out."""
+What the other format cannot express is an error with its line. The format with status
+lines has neither test IDs nor tests that are expected to fail. Case files for GTP
+cannot test a refusal; --drop leaves such tests out."""
 
 _EPILOG = """\
 Exit status:
     0  all are converted
-    2  one of them cannot be, or cannot be read; the others are
+    2  a file cannot be read or converted; the others are converted
     3  a file cannot be written
 
 Examples:
@@ -44,10 +43,10 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.files or not given.to:
-        parser.error("FILE and --to are needed")
+        parser.error("give FILE and --to")
     paths = expand(given.files, has_answers=True)
     if len(paths) > 1 and not given.output:
-        parser.error(f"--output DIR is needed for {len(paths)} files")
+        parser.error(f"give --output DIR for {len(paths)} files")
     errors = list(_convert(paths, given.to, given.output, drops=given.drop))
     for error in errors:
         print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
@@ -60,10 +59,11 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness convert FILE… --to FORMAT [OPTION…]"
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")
-    add("--to", choices=(GTP_FILE, ANSWERS_FILE), help="the format that is wanted")
+    add("--to", choices=(GTP_FILE, ANSWERS_FILE), help="the format to write")
     add("--output", metavar="DIR", default="",
-        help="write files of the same names here (default: one file is printed)")  # fmt: skip
-    add("--drop", action="store_true", help="make tests of refusals set-up, in files for GTP")
+        help="write files of the same names into DIR (default: a single file is"
+        " printed)")  # fmt: skip
+    add("--drop", action="store_true", help="for GTP: turn tests of refusals into setup commands")
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser
 
@@ -73,7 +73,7 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
     errors: list[CaseError] = []
     for path in paths:
         try:
-            text = _converted(casefile.read(path), wanted, drops=drops)
+            text = _convert_case(casefile.read(path), wanted, drops=drops)
         except CaseError as error:
             errors.append(error)
             continue
@@ -85,7 +85,7 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
     return errors
 
 
-def _converted(case: CaseFile, wanted: str, *, drops: bool) -> str:
+def _convert_case(case: CaseFile, wanted: str, *, drops: bool) -> str:
     from harness.reading import conversion
 
     if case.format == wanted:
@@ -103,6 +103,6 @@ def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
     """Write a converted file; what is there already is not overwritten."""
     target = Path(folder, f"{Path(path).stem}.{wanted}")
     if target.exists():
-        raise UsageError(f"{target} is there already; convert overwrites nothing")
+        raise UsageError(f"{target} already exists; convert overwrites nothing")
     target.parent.mkdir(parents=True, exist_ok=True)
     report_files.write_bytes(str(target), data)

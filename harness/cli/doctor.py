@@ -24,19 +24,18 @@ if TYPE_CHECKING:
     from harness.sandbox.redteam.referee import AttackResult
 
 _DESCRIPTION = """\
-Tell which sandbox engines can be run in on this machine: each level is tried with
-a canary, a program that looks for a way out. With --attack, send a red team of
-hostile programs through every level that works (or --level) and tell of each
-whether it was held, and by what. They are bounded: a machine without any sandbox
-would survive them. Those in C and Java are left out where cc or a JDK is missing.
-With --assignment, also tell which of the programs that it needs
-are installed, and the Debian packages of the others."""
+Show which sandbox levels work on this machine. Each is tried with a canary, a program
+that looks for a way out. With --attack, hostile programs (a red team) are sent
+through every level that works, or through --level; the report says whether each was
+stopped, and by what. They are limited: a machine without any sandbox would survive
+them. Those in C and Java are left out if cc or a JDK is missing. With --assignment,
+also show which of its programs are installed, and the Debian packages of the others."""
 
 _EPILOG = """\
 Exit status:
-    0  a level works; with --attack: every attack was held, but for what the
-       threat model (SECURITY.md) says a level cannot hold
-    1  none works; an attack escaped; with --assignment: something is missing
+    0  a level works; with --attack: every attack was stopped, except those that a
+       level cannot stop according to the threat model (SECURITY.md)
+    1  no level works; an attack escaped; with --assignment: something is missing
     3  the level asked for cannot be used here"""
 
 
@@ -69,9 +68,9 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness doctor [OPTION…]"
     add = parser.add_argument
     add("--attack", action="store_true", help="send the red team")
-    add("--level", type=int, choices=(3, 2, 1), help="attack this level alone")
+    add("--level", type=int, choices=(3, 2, 1), help="attack only this level")
     add("--json", action="store_true", help="print everything as JSON")
-    add("--assignment", metavar="NAME", help="tell what it needs on this machine")
+    add("--assignment", metavar="NAME", help="show what the assignment needs on this machine")
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser
 
@@ -88,12 +87,12 @@ def _facts() -> dict[str, str]:
         "bubblewrap": _bubblewrap(),
         "Landlock": f"ABI {landlock.abi()}" if landlock.abi() else "not in this kernel",
         "control groups": "count memory and processes" if groups else _NO_GROUPS,
-        "processor time": _CLOCK if _has_clock() else _NO_CLOCK,
+        "CPU time": _CLOCK if _has_clock() else _NO_CLOCK,
     }
 
 
-_CLOCK = "counted by a clock of the whole tree"
-_NO_CLOCK = "of children that nobody waits for is estimated"
+_CLOCK = "counted by a clock of the whole process tree"
+_NO_CLOCK = "estimated for children that nobody waits for"
 
 
 def _has_clock() -> bool:

@@ -6,7 +6,7 @@ import sys
 
 from harness.assignments import assignment, python
 from harness.assignments.assignment import Assignment
-from harness.cli import graded
+from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.environments import environment_cache
 from harness.environments.environment_cache import Stored
@@ -14,10 +14,10 @@ from harness.exits import ExitCode
 from harness.text import number_of
 
 _DESCRIPTION = """\
-Build the Python environment that an assignment declares for its engines ([engine],
-python and packages), print where it is and what was installed. It is built once,
-with uv if that is installed, else with venv and pip, from the package index that
-these are set to. check builds it too if it is missing; grade asks for it. Engines
+Build the Python environment that an assignment declares for its engines (keys python
+and packages of [engine]). Print where it is and what was installed. It is built once,
+with uv if that is installed, else with venv and pip, from the package index that they
+are set to. check builds a missing environment, too; grade asks for it. Engines can
 only read it."""
 
 _EPILOG = """\
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
-        parser.error("one of --assignment, --list and --remove is needed")
+        parser.error("give --assignment, --list or --remove")
     if given.remove:
         environment_cache.remove(given.remove)
         print(f"{given.remove} is removed")
@@ -54,20 +54,20 @@ def main(arguments: list[str]) -> int:
 
 
 def _build(found: Assignment) -> None:
-    choice = python.declared(found) if found.starts_python else None
+    choice = python.find_declared_environment(found) if found.starts_python else None
     if choice is None:
         _tell_undeclared(found)
         return
     if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
-    _describe(python.built(found, choice))
+    _describe(python.build_environment(found, choice))
 
 
 def _describe(made: Stored) -> None:
     """Print where an environment is, and what is in it as ``pip freeze`` would."""
     from harness.environments import interpreters
 
-    found = interpreters.asked(made.program)
+    found = interpreters.inspect_python(made.program)
     print(made.folder)
     print(f"Python {found.version}")
     for name, version in found.packages:
@@ -96,7 +96,7 @@ def command_line() -> CommandParser:
     parser = CommandParser("env", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
     add = parser.add_argument
-    graded.add_assignment(add)
+    grading_options.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")
     add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -16,12 +16,12 @@ from harness.cli import sandbox
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
-from harness.fuzzing import home
+from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.reading import casefile
 from harness.report import report_files
@@ -42,30 +42,31 @@ if TYPE_CHECKING:
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
 
 _DESCRIPTION = """\
-Send PROGRAM, an engine that speaks the Go Text Protocol, commands drawn at
-random, and compare its answers with the oracle's, as far as the specification
-settles them. What is answered wrongly is made as small as possible and written as
-a case file with the board and the reason of the right answer; then the search goes
-on for another cause. Crashes, hangs and breaches of the protocol are found, too."""
+Send random commands to PROGRAM, an engine that speaks the Go Text Protocol, and
+compare its replies with the oracle's wherever the specification decides them. Each
+wrong reply is made as small as possible and written as a case file with the board
+and the reason for the right answer. Then the search continues for other causes.
+Crashes, hangs and violations of the protocol are found, too."""
 
 _EPILOG = """\
 Exit status:
     0  nothing was found
-    1  something was
+    1  something was found
     2  the engine could not start, or the input was bad
     3  the harness itself failed; the engine is not to blame
   130  interrupted with Ctrl-C; what was found so far is reported
 
-The same --seed draws the same; with --examples instead of --seconds an engine that
-answers alike is found out alike. Of what is drawn, questions and moves that take an
-engine long are left out where they would take more than a third of the time; the
-last lines tell how many. Commands come from the assignment; undo and
-gogui-play_sequence are sent to engines that say they know them.
+The same --seed draws the same commands. With --examples instead of --seconds, an
+engine that gives the same replies gets the same findings. Slow questions and moves
+are left out if they would take more than a third of the time; the last lines say how
+many. Commands come from the assignment. undo and gogui-play_sequence are sent to
+engines that list them.
 
-Without --assignment, the first engine of --against says what is right: boards are
-begun and stones played in turn, and both are asked what both know of undo and of
-GoGui's questions about rules. With an assignment, a finding in which all engines
-of --against answer as PROGRAM does is a question to the teacher, and no finding.
+Without --assignment, the first engine of --against says what is right: boards of the
+smallest sizes that both take are started and stones played in turn, and both engines
+are asked what both know of undo and of GoGui's questions about rules. With an
+assignment, a finding in which all engines of --against answer as PROGRAM does becomes
+a question to the teacher.
 
 Examples:
   gtp-harness fuzz "python3 Go1.py" --assignment go-scoring
@@ -84,15 +85,15 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.program or not (given.assignment or given.against):
-        parser.error("PROGRAM is needed, and --assignment or --against")
+        parser.error("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
         parser.error("--bank needs --assignment, whose engines it has")
-    home.require_hypothesis("fuzz")
+    hypothesis_setup.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
         report_files.try_to_write(given.json)
     findings: list[tuple[FuzzFinding, Path]] = []
-    with _fuzzer(given) as fuzzer, _known(given, fuzzer) as known:
+    with _fuzzer(given) as fuzzer, _load_known_engines(given, fuzzer) as known:
         is_over = _look(given, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
     if given.engine_python:
@@ -111,10 +112,10 @@ def _without_questions(findings: Sequence[tuple[FuzzFinding, Path]]) -> list[Fuz
 
 
 def _find_out(given: argparse.Namespace) -> None:
-    """See who judges, in which words, and from where conversations may go on."""
+    """See who judges, in which words, and from where conversations may continue."""
     found = assignment.find(given.assignment) if given.assignment else None
     given.found, given.protocol = found, found.protocol if found else GTP
-    given.spoken = named(given.protocol)
+    given.spoken = find_protocol(given.protocol)
     given.translate = given.translate or (found.translate if found else "")
     given.declaration = found.declaration if found else None
     given.engine_python = ""
@@ -128,7 +129,7 @@ def _find_out(given: argparse.Namespace) -> None:
 
 
 def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the commands of case files, to go on from."""
+    """Return the commands of case files, to continue from."""
     cases = (casefile.read(path) for path in paths)
     return [tuple(step.command for step in case.steps) for case in cases if case.steps]
 
@@ -155,24 +156,28 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         (room / BOARDS).mkdir()
-        open_.enter_context(home.hypothesis_at_home_in(room))
+        open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
         words = _words(given, given.program, given.python)
-        program = open_.enter_context(_piped(given, words, room, given.translate))
+        program = open_.enter_context(_open_engine(given, words, room, given.translate))
         given.specification = given.specification or _by_engine(given, program, room)
-        witnesses = [open_.enter_context(_piped(given, one, room, "")) for one in given.witnesses]
+        witnesses = [
+            open_.enter_context(_open_engine(given, one, room, "")) for one in given.witnesses
+        ]
         judge = judge_of(given.specification, room, given.openings)
         yield Fuzzer(program, judge, budget, given.seed, witnesses)
 
 
-def _known(given: argparse.Namespace, fuzzer: Fuzzer) -> AbstractContextManager[KnownEngines]:
+def _load_known_engines(
+    given: argparse.Namespace, fuzzer: Fuzzer
+) -> AbstractContextManager[KnownEngines]:
     """Give the wrong engines that findings may be like, while they are there."""
-    from harness.cli.fuzz_bank import known
+    from harness.cli.fuzz_bank import load_engines
 
-    return known(given, given.found, fuzzer)
+    return load_engines(given, given.found, fuzzer)
 
 
 @contextlib.contextmanager
-def _piped(
+def _open_engine(
     given: argparse.Namespace, words: list[str], room: Path, translate: str
 ) -> Iterator[Piped]:
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
@@ -200,15 +205,18 @@ def _piped(
 
 def _by_engine(given: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
     """Return the specification by which the first engine of --against is right."""
-    from harness.fuzzing import against
-    from harness.fuzzing.fuzzed_engine import known_commands
+    from harness.fuzzing import two_engines
+    from harness.fuzzing.fuzzed_engine import board_sizes, find_known_commands
 
     if given.declaration is None:
-        with _piped(given, given.judging, room, "") as other:
-            known = [known_commands(one, against.SHARED) for one in (program, other)]
-        given.declaration = against.standard(known[0] & known[1])
+        with _open_engine(given, given.judging, room, "") as other:
+            known = [find_known_commands(one, two_engines.SHARED) for one in (program, other)]
+            taken = [board_sizes(one, two_engines.SIZES) for one in (program, other)]
+        given.declaration = two_engines.standard(
+            known[0] & known[1], two_engines.common_sizes(*taken)
+        )
     words, place = given.judging, Path.cwd()
-    return against.judged_by(words, given.declaration, place, given.sandbox, given.timeout)
+    return two_engines.specify_for(words, given.declaration, place, given.sandbox, given.timeout)
 
 
 def _outside(shown: Sequence[str]) -> str:
@@ -233,7 +241,7 @@ def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:
         limits=limits,
         sandbox=given.sandbox,
         box=sandbox.box_limits(given),
-        show=sandbox.shown(given.program, given.sandbox, (*given.show, *shown)),
+        show=sandbox.visible_paths(given.program, given.sandbox, (*given.show, *shown)),
     )
 
 
@@ -257,7 +265,7 @@ def _look(
             folder.mkdir(parents=True, exist_ok=True)
             path = finding_text.write(folder, len(found) + 1, finding, judge, given.protocol)
             found.append((finding, path))
-            print(_told(finding, path), flush=True)
+            print(_describe(finding, path), flush=True)
             if len(found) == given.findings:
                 break
     except KeyboardInterrupt:
@@ -279,31 +287,33 @@ def command_line() -> CommandParser:
     count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
     add("--assignment", metavar="A",
-        help="which commands it should know: an assignment's, by name or folder")  # fmt: skip
+        help="the assignment that PROGRAM is for, by name or folder")  # fmt: skip
     add("--against", metavar="PROGRAM", action="append", default=[],
         help="another engine, which says what is right if nobody else does; else, where it answers"
         " as PROGRAM does, a finding is a question to the teacher; may be repeated")  # fmt: skip
     add("--from", dest="go_on", metavar="FILE", action="append", default=[],
-        help="a case file from whose positions to go on, beside the assignment's public ones; may"
+        help="a case file whose positions are used, too, beside the assignment's public ones; may"
         " be repeated")  # fmt: skip
     add("--bank", action="append", default=[], metavar="BANK",
         help="a folder of wrong engines (gtp-harness bank), which findings are compared with; may"
         " be repeated")  # fmt: skip
     add("--translate", metavar="FILE", default="",
-        help="how its words differ: a table in TOML (default: the assignment's)")  # fmt: skip
+        help="TOML table of words that PROGRAM uses for others (default: the"
+        " assignment's)")  # fmt: skip
     add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
-        help="how long to look (default: %(default)g; 0: no limit)")  # fmt: skip
+        help="how long to search, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
     add("--examples", type=count, default=0, metavar="N",
-        help="how many conversations to draw (default: no limit)")  # fmt: skip
+        help="number of conversations to draw (default: no limit)")  # fmt: skip
     add("--findings", type=count, default=0, metavar="N",
-        help="stop after so many causes (default: no limit)")  # fmt: skip
+        help="stop after N causes (default: no limit)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="what is drawn depends on it alone (default: %(default)s)")  # fmt: skip
+        help="random seed; it alone decides what is drawn (default: %(default)s)")  # fmt: skip
     add("--output", default="fuzz-findings", metavar="DIR",
-        help="where case files go, made if need be (default: %(default)s)")  # fmt: skip
-    add("--json", metavar="FILE", help="write all of it as JSON")
+        help="folder for case files; created if it does not exist (default:"
+        " %(default)s)")  # fmt: skip
+    add("--json", metavar="FILE", help="write all findings as JSON")
     add("--timeout", type=number(0.1, "seconds"), default=_TIMEOUT, metavar="S",
-        help="seconds without an answer that are a hang (default: %(default)g)")  # fmt: skip
+        help="seconds without a reply that count as a hang (default: %(default)g)")  # fmt: skip
     add(
         "--python",
         metavar="PATH",
@@ -319,10 +329,10 @@ def command_line() -> CommandParser:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def _told(finding: FuzzFinding, path: Path) -> str:
+def _describe(finding: FuzzFinding, path: Path) -> str:
     """Return the lines that tell of a finding as soon as there is one."""
     found = finding.difference
-    question = "a question: the other engines answer alike: " if finding.is_question else ""
+    question = "a question, for the other engines answer the same: " if finding.is_question else ""
     lines = [
         f"{path}: {question}{one_line(found.command, 60)}: {found.kind}",
         f"  right: {one_line(found.right, 80)}",
@@ -352,7 +362,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
     )
     if questions := len(findings) - count:
         yield (
-            f"{number_of(questions, 'question')} to the teacher: what is said to be right stands"
+            f"{number_of(questions, 'question')} to the teacher: the reference stands"
             " alone against engines that agree"
         )
     for slow in fuzzer.slow:
@@ -361,7 +371,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
             f" {plural(slow.asked, 'time')}, left out {slow.left_out:,}"
         )
     if fuzzer.unconfirmed:
-        yield f"{fuzzer.unconfirmed} more could not be seen again in a new process"
+        yield f"{fuzzer.unconfirmed} more could not be reproduced in a new process"
 
 
 # --- for programs ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Which engines of a bank go wrong as the engine that is fuzzed does: findings are put to them."""
+"""The engines of a bank that go wrong as the fuzzed engine does: findings are tried on them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class KnownEngines:
         return tuple(one for one in self._engines if self._is_like(one, finding))
 
     def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
-        trace = self._heard(engine, finding.script)
+        trace = self._run_script(engine, finding.script)
         return self._fuzzer.shows(trace, finding.difference)
 
-    def _heard(self, engine: WrongEngine, script: Script) -> Trace:
+    def _run_script(self, engine: WrongEngine, script: Script) -> Trace:
         folder = self._fuzzer.judge.folder
         text = "\n".join(script.commands)
         case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
@@ -55,7 +55,9 @@ def _trace(script: Script, result: FileResult) -> Trace:
 
 
 @contextmanager
-def known(given: Namespace, found: Assignment | None, fuzzer: Fuzzer) -> Iterator[KnownEngines]:
+def load_engines(
+    given: Namespace, found: Assignment | None, fuzzer: Fuzzer
+) -> Iterator[KnownEngines]:
     """Give the engines of the banks that the command line names, and those of the assignment."""
     asker = EngineAsker(
         fuzzer.judge.specification.commands, given.sandbox, protocol=given.protocol

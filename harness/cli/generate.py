@@ -30,36 +30,35 @@ from harness.report import report_files
 _HALVES = {"public": False, "private": True, "all": None}
 
 _DESCRIPTION = """\
-Make a case file from game records (SGF: files, folders, collections of any
-length), or, where none is given or none has what is looked for, from positions
-that are made. Every answer is the oracle's; every test says where its position
-comes from, what it is about and why its answer is right. What the assignment's
-document leaves open is never asked, and no symmetry of the board or exchange of
-colors makes two tests the same. The report tells what is
-covered, what no game had, and which of the mistakes people make are caught: for
-each feature how many positions of the games had it, how many scenes (a position
-and what is asked of it) could be made of them or at random, how many of these
-were chosen, how many of the chosen were made at random, and their answers.
+Make a case file from game records (SGF: files, folders, collections of any length).
+Without game records, or for what none of them has, positions are made at random.
+The oracle gives every answer. Every test says where its position comes from, what it
+is about, and why its answer is right. What the assignment leaves open is never asked.
+No two tests are the same up to a symmetry of the board or an exchange of colors.
 
-For a game of your own, which is declared, every answer is your reference's:
-conversations are drawn, or go on from game records and from the positions of the
-cases of --with and --kill. With wrong programs (--bank, --engine, --mutants) few
-tests are chosen that catch all of them, each tried by itself."""
+The report shows what is covered, what no game had, and which common mistakes are
+caught. For each feature it counts the positions of the games that had it, the scenes
+(a position and what is asked of it) that could be made, those that were chosen, and
+how many of the chosen were made at random; and it shows their answers.
+
+For a game of your own, your reference gives every answer. Conversations are drawn at
+random, or continue from game records and from the positions of the cases of --with and
+--kill. With wrong programs (--bank, --engine, --mutants), a few tests are chosen that
+catch all of them; each program is run."""
 
 _EPILOG = """\
-Public and private: games are divided into two halves by a hash of their moves
-(the same for mirrored copies), so that public and private cases never come from
-one game although their runs share nothing. With --secret the private half is
-used, positions are turned, and every choice hangs on the secret: who does not
-have it cannot tell the cases, even with this program, the games and the public
-cases. PLACE is a file, or env:NAME for a variable of the environment, with at
-least 16 bytes (head -c 32 /dev/urandom | base64 > secret). The same options,
-games and secret give the same file.
+Public and private: a hash of their moves (the same for mirrored copies) divides games
+into two halves, so that public and private cases never come from the same game. With
+--secret the private half is used, positions are turned, and every choice depends on
+the secret. Nobody can guess the cases without it, even with this program, the games
+and the public cases. PLACE is a file, or env:NAME for an environment variable, with
+at least 16 bytes (head -c 32 /dev/urandom | base64 > secret). The same options, games
+and secret give the same file.
 
 Exit status:
     0  the file is written
-    1  it is written, but has fewer tests than asked for, or some mistake survives
-       (with --with or --kill) or some engine
+    1  the file is written, but has fewer tests than asked for, or does not catch some
+       mistake (with --with or --kill) or some engine
     2  the input was bad; nothing is written
 
 Examples:
@@ -77,7 +76,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.assignment or not given.output:
-        parser.error("--assignment and -o are needed")
+        parser.error("give --assignment and -o")
     found = assignment.find(given.assignment)
     report_files.try_to_write(given.output)
     secret = choices.read_secret(given.secret) if given.secret else None
@@ -85,13 +84,13 @@ def main(arguments: list[str]) -> int:
     if found.declaration and not found.declaration.extends:
         return _own_game(given, found, chosen)
     request = _request(given, chosen, is_secret=secret is not None)
-    wanted = _wanted(given, chosen, request)
+    wanted = _options(given, chosen, request)
     with _progress() as progress, _bench(given, found, request) as bench:
         request = request._replace(bench=bench)
         harvest = _harvest(given, wanted, progress)
         produced = scene_production.produce(request, harvest, progress.step)
     if not produced.scenes:
-        return _nothing(given, request, produced)
+        return _report_nothing(given, request, produced)
     _write(given, request, produced)
     print("\n".join(report(request, harvest, produced)))
     return _status(request, produced)
@@ -143,7 +142,7 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
     return tuple(casefile.read(path) for path in expand(names))
 
 
-def _wanted(
+def _options(
     given: Namespace, chosen: choices.Choices, request: scene_production.SceneRequest
 ) -> record_reading.HarvestOptions:
     after = moves.parse(given.moves) if given.moves else moves.Moves()
@@ -188,7 +187,7 @@ def _heading(given: Namespace, name: str) -> list[str]:
     ]
 
 
-def _nothing(
+def _report_nothing(
     given: Namespace,
     request: scene_production.SceneRequest,
     produced: scene_production.ProducedScenes,
@@ -198,7 +197,7 @@ def _nothing(
     if path.exists() and not path.stat().st_size:
         path.unlink()
     if request.only_survivors and not produced.survivors:
-        print("no mistake survives these cases: none is needed, and no file is written")
+        print("these cases catch every mistake: no test is needed, and no file is written")
         return ExitCode.OK
     raise UsageError("nothing can be asked with these options; no file is written")
 
@@ -219,25 +218,31 @@ def command_line() -> CommandParser:
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
     add("--assignment", metavar="A",
-        help="whose commands are asked, by name or folder")  # fmt: skip
+        help="the assignment, by name or folder")  # fmt: skip
     add("-n", "--tests", type=whole(1, "a number of tests"), metavar="N",
-        help="tests at most (default: 16; with --kill 40)")  # fmt: skip
+        help="most tests to choose (default: 16; with --kill 40)")  # fmt: skip
     add("-o", "--output", metavar="FILE", help="the case file to write")
     add("--moves", metavar="LIST",
         help="positions after these moves, such as 10,20-60/10,end "
         "(default: the end, and where something happens)")  # fmt: skip
-    add("--sizes", type=_sizes, metavar="A-B", help="boards (default: all of the assignment)")
+    add("--sizes", type=_sizes, metavar="A-B", help="board sizes (default: all of the assignment)")
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="of all choices (default: %(default)s)")  # fmt: skip
-    add("--secret", metavar="PLACE", help="private cases: a file, or env:NAME")
+        help="random seed (default: %(default)s)")  # fmt: skip
+    add(
+        "--secret",
+        metavar="PLACE",
+        help="make private cases with this secret: a file, or env:NAME",
+    )
     add("--half", choices=tuple(_HALVES),
-        help="of the games (default: public, with --secret private)")  # fmt: skip
+        help="which half of the games to use (default: public; with --secret"
+        " private)")  # fmt: skip
     add("--with", dest="beside", nargs="+", action="extend", default=[], metavar="CASES",
-        help="complete these: first catch what they miss, repeat none of their tests")  # fmt: skip
+        help="complete these case files: catch what they miss first; repeat none of their"
+        " tests")  # fmt: skip
     add("--kill", nargs="+", action="extend", default=[], metavar="CASES",
-        help="only tests that catch what these do not")  # fmt: skip
+        help="choose only tests that catch what these case files miss")  # fmt: skip
     add("--exclude", nargs="+", action="extend", default=[], metavar="CASES",
-        help="repeat none of these tests")  # fmt: skip
+        help="repeat none of the tests of these case files")  # fmt: skip
     add("--jobs", type=whole(1, "a number of processes"), metavar="N",
         help="processes that read games (default: the number of cores)")  # fmt: skip
     banks.add_options(parser)

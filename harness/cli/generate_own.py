@@ -70,7 +70,7 @@ class OwnGame:
             request = self._request(bench, beside, (*beside, *excluded))
             produced = test_production.produce(request, drafter, bench, on_step)
         sources = Sources(found.counts, len(positions), drafter.unsaid)
-        return self._told(produced, sources, list(heading))
+        return self._report(produced, sources, list(heading))
 
     def _request(
         self, bench: EngineBench, beside: Sequence[CaseFile], excluded: Sequence[CaseFile]
@@ -82,17 +82,17 @@ class OwnGame:
         is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
         most = given.tests or (40 if is_chosen_for else 16)
         return TestRequest(
-            self._choices, most, identities, bench.caught_by(beside), bool(given.kill)
+            self._choices, most, identities, bench.find_caught(beside), bool(given.kill)
         )
 
-    def _told(
+    def _report(
         self,
         produced: ProducedTests,
         sources: Sources,
         heading: list[str],
     ) -> ExitCode:
         if not produced.drafts and self._given.kill and not produced.survivors:
-            print("no engine survives these cases: none is needed, and no file is written")
+            print("these cases catch every engine: no test is needed, and no file is written")
             return ExitCode.OK
         if not produced.drafts:
             raise UsageError("nothing can be asked with these options; no file is written")
@@ -109,7 +109,7 @@ class OwnGame:
             UsageError: another file of that name is there.
         """
         place, beside = self._found.place, Path(self._given.output).parent
-        for name in test_text.named_files(produced.drafts, self._declaration, place):
+        for name in test_text.find_named_files(produced.drafts, self._declaration, place):
             content = (place / name).read_bytes()
             if not (beside / name).exists():
                 (beside / name).parent.mkdir(parents=True, exist_ok=True)

@@ -14,14 +14,14 @@ from harness import shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
-from harness.cli import auditing, graded
+from harness.cli import auditing, grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.option_values import number, whole
 from harness.errors import SandboxError, UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.grading import LEDGER, ORIGINALS
+from harness.grading import LEDGER, ORIGINALS, SET_ASIDE
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
 from harness.grading.ledger.places import LedgerFile
@@ -42,27 +42,27 @@ if TYPE_CHECKING:
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 _DESCRIPTION = """\
-Grade a class: from what was handed in to the filled gradebook. SOURCE is a folder
-of archives or of folders, what Canvas or Moodle gives for download (a folder, or
-the zip itself), or a CSV that names them. Every submission is unpacked, built and
-run in a sandbox as gtp-harness check does it.
+Grade a class, from the submissions to the filled gradebook. SOURCE is a folder of
+archives or of folders, a download from Canvas or Moodle (a folder, or the zip
+itself), or a CSV that names them. Every submission is unpacked, built and run in a
+sandbox, as gtp-harness check does it.
 
-What was run is in the ledger, a file or a database on a server: the same command
-again goes on where it was ended, by Ctrl-C, SIGKILL or a power cut, and does
-nothing twice. A mark that was given changes only with --accept; the old one stays
-in the ledger."""
+Results are kept in the ledger, a file or a database on a server. After Ctrl-C,
+SIGKILL or a power cut, the same command continues and runs nothing twice. A mark
+that was given changes only with --accept; the old one stays in the ledger."""
 
 _EPILOG = """\
 Exit status:
     0  every submission has its mark
     1  marks would change (--accept makes it so)
     2  the input was bad
-    3  the harness itself failed and marks are withheld; or the first submissions
-       all fail to start for one reason, and nothing is graded without --go-on; or the
-       ledger's server cannot be used: what was run stays, the same command goes on
-    4  every submission has its mark, but something concerns several of them: a part
-       or a test without points for anybody, engines that die alike, the same program
-  130  interrupted with Ctrl-C; the same command goes on
+    3  the harness itself failed and marks are withheld; or the first submissions all
+       fail to start for the same reason (--go-on grades anyway); or the
+       ledger's server cannot be used: results are kept, the same command continues
+    4  every submission has its mark, but several of them share something to look at:
+       nobody has points for a part or a test, engines crash in the same way, or
+       programs are the same
+  130  interrupted with Ctrl-C; the same command continues
 
 Examples:
   gtp-harness grade submissions.zip --assignment go-scoring --private ~/private
@@ -81,11 +81,11 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.assignment:
-        parser.error(f"--assignment is needed: {', '.join(shipped.names())}")
+        parser.error(f"give --assignment: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
-        parser.error("a SOURCE is needed, and none with --marks-only")
+        parser.error("give either SOURCE or --marks-only")
     if given.audit and given.marks_only:
-        parser.error("--marks-only runs nothing, and --audit runs engines")
+        parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
     found = assignment.find(given.assignment)
     if not (given.marks_only or given.scheduler):
@@ -100,7 +100,7 @@ class _Command:
     def __init__(self, given: argparse.Namespace, found: Assignment) -> None:
         self._given = given
         self._paint = Paint(0 if given.no_color else colors(sys.stdout))
-        self._wanted = _wanted(given, found)
+        self._wanted = _options(given, found)
         self._sheets = _sheets(given)
         key = Path(given.key) if given.key else None
         self._ledger = places.of(given.ledger or self._wanted.output / LEDGER, key)
@@ -117,51 +117,51 @@ class _Command:
         writing.check(self._sheets, self._wanted.assignment.title)
         if self._given.audit:
             auditing.require(self._wanted.assignment)
-        concluded, plan = self._concluded()
+        concluded, plan = self._grade_with_ledger()
         store = Store(self._originals)
-        compared = grade.compared(self._wanted, concluded, store)
-        conclusion = self._audited(compared, plan)
+        compared = grade.find_same_programs(self._wanted, concluded, store)
+        conclusion = self._audit(compared, plan)
         notes: list[str] = []
         output = self._wanted.output
         files = writing.write(conclusion.result, output, self._sheets, notes.append)
         files += auditing.case_files(conclusion.result, output)
         self._say(conclusion)
-        for path in writing.left_behind(output, files):
-            notes.append(f"{path} is not written anew: it has the marks of an earlier grading.")
+        for path in writing.find_stale(output, files):
+            notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             print(self._paint("warn", escape_controls(note)))
-        print(f"\n{_listed(files, output)}")
+        print(f"\n{_describe_files(files, output)}")
         if any(one.marks.withheld for one in conclusion.result.graded):
             return ExitCode.FAULT
         if conclusion.changes and not conclusion.accepted:
             return ExitCode.FAILED
         return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
 
-    def _audited(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
+    def _audit(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
         from harness.grading.exports import writing
         from harness.grading.ledger.originals import Store
 
         wanted, output = self._wanted, self._wanted.output
         if self._given.audit:
-            known = auditing.added(conclusion.result, plan, output)
+            known = auditing.add_audits(conclusion.result, plan, output)
             writing.write(known, output, self._sheets)
             store = Store(self._originals)
             for broke in auditing.run(wanted, plan, known, self._given.audit, store):
                 self._warn(broke)
-        result = auditing.added(conclusion.result, plan, output)
+        result = auditing.add_audits(conclusion.result, plan, output)
         return conclusion._replace(result=result)
 
-    def _concluded(self) -> tuple[GradingOutcome, GradingPlan]:
+    def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading.ledger.ledger import Ledger
 
         wanted = self._wanted
         _make(wanted.output)
         _make(self._originals.parent)
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
-            return self._graded(ledger)
+            return self._grade(ledger)
 
-    def _graded(self, ledger: Ledger) -> tuple[GradingOutcome, GradingPlan]:
+    def _grade(self, ledger: Ledger) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading import grade
         from harness.grading.attempts.grading_progress import GradingProgress
         from harness.grading.ledger.originals import Store
@@ -173,6 +173,11 @@ class _Command:
             return grade.update_marks(wanted, ledger, found), found
         store = Store(self._originals)
         found = grade.prepare(wanted, ledger, store, self._warn)
+        if again := grade.withdraw_distrusted(wanted, ledger, found):
+            self._warn(
+                "run again, because a machine that had done a part was set aside since:"
+                f" {', '.join(again)}"
+            )
         left = grade.count_pending(ledger, found)
         print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
               f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
@@ -180,7 +185,7 @@ class _Command:
             with self._away() as away, GradingProgress(left) as progress:
                 grade.run(wanted, ledger, found, store, progress, away=away)
         except KeyboardInterrupt:
-            print("What was run is in the ledger: the same command goes on.", file=sys.stderr)
+            print("Results are kept; the same command continues.", file=sys.stderr)
             raise
         except SandboxError as error:
             raise SandboxError(
@@ -195,7 +200,7 @@ class _Command:
             return nullcontext()
         from harness.cli import cluster
 
-        return closing(cluster.carrier(self._given, self._warn))
+        return closing(cluster.dispatcher(self._given, self._warn, self._wanted.output))
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", escape_controls(remark)))
@@ -210,18 +215,20 @@ class _Command:
             print(line)
         if conclusion.changes:
             count = number_of(len(conclusion.changes), "mark")
-            open_ = "would change; the same command with --accept makes it so"
+            open_ = "would change; the same command with --accept changes them"
             done = "changed" if conclusion.accepted else open_
             print(paint("bold", f"\n{count} {done}:"))
         for change in conclusion.changes:
             names = ", ".join(student.name or student.key for student in change.students)
             print(escape_controls(f"  {names or change.key}: {change}"))
+        for newcomer in result.unmarked:
+            print(paint("warn", escape_controls(f"\nno mark yet: {newcomer}")))
         if conclusion.absent:
             names = ", ".join(map(escape_controls, conclusion.absent))
-            print(paint("warn", f"\nmarked before, and not handed in this time: {names}"))
+            print(paint("warn", f"\nmarked before, but not submitted this time: {names}"))
 
 
-def _listed(files: Sequence[Path], output: Path) -> str:
+def _describe_files(files: Sequence[Path], output: Path) -> str:
     """Return a sentence about what was written, many files of a folder as one."""
     names = [path.relative_to(output).parts for path in files]
     single = [parts[0] for parts in names if len(parts) == 1]
@@ -241,7 +248,7 @@ def _make(folder: Path) -> None:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
+def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
     from harness.grading.grade import GradeOptions
 
     private = (path for path in given.private if not path.startswith("@"))
@@ -265,6 +272,7 @@ def _wanted(given: argparse.Namespace, found: Assignment) -> GradeOptions:
         regrade=given.regrade,
         accept=given.accept,
         go_on=given.go_on,
+        set_aside=Path(given.output) / SET_ASIDE,
     )
 
 
@@ -321,7 +329,7 @@ def _percent(text: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         value = Fraction(-1)
     if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected per cent from 0 to 100")
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a percentage from 0 to 100")
     return value
 
 
@@ -338,70 +346,90 @@ def command_line() -> CommandParser:
 
 
 def _add_assignment(parser: CommandParser) -> None:
-    add = parser.add_argument_group("what is graded").add_argument
-    graded.add_assignment(add)
-    graded.add_private(add)
-    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
-    add("--groups", metavar="FILE", help="a CSV of who is in which group")
-    add("--deadline", type=_moment, metavar="TIME", help="local, such as 2018-01-29T23:55")
-    add("--refused-after", type=_moment, metavar="TIME", help="later than this nothing is taken")
-    add("--grace", type=whole(0, "minutes"), metavar="MINUTES", help="after either time")
-    add("--deduction", type=_percent, metavar="PERCENT", help="what being late costs")
+    add = parser.add_argument_group("what to grade").add_argument
+    grading_options.add_assignment(add)
+    grading_options.add_private(add)
+    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add("--groups", metavar="FILE", help="CSV with the groups and their members")
+    add(
+        "--deadline",
+        type=_moment,
+        metavar="TIME",
+        help="deadline in local time, such as 2018-01-29T23:55",
+    )
+    add(
+        "--refused-after",
+        type=_moment,
+        metavar="TIME",
+        help="refuse submissions after this local time",
+    )
+    add(
+        "--grace",
+        type=whole(0, "minutes"),
+        metavar="MINUTES",
+        help="grace period after --deadline and --refused-after",
+    )
+    add(
+        "--deduction",
+        type=_percent,
+        metavar="PERCENT",
+        help="late penalty in percent of the points earned",
+    )
 
 
 def _add_run(parser: CommandParser) -> None:
-    add = parser.add_argument_group("how it is run").add_argument
+    add = parser.add_argument_group("how to run it").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
-        help="submissions at a time (default: the number of cores)")  # fmt: skip
+        help="submissions run at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
-        help="of a submission, for all case files (default: %(default)g)")  # fmt: skip
-    graded.add_sandbox(add)
+        help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
+    grading_options.add_sandbox(add)
     add(
         "--python",
         metavar="PATH",
         default="",
-        help="the engines' Python, instead of the assignment's environment or the system's",
+        help="Python that runs the engines, instead of the assignment's environment or the"
+        " system's",
     )
-    graded.add_unsafe(add)
-    add("--scheduler", metavar="ADDRESS", default="",
-        help="run engines on the machines of a cluster: tls://HOST:PORT, or tcp://127.0.0.1:PORT"
-        " on this machine")  # fmt: skip
-    add("--tls", metavar="DIR", default="",
-        help="the folder of certificates that gtp-harness cluster made")  # fmt: skip
-    add("--bytes-at", metavar="HOST[:PORT]", default="",
-        help="where workers fetch what they need from this machine (default: the address by which"
-        " it reaches the scheduler)")  # fmt: skip
+    grading_options.add_unsafe(add)
+    grading_options.add_cluster(add)
     add("--no-images", action="store_true",
-        help="do not ask the public tests again, turned, mirrored and so on")  # fmt: skip
+        help="do not run variants of the public tests (turned, mirrored and so on)")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",
-        help="after the marks: draw commands for S seconds for each submission that has at least"
-        " 90 %% of the points for case files, and tell who still answers wrongly; no mark"
-        " changes by it")  # fmt: skip
+        help="after the marks, send random commands for S seconds to each submission with at least"
+        " 90 %% of the points for case files, and report wrong answers; marks do not"
+        " change")  # fmt: skip
     add("--go-on", action="store_true",
-        help="grade even if the first submissions all fail to start for one reason")  # fmt: skip
+        help="grade even if the first submissions all fail to start for the same"
+        " reason")  # fmt: skip
 
 
 def _add_output(parser: CommandParser) -> None:
-    add = parser.add_argument_group("what is written").add_argument
+    add = parser.add_argument_group("what to write").add_argument
     for one in (one.download for one in exporters.EXPORTS if one.download):
         add(f"--{one.name}", metavar="FILE", help=one.what)
         add(f"--{one.columns}", type=_names(one.metavar), default=(), metavar=one.metavar,
             help=one.which)  # fmt: skip
-    add("--output", default="graded", metavar="DIR", help="where to (default: %(default)s)")
+    add(
+        "--output",
+        default="graded",
+        metavar="DIR",
+        help="folder for everything that is written (default: %(default)s)",
+    )
     add("--ledger", metavar="FILE",
-        help=f"the ledger (default: {LEDGER} in there), or"
+        help=f"file of the ledger (default: {LEDGER} in --output), or"
         " postgresql://USER@HOST/DATABASE")  # fmt: skip
     add("--key", metavar="FILE",
-        help="the file of the key that signs it (default: beside it; of a server's, in"
+        help="file with the key that signs the ledger (default: beside it; for a server's, in"
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
 
 
 def _add_marks(parser: CommandParser) -> None:
-    add = parser.add_argument_group("marks that were given").add_argument
+    add = parser.add_argument_group("marks that were given before").add_argument
     add("--regrade", action="store_true",
-        help="run again what has changed, and show which marks would change, and why")  # fmt: skip
-    add("--accept", action="store_true", help="change them; the old ones stay in the ledger")
+        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
+    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
     add("--marks-only", action="store_true",
-        help="run nothing: make the marks anew of what the ledger has")  # fmt: skip
+        help="recompute marks from the ledger; run nothing")  # fmt: skip

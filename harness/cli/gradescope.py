@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness import shipped
 from harness.assignments import assignment
-from harness.cli import graded
+from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number
 from harness.errors import UsageError
@@ -17,18 +17,18 @@ from harness.gradescope.autograder_settings import VISIBILITIES, GradescopeSetti
 _LEAST = 4.0  # minutes: less leaves no time for tests
 
 _DESCRIPTION = """\
-Make the zip of an autograder for Gradescope: setup.sh, run_autograder, this very
+Make the zip of an autograder for Gradescope: setup.sh, run_autograder, this version of
 gtp-harness as a wheel, the assignment and its case files, private ones too. Upload it
 as the autograder of a programming assignment there. Each submission is then graded as
-gtp-harness grade does it, in the strongest sandbox that Gradescope's container allows;
-standard output, which teachers see there, says which. Without one, and whenever the
-harness itself fails, Gradescope shows an error and gives no mark."""
+gtp-harness grade does it, in the strongest sandbox that Gradescope's container allows.
+Teachers see the sandbox level in standard output. If no sandbox works or the harness
+itself fails, Gradescope shows an error and gives no mark."""
 
 _EPILOG = """\
 Exit status:
     0  the zip is written; with --grade: there is a mark
     2  the input was bad
-    3  the harness itself failed; with --grade: there is no mark, and no results.json
+    3  the harness itself failed; with --grade: no mark, and no results.json
   130  interrupted with Ctrl-C
 
 Examples:
@@ -91,26 +91,27 @@ def command_line() -> CommandParser:
     parser = CommandParser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
     add = parser.add_argument
-    graded.add_assignment(add)
-    graded.add_private(add)
+    grading_options.add_assignment(add)
+    grading_options.add_private(add)
     add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
-        help="when students see points and verdicts of private tests, and with them their total"
+        help="when students see points and verdicts of private tests, and their total"
         " (default: %(default)s)")  # fmt: skip
-    add("--overlay", metavar="DIR", help="the course's own folder, such as its util")
+    add("--overlay", metavar="DIR", help="the course folder, such as util")
     add(
         "--timeout",
         type=number(_LEAST, f"at least {_LEAST:g} minutes"),
         default=10.0,
         metavar="MINUTES",
-        help="as in Gradescope's autograder settings, where it costs all points; we end a little"
-        " earlier, with an error and no mark (default: %(default)g)",
+        help="time limit, as in Gradescope's autograder settings. There it costs all points; we"
+        " end"
+        " a little earlier, with an error and no mark (default: %(default)g)",
     )
     add("--output", "-o", default="autograder.zip", metavar="FILE",
-        help="the zip (default: %(default)s)")  # fmt: skip
+        help="zip to write (default: %(default)s)")  # fmt: skip
     add(
         "--grade",
         metavar="DIR",
-        help="what run_autograder does: grade DIR/submission into DIR/results/results.json",
+        help="for run_autograder: grade DIR/submission, write DIR/results/results.json",
     )
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -44,11 +44,11 @@ def blocks(text: str) -> Iterator[list[Block]]:
         found: list[Block] = []
         for indented, lines in groupby(part.split("\n"), lambda line: line.startswith(" ")):
             own = list(lines)
-            found.append(_indented(own) if indented else Paragraph(" ".join(own)))
+            found.append(_read_indented(own) if indented else Paragraph(" ".join(own)))
         yield found
 
 
-def _indented(lines: list[str]) -> Block:
+def _read_indented(lines: list[str]) -> Block:
     rows: list[tuple[str, str]] = []
     column = 0  # of the text of the last row
     for line in lines:
@@ -64,27 +64,27 @@ def _indented(lines: list[str]) -> Block:
     return DefinitionTable(tuple(rows))
 
 
-def filled(text: str, width: int) -> str:
+def fill(text: str, width: int) -> str:
     """Return a text with its paragraphs and tables broken into lines of at most ``width``."""
     parts = ("\n".join(line for block in part for line in _lines(block, width))
              for part in blocks(text))  # fmt: skip
     return "\n\n".join(parts)
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """Return the lines of a paragraph; names such as gogui-regress are not broken."""
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _lines(block: Block, width: int) -> Iterator[str]:
     if isinstance(block, Paragraph):
-        yield from wrapped(block.text, width)
+        yield from wrap(block.text, width)
     elif isinstance(block, ExampleLines):
         yield from block.lines
     else:
         longest = max(len(key) for key, _ in block.rows)
         for key, text in block.rows:
             first = f"{key:>{longest}}" if key.isdigit() else f"{key:{longest}}"
-            lines = wrapped(text, max(width - longest - 4, 20))
+            lines = wrap(text, max(width - longest - 4, 20))
             yield f"  {first}  {lines[0]}"
             yield from (f"{'':{longest + 4}}{line}" for line in lines[1:])

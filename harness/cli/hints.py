@@ -1,4 +1,4 @@
-"""What was probably meant by a ``run`` that does not work. Imported when something is wrong.
+"""Guesses at what a ``run`` that does not work was meant to be. Imported when something is wrong.
 
 Each function returns sentences, or raises the error that ends the run before it begins. None of
 them changes a verdict.
@@ -18,7 +18,7 @@ from pathlib import Path
 from harness.engine.launch import search_path, split_program
 from harness.errors import CaseError, UndecidedError, UsageError
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.reading.suite import is_case_like
 from harness.records import GTP_FILE, FailureKind, FileResult, Reply, RunResult, Step, Verdict
 
@@ -47,7 +47,7 @@ def refuse_unquoted(program: str, tests: Sequence[str]) -> None:
     """Raise an error if a TEST is a program's file, so that PROGRAM lacks its quotes."""
     loose = _loose(tests)
     if any(map(_is_script, loose)):
-        raise UsageError(f"found {loose[0]!r} as TEST{_quoted([program, *loose], tests)}")
+        raise UsageError(f"found {loose[0]!r} as TEST{_suggest_quotes([program, *loose], tests)}")
 
 
 def of_option(option: str, words: Sequence[str], first: int) -> str:
@@ -59,10 +59,10 @@ def of_option(option: str, words: Sequence[str], first: int) -> str:
     if place <= first:
         return ""
     program = [*words[first:place], *takewhile(lambda word: not is_case_like(word), words[place:])]
-    return _quoted(program, words[place:])
+    return _suggest_quotes(program, words[place:])
 
 
-def _quoted(program: Sequence[str], words: Sequence[str]) -> str:
+def _suggest_quotes(program: Sequence[str], words: Sequence[str]) -> str:
     tests = list(dropwhile(lambda word: not is_case_like(word), words))
     line = shlex.join(["gtp-harness", "run", " ".join(program), *tests])
     return f"; PROGRAM with its words is one argument: {line}{'' if tests else ' TEST…'}"
@@ -136,7 +136,7 @@ def _of_dialect(result: RunResult) -> Iterator[str]:
     if refused:
         yield f"{way} takes {', '.join(refused[:3])}"
     files = [file for file in result.files if file.case.format == GTP_FILE]
-    failed = [(file.case.path, *one) for file in files for one in _failed(file)]
+    failed = [(file.case.path, *one) for file in files for one in _find_failed_steps(file)]
     count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
     if count:
         yield f"{way} passes {count} of the {len(failed)} failed tests"
@@ -152,7 +152,7 @@ def _is_gnugos(path: str, steps: dict[int, Step]) -> bool:
     return bool(steps) and (path.endswith(_GNUGOS) or has_suffix)
 
 
-def _failed(file: FileResult) -> Iterator[tuple[Step, Reply]]:
+def _find_failed_steps(file: FileResult) -> Iterator[tuple[Step, Reply]]:
     for step, verdict, reply, _ in file.outcomes:
         if verdict is Verdict.FAILED and reply is not None:
             yield file.case.steps[step], reply
@@ -168,7 +168,7 @@ def _passes_there(path: str, step: Step, reply: Reply, steps: dict[int, Step]) -
     if there is None or not (path.endswith(_GNUGOS) or has_choice):
         return False
     with suppress(UndecidedError):
-        return named("gnugo").verdict(there.pattern, reply) is Verdict.PASSED
+        return find_dialect("gnugo").verdict(there.pattern, reply) is Verdict.PASSED
     return False
 
 

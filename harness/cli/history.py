@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from harness.history.records import Trends
 
 _DESCRIPTION = """\
-Tell what the runs in FILE, written by gtp-harness run --history FILE, show
-together: which tests broke when, which are flaky, and which got slower. What is
-shown is about one program: that of the last run, or --program.
+Show what the runs in FILE, written by gtp-harness run --history FILE, have in common:
+which tests broke when, which are flaky, and which got slower. Only one program is
+shown: that of the last run, or --program.
 
-  broke   a test that fails in the last run that judged it, and passed before;
-          with the run since when, and what else changed: the engine (its name,
-          version, or the files of PROGRAM), the test (what is sent up to it, and
-          its expectation), or neither
-  flaky   with the same engine and test its verdict changed at least twice, or a
+  broke   a test that fails in the last run that judged it, and passed before; with
+          the first run in which it failed, and what else changed then: the engine
+          (its name, version, or the files of PROGRAM), the test (the commands up
+          to it, and its expectation), or neither
+  flaky   its verdict changed at least twice with the same engine and test, or a
           --rerun gave another one; with the share of failures and its 95 %
-          interval (Wilson). One change alone is not flaky
+          interval (Wilson). A single change is not flaky
   slower  the last 5 runs against up to 20 before them, at least 5, on the same
           host with the same --jobs, sandbox and test. What slowed all tests of a
-          run alike is divided out, and told for all tests together. The medians
+          run alike is divided out, and reported for all tests together. The medians
           must differ by a fifth and by 10 ms, and a one-sided rank test (Mann
-          and Whitney) must say so; of the tests called slower at most one in 20
+          and Whitney) must agree; of the tests called slower at most one in 20
           is expected to be there by chance (Benjamini and Hochberg). Times are
           shown as the median and, in brackets, the quartiles"""
 
 _EPILOG = """\
 Exit status:
-    0  the history was read, whatever it tells
+    0  the history was read, whatever it shows
     2  the input was bad: FILE is not a history, is damaged, or has no such program
     3  a report could not be written
 
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.file:
-        parser.error("FILE is needed")
+        parser.error("give FILE")
     if given.json:
         report_files.try_to_write(given.json)
     if given.output:
@@ -103,12 +103,14 @@ def command_line() -> CommandParser:
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--output", metavar="DIR", help="write pages: index.html, each file's tests and runs")
-    add("--json", metavar="FILE", help="write all of it as JSON (-: to standard output)")
+    add("--json", metavar="FILE", help="write everything as JSON (-: to standard output)")
     add(
-        "--program", metavar="PROGRAM", help="whose runs, as typed (default: that of the last run)"
+        "--program",
+        metavar="PROGRAM",
+        help="show the runs of this program, as typed (default: that of the last run)",
     )
     add("--last", type=whole(1, "a whole number from 1"), default=0, metavar="N",
-        help="look at the last N runs in FILE (default: all)")  # fmt: skip
+        help="use only the last N runs in FILE (default: all)")  # fmt: skip
     add("--ascii", action="store_true", help="draw with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -11,19 +11,19 @@ from harness.exits import ExitCode
 from harness.text import at_most, plural
 
 _DESCRIPTION = """\
-Check the ledger of a grading, or save what can be read of a damaged one.
+Check the ledger of a grading, or rescue what can be read of a damaged one.
 
-check tells whether any row that marks are made of was edited, added or removed
-since it was written: each carries a digest under the ledger's key. It changes
-nothing. salvage writes the rows whose digests hold into a new ledger with a key
-of its own, and says what is lost; gtp-harness grade --ledger NEW goes on with it
-and runs again what is missing. A ledger is a file, or a database on a server
-(postgresql://USER@HOST/DATABASE); salvage also copies one into the other."""
+check finds rows behind marks that were edited, added or removed after they were
+written: each row has a digest under the ledger's key. It changes nothing. salvage
+writes the rows whose digests are right into a new ledger with its own key, and says
+what is lost; gtp-harness grade --ledger NEW continues with it and reruns what is
+missing. A ledger is a file, or a database on a server
+(postgresql://USER@HOST/DATABASE); salvage also copies one kind into the other."""
 
 _EPILOG = """\
 Exit status:
-    0  the ledger holds; all of it was saved
-    1  the ledger does not hold; something is lost
+    0  the ledger is intact; all of it was saved
+    1  the ledger was edited or is damaged; something is lost
     2  the input was bad: it is not a ledger, or its key is missing
     3  its server cannot be used now
 
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     if given.action not in ("check", "salvage") or not given.ledger:
         parser.error("expected check LEDGER or salvage LEDGER -o NEW")
     if (given.action == "salvage") is not bool(given.output):
-        parser.error("-o NEW is needed for salvage, and for nothing else")
+        parser.error("give -o NEW with salvage, and only there")
     if given.unchecked and given.action != "salvage":
         parser.error("--unchecked goes with salvage")
     never_fail_to_encode()
@@ -64,7 +64,7 @@ def _check(where: str, key: Path | None) -> int:
     if not wrong:
         print("it holds")
         return ExitCode.OK
-    print("it does not hold; gtp-harness ledger salvage saves what does")
+    print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
     return ExitCode.FAILED
 
 
@@ -98,11 +98,12 @@ def command_line() -> CommandParser:
     parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)
     parser.add_argument("ledger", nargs="?", metavar="LEDGER", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("-o", "--output", metavar="NEW", help="the new ledger; never one that exists")
+    add("-o", "--output", metavar="NEW", help="the new ledger; it must not exist yet")
     add("--key", metavar="FILE",
-        help="the key of LEDGER (default: beside it, .key after its name; of a server's, in"
+        help="file with the key of LEDGER (default: beside it, with .key appended; for a"
+        " server's, in"
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--unchecked", action="store_true",
-        help="save all rows that can be read, whether their digests hold or not")  # fmt: skip
+        help="save all rows that can be read, without checking their digests")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.cli import described, help_layout, overview, version
+from harness.cli import command_data, help_layout, overview, version
 from harness.cli.arguments import CommandParser
-from harness.cli.described import CommandHelp
+from harness.cli.command_data import CommandHelp
 from harness.cli.help_layout import DefinitionTable, ExampleLines, Paragraph
 from harness.exits import ExitCode
 from harness.report import report_files
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     given = command_line().read(arguments)
     if given is None:
         return ExitCode.OK
-    commands = described.commands()
+    commands = command_data.commands()
     if given.folder is None:
         print(_overview(commands), end="")
         return ExitCode.OK
@@ -106,7 +106,7 @@ def _options(one: CommandHelp) -> Iterator[str]:
         for option in group.options:
             value = rf" \fI{_roff(option.value.name)}\fR" if option.value else ""
             names = (rf"\fB{_roff(name)}\fR{value}" for name in option.names)
-            yield from (".TP", ", ".join(names), *_filled(option.help))
+            yield from (".TP", ", ".join(names), *_fill(option.help))
 
 
 def _see_also(names: list[str]) -> Iterator[str]:
@@ -139,16 +139,16 @@ def _heading(block: help_layout.Block) -> str:
 
 def _block(block: help_layout.Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
-        yield from _filled(block.text)
+        yield from _fill(block.text)
     elif isinstance(block, ExampleLines):
         yield from (".nf", *(_roff(line.removeprefix("  ")) for line in block.lines), ".fi")
     elif isinstance(block, DefinitionTable):
         for key, text in block.rows:
-            yield from (".TP", rf"\fB{_roff(key)}\fR", *_filled(text))
+            yield from (".TP", rf"\fB{_roff(key)}\fR", *_fill(text))
 
 
-def _filled(text: str) -> list[str]:
-    return [_roff(line) for line in help_layout.wrapped(text, _WRAP)]
+def _fill(text: str) -> list[str]:
+    return [_roff(line) for line in help_layout.wrap(text, _WRAP)]
 
 
 def _roff(text: str) -> str:

@@ -16,28 +16,28 @@ from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import proposal_text, proposing
-from harness.declared.protocol_trial import ProtocolTrial, tried
+from harness.declared.protocol_trial import ProtocolTrial, try_protocols
 from harness.engine.launch import split_program
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.reading.gathered import gather
+from harness.reading.named_case_files import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import number_of
 
 _DESCRIPTION = """\
-Make an assignment of your own in DIR from a right solution, any program that speaks
-GTP or the course's protocol with a status line at the end. The program is asked
-what it knows, the public tests are read, and DIR/assignment.toml is written: a
-declaration of the game, in which each guess has its reason beside it.
+Draft an assignment of your own in DIR from a correct solution. It is any program that
+speaks GTP or the course's protocol with a status line at the end. The program is asked
+for its commands, the public tests are read, and DIR/assignment.toml is written. It
+declares the game; each guess in it has its reason beside it.
 
-Then the declaration is tried, as gtp-harness calibrate does: with the solution and
-with the engines at hand. Change what is wrong, and calibrate again."""
+The declaration is then tried out with the solution and the engines that you name, as
+gtp-harness calibrate does. Correct what is wrong, and calibrate again."""
 
 _EPILOG = """\
 Exit status:
-    0  written; what should be looked at is told
+    0  written; the report says what to check
     2  the input was bad, or the program does not answer
 
 Examples:
@@ -52,14 +52,14 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.folder or not given.reference:
-        parser.error("DIR and --reference are needed")
+        parser.error("give DIR and --reference")
     never_fail_to_encode()
     folder = Path(given.folder)
     if (folder / FILE).exists():
-        raise UsageError(f"{folder / FILE} is there already: name a new DIR, or calibrate it")
+        raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
     _make(given, folder)
     found = assignment.find(str(folder))
-    trial = calibrate.tried(found, given)
+    trial = calibrate.try_declaration(found, given)
     print("\n".join(calibrate.lines(trial, Paint(colors(sys.stdout)))))
     return ExitCode.OK
 
@@ -69,7 +69,7 @@ def _make(given: argparse.Namespace, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     command = _from(folder, split_program(given.reference))
     words, _ = python.in_command(shlex.split(command), "")
-    with tried(tuple(words), folder.absolute(), given.sandbox) as trial:
+    with try_protocols(tuple(words), folder.absolute(), given.sandbox) as trial:
         if trial is None:
             raise UsageError(
                 f"{given.reference!r} does not answer list_commands, neither as GTP has it nor"
@@ -109,10 +109,15 @@ def command_line() -> CommandParser:
     parser = CommandParser("new", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]"
     add = parser.add_argument
-    add("folder", nargs="?", metavar="DIR", help="the assignment's folder, made if need be")
-    add("--reference", metavar="COMMAND", help="the right solution's command, as in a shell")
+    add(
+        "folder",
+        nargs="?",
+        metavar="DIR",
+        help="folder of the assignment; created if it does not exist",
+    )
+    add("--reference", metavar="COMMAND", help="command of the correct solution, as in a shell")
     add("--public", nargs="+", default=[], metavar="FILE",
-        help="public tests, which are copied into DIR")  # fmt: skip
+        help="public tests to copy into DIR")  # fmt: skip
     calibrate.add_options(parser)
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser

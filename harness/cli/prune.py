@@ -9,19 +9,20 @@ from harness.cli.arguments import CommandParser
 from harness.exits import ExitCode
 
 _DESCRIPTION = """\
-Remove what a service need not keep any longer, as it does itself once a day by the
---keep of its start. The service may run meanwhile.
+Delete what a service no longer needs to keep. The service itself does so once a day,
+by the --keep that it was started with. It may be running.
 
-Files of the log go after 90 days; mails that were sent, and sessions, links and
-tokens that ended, after 30; results of public tests after 365. Marks of an
-assignment may be asked for 1095 days after its last date, submission or grading
-(marks): until then its originals and the audit log since it was made stay, whatever
-their own rules say. Originals go after 1095 days, the audit log never, unless you
-say so. Marks, ledgers and what gradings wrote stay. The audit log tells what went."""
+Log files are deleted after 90 days; mails that were sent, and sessions, links and
+tokens that ended, after 30; results of public tests after 365. Questions about the
+marks of an assignment may come up to 1095 days after its last date, submission or
+grading (marks). Until then its originals and the audit log since its start stay,
+whatever their own rules say. Originals are deleted after 1095 days, the audit log
+never, unless you say so. Marks, ledgers and the output of gradings stay. The audit
+log records what was deleted."""
 
 _EPILOG = """\
 Exit status:
-    2  the input was bad: there is no service, for instance
+    2  the input was bad, such as a DIR without a service
     3  the database cannot be used now, or was edited
 
 Examples:
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> int:
     for one in found:
         print(f"{one.kind:10}{one.number:8,}{f'  {one.size:,} bytes' if one.size else ''}")
     if given.dry_run:
-        print("nothing was removed: --dry-run")
+        print("nothing was deleted: --dry-run")
     return ExitCode.OK
 
 
@@ -55,7 +56,9 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness prune [OPTION…]"
     service_options.add_place(parser)
     service_options.add_keep(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only tell how much would go")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only show how much would be deleted"
+    )
     parser.add_argument(
         "--help", "-help", "-h", action="store_true", help="print this help and exit"
     )

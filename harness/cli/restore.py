@@ -10,14 +10,14 @@ from harness.exits import ExitCode
 from harness.text import number_of
 
 _DESCRIPTION = """\
-Make a service of a folder that gtp-harness backup wrote. Its data folder must not
-exist yet; if the backup is of a database on a server, --database names an empty
-one. Every file is compared with its SHA-256 first; afterwards the audit log and
-every ledger are checked, so that each mark is as it was given."""
+Restore a service from a folder that gtp-harness backup wrote. Its data folder must
+not exist yet. If the backup has a database of a server, give an empty one with
+--database. First, every file is compared with its SHA-256. Last, the audit log and
+every ledger are checked: each mark is as it was given."""
 
 _EPILOG = """\
 Exit status:
-    2  the input was bad: it is not a whole backup, or something of it was edited
+    2  the input was bad: the backup is not complete, or was edited
     3  the database's server cannot be used now
 
 Examples:
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
 
     made = restore(Path(given.folder).absolute(), settings)
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
-    print("The audit log and all ledgers hold.")
+    print("The audit log and all ledgers are intact.")
     return ExitCode.OK
 
 

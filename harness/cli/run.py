@@ -16,7 +16,7 @@ from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
 from harness.options import GTP, PATIENT, UNTRUSTED, Options, limits_of
-from harness.reading.gathered import gather
+from harness.reading.named_case_files import gather
 from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import report_files, reporters
@@ -42,19 +42,18 @@ Run case files against PROGRAM, an engine that speaks the Go Text Protocol (or
 another --protocol), and judge its replies. PROGRAM is one argument, split into
 words as a shell does. TEST is a .gtp or .tst file (or .txt, of another
 protocol), a folder of them, @FILE, a list of such names, or @NAME, cases that
-ship, such as @go-scoring (gtp-harness cases lists them).
-Each file gets a fresh engine, started in the file's folder. If mistakes that
-people make (gtp-oracle gtp --mistake list) explain the failures, the end of the
-report says which."""
+ship, such as @go-scoring (gtp-harness cases lists them). Each file gets a fresh
+engine, started in the file's folder. If common mistakes (gtp-oracle gtp --mistake
+list) explain the failures, the end of the report names them."""
 
 _EPILOG = """\
 Exit status:
     0  no test failed unexpectedly
-    1  at least one did (with --baseline: something broke that was well before)
-    2  an engine died, hung or could not start, or the input was bad
+    1  at least one test did (with --baseline: a test broke that passed before)
+    2  an engine crashed, hung or could not start, or the input was bad
     3  the harness itself failed, or could not write; the engine is not to blame
   130  interrupted with Ctrl-C
-  141  the reader of standard output has gone; the reports are written all the same
+  141  the reader of standard output has gone; the reports are still written
 
 Examples:
   gtp-harness run "gnugo --mode gtp" reading.tst
@@ -74,7 +73,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if len(given.arguments) < 2:
-        command_line().error("PROGRAM and at least one TEST are needed")
+        command_line().error("give PROGRAM and at least one TEST")
     # The records of a large run are many and hold no cycles: looking for some is a waste.
     gc.disable()
     return _CommandRun(given, plain).main()
@@ -105,7 +104,7 @@ class _CommandRun:
         self.faults: list[str] = []  # of our own
         self.reports = _places(given)
         self.views: list[FileView] = []
-        self.entered = _entered(given) if self.found.cases else None
+        self.entered = _enter_history(given) if self.found.cases else None
         self.console = Console(self.found.named, _style(given)._replace(repeat=self.repeat))
 
     def main(self) -> int:
@@ -114,7 +113,7 @@ class _CommandRun:
         if self._is_useless:
             status: int = ExitCode.FAULT
         else:
-            status = self._report(_diagnosed(self._completed(result)))
+            status = self._report(_add_diagnosis(self._complete(result)))
         lost = self.console.lost
         return standard_streams.status_of(lost) if lost else status
 
@@ -123,13 +122,13 @@ class _CommandRun:
         """Whether nobody can learn of what a run finds."""
         return self.console.lost is not None and not (self.reports or self.entered)
 
-    def _completed(self, result: RunResult) -> RunResult:
+    def _complete(self, result: RunResult) -> RunResult:
         return result._replace(faults=(*result.faults, *self.faults), repeat=self.repeat)
 
     def _report(self, result: RunResult) -> int:
         """Write all reports; return the exit status."""
         console = self.console
-        comparison = self._compared(result)
+        comparison = self._compare(result)
         is_whole = self._write_reports(result, comparison)
         console.summary(result, [shown.tally for shown in self.views])
         status = exit_code(result)
@@ -176,7 +175,7 @@ class _CommandRun:
             self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
             return FileView(file, tally(file), (), {})
 
-    def _compared(self, result: RunResult) -> Comparison | None:
+    def _compare(self, result: RunResult) -> Comparison | None:
         if self.former is None:
             return None
         from harness.report import baseline
@@ -214,7 +213,7 @@ class _CommandRun:
         from harness.history import history_file, run_keeping
 
         assert self.entered
-        history_file.complete(self.given.history, run_keeping.ended(self.entered, result))
+        history_file.complete(self.given.history, run_keeping.finish_run(self.entered, result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -271,27 +270,38 @@ def _add_engine(parser: Plain | CommandParser) -> None:
         type=protocol,
         default=GTP,
         metavar="NAME",
-        help="what it speaks: gtp, or 'status last', answers that end with a line such as"
+        help="protocol of the engine: gtp, or 'status last', replies that end with a line such as"
         " = 1 (default: %(default)s)",
     )
     add("--translate", metavar="FILE", default="",
-        help="how its words differ from those of the case files: a table in TOML")  # fmt: skip
+        help="TOML table of words that the engine uses for those of the case files")  # fmt: skip
     add("--restart", action="store_true",
-        help="after it broke, start it again at the next new board of the file")  # fmt: skip
-    add("--lockstep", action="store_true", help="send no command before the last is answered")
-    add("--pty", action="store_true", help="let the engine's output be a terminal")
+        help="after an engine failure, start the engine again at the file's next new"
+        " board")  # fmt: skip
+    add(
+        "--lockstep",
+        action="store_true",
+        help="wait for each reply before sending the next command",
+    )
+    add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
 
 
 _SECONDS = number(0, "seconds, 0 for no limit")
 _LIMITS = (
     ("--timeout", "timeout", _SECONDS, "S", "seconds for a command"),
-    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until its first reply"),
+    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until the engine's first reply"),
     ("--file-timeout", "file", _SECONDS, "S", "seconds for a whole file"),
     ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
-    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to its end"),
-    ("--max-output", "max_output", size, "BYTES", "longest reply, such as 64k or 4M"),
-    ("--max-total-output", "max_total_output", size, "BYTES", "all it writes during a file"),
-    ("--max-stderr", "max_stderr", size, "BYTES", "of its standard error that are kept"),
+    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to the engine's end"),
+    ("--max-output", "max_output", size, "BYTES", "most bytes of a reply, such as 64k or 4M"),
+    (
+        "--max-total-output",
+        "max_total_output",
+        size,
+        "BYTES",
+        "most bytes the engine writes during a file",
+    ),
+    ("--max-stderr", "max_stderr", size, "BYTES", "bytes of its standard error to keep"),
 )
 
 
@@ -305,25 +315,29 @@ def _default(name: str) -> str:
 
 def _add_selection(parser: Plain | CommandParser) -> None:
     options = Options()
-    add = parser.add_argument_group("what is run and how it is judged").add_argument
+    add = parser.add_argument_group("what to run and how to judge it").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
-        help="files at a time (default: the number of cores)")  # fmt: skip
-    add("--only", metavar="PATTERN", help="only tests whose command contains this expression")
-    add("--ids", metavar="IDS", help="only tests with these ids, such as 10,20-29")
-    add("--lines", metavar="LINES", help="only tests in these lines of a file, such as 12,20-29")
+        help="case files run at a time (default: the number of cores)")  # fmt: skip
+    add(
+        "--only",
+        metavar="PATTERN",
+        help="only tests whose command has a match of this regular expression",
+    )
+    add("--ids", metavar="IDS", help="only tests with these IDs, such as 10,20-29")
+    add("--lines", metavar="LINES", help="only tests in these lines of the file, such as 12,20-29")
     add("--rerun", type=whole(0, "a whole number"), default=options.rerun, metavar="N",
-        help="run N times more; verdicts that change are flaky")  # fmt: skip
+        help="run everything N more times; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
     add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
-        help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--game", choices=("auto", "go", "gomoku"), default="auto",
-        help="whether boards are drawn with captures (default: as the commands tell)")  # fmt: skip
+        help="whether drawn boards have captures (default: as the commands show)")  # fmt: skip
 
 
 def _add_output(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("output").add_argument
     _add_reports(add, is_gogui=False)
-    add("--baseline", metavar="FILE", help="compare with a former --json")
+    add("--baseline", metavar="FILE", help="compare with the --json of an earlier run")
     add("--history", metavar="FILE",
         help="add the run to this file, for gtp-harness history")  # fmt: skip
     add("--report", action="store_true",
@@ -348,7 +362,7 @@ def _options(given: Namespace) -> Options:
         **{name: value for name, value in said.items() if value is not None}
     )
     box = sandbox.box_limits(given)
-    show = sandbox.shown(given.arguments[0], given.sandbox, given.show)
+    show = sandbox.visible_paths(given.arguments[0], given.sandbox, given.show)
     own = {
         "limits",
         "box",
@@ -399,7 +413,7 @@ def _try_folder(option: str, path: str) -> None:
     report_files.try_to_write_into(path)
 
 
-def _entered(given: Namespace) -> RunKept | None:
+def _enter_history(given: Namespace) -> RunKept | None:
     """Enter the run into its history before it begins; None without ``--history``.
 
     Raises :class:`UsageError` for a file that is not a history or cannot be written.
@@ -408,7 +422,7 @@ def _entered(given: Namespace) -> RunKept | None:
         return None
     from harness.history import history_file, run_keeping
 
-    run = run_keeping.begun(given.arguments[0], vars(given))
+    run = run_keeping.begin_run(given.arguments[0], vars(given))
     return run._replace(number=history_file.enter(given.history, run))
 
 
@@ -443,7 +457,7 @@ def _hints(result: RunResult) -> list[str]:
     return list(hints.of_run(result))
 
 
-def _diagnosed(result: RunResult) -> RunResult:
+def _add_diagnosis(result: RunResult) -> RunResult:
     """Return the result with what explains its failures; a run without any pays nothing."""
     if exit_code(result) not in (ExitCode.FAILED, ExitCode.BROKEN):
         return result

@@ -21,22 +21,21 @@ if TYPE_CHECKING:
     from harness.client.client import Client, SuitePlace
 
 _DESCRIPTION = """\
-Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is that of
-the page of a suite.
+Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is the address of
+a suite's page.
 
-push posts FILE, which gtp-harness run --json wrote, and tells what differs from
-the run before. FILE may also be an archive of an engine, if the suite is made for
-it: then the service runs it, and push waits for the end. list tells the runs of
-a suite. compare tells what differs between the run with the number NOW and the
-one before, or the one with the number FORMER.
+push posts FILE, which gtp-harness run --json wrote, and shows what differs from the
+run before. FILE may also be an archive of an engine, if the suite takes engines: the
+service runs it, and push waits for the end. list shows the runs of a suite. compare
+shows what differs between run number NOW and the run before, or run number FORMER.
 
-The token of the API needs the scope submit to push a run, all to push an engine,
-read for the others."""
+The API token needs the scope submit to push a run, all to push an engine, and read
+for the other actions."""
 
 _EPILOG = """\
 Exit status:
     0  posted, and nothing is worse than before; listed; compared, and nothing is worse
-    1  something broke that was well before, or a new test failed
+    1  a test broke that passed before, or a new test failed
     2  refused, or the input was bad
     3  the service cannot be reached, or failed
 
@@ -49,8 +48,8 @@ Examples:
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
 _KINDS = ("broke", "mended", "new", "gone")
 _SENTENCES = {
-    "broken_files": "engine broke, and did not before",
-    "new_errors": "wrong in case files, and was not before",
+    "broken_files": "new engine failures",
+    "new_errors": "new errors in case files",
     "faults": "the harness failed",
 }
 
@@ -123,7 +122,7 @@ def _commit() -> str:
     return next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
 
 
-def listed(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
+def list_runs(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
     """Print the runs of a suite, the first one first; return the exit status."""
     for one in client.items(suite.path):
         print(escape_controls(_line(one)))
@@ -135,7 +134,7 @@ def compare(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int
     known = {str(one["number"]): one["id"] for one in client.items(suite.path)}
     for word in given.words:
         if word not in known:
-            raise UsageError(f"there is no run {word}; gtp-harness runs list tells the numbers")
+            raise UsageError(f"unknown run {word}; gtp-harness runs list shows the numbers")
     return _tell(client.compare(suite, *(known[word] for word in given.words)))
 
 
@@ -164,20 +163,20 @@ def _tell(found: dict[str, Any]) -> int:
 def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for name in _KINDS:
         if found[name]:
-            yield name, [_changed(one) for one in found[name]]
+            yield name, [_change_line(one) for one in found[name]]
     for name, heading in _SENTENCES.items():
         if found[name]:
             yield heading, found[name]
 
 
-def _changed(one: dict[str, Any]) -> str:
+def _change_line(one: dict[str, Any]) -> str:
     verdicts = " → ".join(filter(None, (one["before"], one["now"])))
     return f"{one['path']}:{one['line']}  {one['command']}  {verdicts}"
 
 
 _ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
     "push": push,
-    "list": listed,
+    "list": list_runs,
     "compare": compare,
 }
 _WORDS = {"push": (1, 1), "list": (0, 0), "compare": (1, 2)}  # after ADDRESS: least and most
@@ -196,7 +195,7 @@ def command_line() -> CommandParser:
     service_client.add_token_option(parser)
     add = parser.add_argument
     add("--revision", default="", metavar="TEXT",
-        help="what tells this build of the engine from another (default: the commit, in"
+        help="name of this build of the engine (default: the commit, in"
         f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

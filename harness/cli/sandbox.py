@@ -21,17 +21,17 @@ def add_options(parser: Plain | CommandParser) -> None:
     limits = BoxLimits()
     add = parser.add_argument_group("a sandbox for an engine that is not trusted").add_argument
     add("--sandbox", choices=SANDBOXES, default="off",
-        help="auto: the strongest that works here; 3 to 1: this one (default: %(default)s;"
-        " gtp-harness doctor tells what works)")  # fmt: skip
+        help="sandbox level, 3 to 1; auto: the strongest that works (default: %(default)s;"
+        " gtp-harness doctor shows what works)")  # fmt: skip
     add("--show", action="append", default=[], metavar="PATH",
-        help="a file or folder that the engine may read, besides its own")  # fmt: skip
+        help="a file or folder that the engine may read, too")  # fmt: skip
     for name, reader, metavar, what in _LIMITS:
         default = getattr(limits, name)
         add(f"--max-{name.replace('_', '-')}", type=reader, default=default, metavar=metavar,
-            help=f"{what} (default: {_shown(default, metavar)})")  # fmt: skip
+            help=f"{what} (default: {_format_value(default, metavar)})")  # fmt: skip
 
 
-def shown(program: str, level: str, named: Iterable[str] = ()) -> tuple[str, ...]:
+def visible_paths(program: str, level: str, named: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the paths that an engine may read besides its own: those that are named.
 
     No engine sees the oracle, where the answers are, unless it is the oracle: somebody has named
@@ -61,17 +61,17 @@ def box_limits(given: Namespace) -> BoxLimits:
 
 _COUNT = whole(0, "a whole number, 0 for no limit")
 _LIMITS = (
-    ("memory", size, "BYTES", "memory of the engine with all it starts"),
-    ("address_space", size, "BYTES", "address space of each of its processes"),
-    ("cpu", number(0, "seconds, 0 for no limit"), "S", "seconds of processor time"),
-    ("processes", _COUNT, "N", "processes"),
-    ("threads", _COUNT, "N", "threads of all its processes"),
-    ("open_files", _COUNT, "N", "open files of each of its processes"),
-    ("scratch", size, "BYTES", "all files that it writes"),
-    ("scratch_files", _COUNT, "N", "their number"),
-    ("file_size", size, "BYTES", "each of them"),
+    ("memory", size, "BYTES", "most memory of the engine and all that it starts"),
+    ("address_space", size, "BYTES", "most address space of each of its processes"),
+    ("cpu", number(0, "seconds, 0 for no limit"), "S", "most seconds of CPU time"),
+    ("processes", _COUNT, "N", "most processes"),
+    ("threads", _COUNT, "N", "most threads of all its processes"),
+    ("open_files", _COUNT, "N", "most open files of each of its processes"),
+    ("scratch", size, "BYTES", "most bytes of all files that it writes"),
+    ("scratch_files", _COUNT, "N", "most files that it writes"),
+    ("file_size", size, "BYTES", "most bytes of each file"),
 )
 
 
-def _shown(value: float, metavar: str) -> str:
+def _format_value(value: float, metavar: str) -> str:
     return figure(int(value)) if metavar == "BYTES" else f"{value:g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli import graded, service_options
+from harness.cli import grading_options, service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
 from harness.escaping import escape_controls
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
     from harness.service.settings import Settings
 
 _DESCRIPTION = """\
-Serve courses: students submit in a browser and see the public tests run, teachers
-grade and release. Without options all data are in a folder of this user, and only
-this machine can reach the pages. At the first start a link is printed by which the
-first teacher signs in, once. Submissions are judged as grade does it."""
+Serve courses: students submit in a browser and see the public tests run; teachers
+grade and release marks. Without options, all data are in a folder of this user, and
+only this machine can reach the pages. The first start prints a link with which the
+first teacher signs in, once. Submissions are graded as gtp-harness grade does it."""
 
 _EPILOG = """\
 Exit status:
-    0  with --check: all is there
-    1  with --check: something is not good
+    0  with --check: nothing is missing
+    1  with --check: something is missing or wrong
     2  the input was bad, or the port is taken
     3  the harness itself failed, or the database's server cannot be used
-  130  interrupted with Ctrl-C: what was running goes on at the next start
+  130  interrupted with Ctrl-C: unfinished work continues at the next start
 
 Examples:
   gtp-harness serve --check
   gtp-harness serve
   gtp-harness serve --data /srv/tests --port 8080 --workers 8
   gtp-harness serve --database postgresql://tests@db.example.org/tests \\
-      --address https://tests.example.org --host 0.0.0.0"""
+      --address https://tests.example.org --host 0.0.0.0
+  gtp-harness serve --scheduler tls://10.0.0.1:8786 --tls ~/cluster --workers 40"""
 
 
 def main(arguments: list[str]) -> int:
@@ -57,7 +58,7 @@ def main(arguments: list[str]) -> int:
         mail_from=given.mail_from,
         mail_password=str(Path(given.mail_password).absolute()) if given.mail_password else "",
     )
-    settings = _with_oidc(settings, given)
+    settings = _with_cluster(_with_oidc(settings, given), given)
     return _check(settings) if given.check else _serve(settings)
 
 
@@ -68,6 +69,17 @@ def _with_oidc(settings: Settings, given: argparse.Namespace) -> Settings:
         oidc_secret=str(Path(given.oidc_secret).absolute()) if given.oidc_secret else "",
         oidc_claim=given.oidc_claim,
         oidc_add=given.oidc_add,
+    )
+
+
+def _with_cluster(settings: Settings, given: argparse.Namespace) -> Settings:
+    if not given.scheduler:
+        return settings
+    from harness.cli import cluster
+
+    found = cluster.connector_settings(given)
+    return settings._replace(
+        scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
     )
 
 
@@ -109,36 +121,40 @@ def command_line() -> CommandParser:
     add = parser.add_argument
     service_options.add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
-        help="to be reached at (default: %(default)s, this machine alone)")  # fmt: skip
+        help="address to listen on (default: %(default)s, this machine only)")  # fmt: skip
     add("--port", type=whole(0, "a whole number from 0"), default=8017, metavar="N",
-        help="to be reached at; 0: any that is free (default: %(default)s)")  # fmt: skip
+        help="port to listen on; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--address", default="", metavar="URL",
-        help="what people type, where something is in front: https://…")  # fmt: skip
+        help="address that people type if a proxy is in front: https://…")  # fmt: skip
     add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
-        help="submissions at a time (default: the number of cores)")  # fmt: skip
+        help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
+        " many as its workers keep all of them busy)")  # fmt: skip
     add("--largest", type=whole(1, "megabytes"), default=64, metavar="MB",
-        help="of a submission (default: %(default)s)")  # fmt: skip
-    graded.add_sandbox(add)
-    graded.add_unsafe(add)
+        help="largest submission, in MB (default: %(default)s)")  # fmt: skip
+    grading_options.add_sandbox(add)
+    grading_options.add_unsafe(add)
+    grading_options.add_cluster(add)
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--mail", default="", metavar="SERVER",
-        help="smtp://USER@HOST (with STARTTLS) or smtps://USER@HOST: sends links (default:"
+        help="smtp://USER@HOST (with STARTTLS) or smtps://USER@HOST: send links (default:"
         " mails are files in DIR/mail)")  # fmt: skip
-    add("--mail-from", default="", metavar="ADDRESS", help="that mails come from")
+    add("--mail-from", default="", metavar="ADDRESS", help="sender of the mails")
     add("--mail-password", default="", metavar="FILE",
-        help="of USER (default: in GTP_HARNESS_MAIL_PASSWORD of the environment)")  # fmt: skip
+        help="file with the password of USER (default: GTP_HARNESS_MAIL_PASSWORD in the"
+        " environment)")  # fmt: skip
     add("--oidc", default="", metavar="ISSUER",
-        help="https://… of an OpenID provider by which people may sign in, too")  # fmt: skip
-    add("--oidc-client", default="", metavar="ID", help="of this service at the provider")
-    add("--oidc-secret", default="", metavar="FILE", help="of the secret of that client")
+        help="OpenID provider for signing in besides links: https://…")  # fmt: skip
+    add("--oidc-client", default="", metavar="ID", help="ID of this service at the provider")
+    add("--oidc-secret", default="", metavar="FILE", help="file with the secret of that client")
     add("--oidc-claim", default="email", metavar="CLAIM",
-        help="people are found by it: email, if verified, or a column of rosters that is called"
-        " so, such as sub (default: %(default)s)")  # fmt: skip
+        help="claim that identifies people: email, if verified, or a column of rosters of that"
+        " name,"
+        " such as sub (default: %(default)s)")  # fmt: skip
     add("--oidc-add", action="store_true",
-        help="make those known whose mail address is verified, and nobody's yet")  # fmt: skip
+        help="add people with a verified mail address that nobody has yet")  # fmt: skip
     service_options.add_keep(parser)
     add("--check", action="store_true",
-        help="start nothing: tell whether all is there that a service needs")  # fmt: skip
+        help="start nothing; check whether everything that a service needs is there")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -1,4 +1,4 @@
-"""What commands that ask a service have in common: its token, and the package they need."""
+"""Options that all commands share which ask a service: its token, and the package they need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def require_httpx(command: str) -> None:
 def add_token_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--token-file``. A token itself is never typed: all users see command lines."""
     parser.add_argument("--token-file", default="", metavar="FILE",
-        help=f"a file with an API token (default: the variable {TOKEN})")  # fmt: skip
+        help=f"file with an API token (default: the variable {TOKEN})")  # fmt: skip
 
 
 def token(given: argparse.Namespace) -> str:
@@ -40,7 +40,7 @@ def token(given: argparse.Namespace) -> str:
             raise UsageError(f"{given.token_file} has no token in it") from None
     if not text.strip().isascii() or not text.strip().isprintable() or not text.strip():
         raise UsageError(
-            f"an API token is needed: make one on the page API tokens of the service, and put it"
+            f"found no API token: make one on the page API tokens of the service, and put it"
             f" into the variable {TOKEN} or a --token-file"
         )
     return text.strip()

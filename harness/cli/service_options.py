@@ -1,4 +1,4 @@
-"""What the commands of the service share: where its data are, and what they need."""
+"""Options that the commands of the service share: where its data are, and what they need."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def add_place(parser: CommandParser) -> None:
     """Add the options that say where the data of a service are."""
     add = parser.add_argument
     add("--data", default="", metavar="DIR",
-        help="where everything is kept (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
+        help="folder with everything (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
     add("--database", default="", metavar="ADDRESS",
-        help="postgresql://USER@HOST/DATABASE instead of files in there")  # fmt: skip
+        help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
 
 
 def folder_command(name: str, description: str, epilog: str) -> CommandParser:
@@ -39,7 +39,7 @@ def folder_command(name: str, description: str, epilog: str) -> CommandParser:
 def add_keep(parser: CommandParser) -> None:
     """Add the option that says how long what is kept."""
     parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
-        help="logs, mail, sessions, checks, marks, originals or audit, for so many days or"
+        help="keep logs, mail, sessions, checks, marks, originals or audit for DAYS or"
         " forever; may be repeated (see gtp-harness prune --help)")  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def require(settings: Settings) -> None:
         UsageError: there is none.
     """
     if not settings.keys.is_dir():
-        raise UsageError(f"{settings.data} has no service")
+        raise UsageError(f"found no service in {settings.data}")
 
 
 def place(given: argparse.Namespace) -> Settings:

@@ -51,7 +51,7 @@ def sentence_of(error: OSError | ValueError, number: int = 1) -> str:
     return f"cannot write to {_NAMES[number]}: {getattr(error, 'strerror', None) or error}"
 
 
-def settled(status: int) -> int:
+def flush_all(status: int) -> int:
     """Write what is left in the standard streams; return the exit status of the whole command."""
     for number, stream in ((2, sys.stderr), (1, sys.stdout)):
         try:

@@ -18,7 +18,7 @@ from harness.escaping import encode_without_surrogates
 from harness.exits import ExitCode
 from harness.judging.strength import Strength, measure
 from harness.options import STATUS_LAST
-from harness.reading.gathered import gather
+from harness.reading.named_case_files import gather
 from harness.reading.suite import expand
 from harness.records import CaseFile
 from harness.report import report_files
@@ -29,35 +29,34 @@ from harness.text import more
 _NAMED = 3  # mistakes that are not caught, in a line
 
 _DESCRIPTION = """\
-Put every test of the case files to an engine for each of the mistakes people
-make (gtp-oracle gtp --mistake list), and tell which mistakes the tests catch.
-A test catches a mistake when the right engine passes it and the mistaken one
-fails it, crashes or hangs at it. No engine is started: all runs in this process.
-Mistakes that show only where the specification is open are left out.
+Measure which common mistakes (gtp-oracle gtp --mistake list) the tests of case files
+catch. Every test is given to one mutant for each mistake. A test catches a mistake if
+the reference engine passes it and the mutant fails it, crashes or hangs. No engine is
+started: everything runs in this process. Mistakes that show only where the
+specification is open are left out.
 
-With --bank, --engine or --mutants the tests are put to these engines instead, each
-started in a sandbox; the assignment says what is right. It tells which test catches
-whom, which tests catch nobody, and, of several CASES, what each of them catches.
-Mutants compare sets of tests and show gaps; their number says nothing of a set's
-worth, for many are equivalent to the program, and many only die or hang.
+With --bank, --engine or --mutants the tests are given to these engines instead, each
+started in a sandbox; the assignment says what is right. The report shows which test
+catches which engine, which tests catch none, and what each of several CASES catches.
+Mutants compare sets of tests and show gaps. Their number says nothing about the worth
+of a set: many are equivalent to the program, and many only crash or hang.
 
 CASES are .gtp or .tst files, folders of them, @FILE, a list of such names, or
-@NAME, cases that ship (gtp-harness cases lists them).
-Without CASES it tells in a table what the sets of an assignment catch, or of all
-assignments: its public tests, the thorough ones that ship beside them, and the
-private ones, if there are any, in its folder or at --private."""
+@NAME, cases that ship (gtp-harness cases lists them). Without CASES, a table shows
+what the sets of an assignment, or of all assignments, catch: the public tests, the
+thorough ones that ship beside them, and private ones in its folder or at --private."""
 
 _EPILOG = """\
 Exit status:
     0  the kill rate is at least that of --at-least
-    1  it is less (which mutants do not count for), or the right engine fails a test;
+    1  it is lower (mutants do not count), or the reference engine fails a test;
        without CASES: the public tests catch less than 70 %, or public and private
        ones together do not catch all or are more than 40
     2  the input was bad
 
-The smallest set is found by branch and bound; where that would take long, by
-greedy choice, and the report says so. Tests are chosen, not commands: what is
-set up before a test, and other tests before it, stays.
+The smallest set is found by branch and bound, or, if that would take too long, by
+greedy choice; the report says which. Tests are chosen, not commands: the commands
+and tests before a chosen test stay.
 
 Examples:
   gtp-harness strength
@@ -81,9 +80,9 @@ def main(arguments: list[str]) -> int:
 
 def _check(parser: CommandParser, given: argparse.Namespace) -> None:
     if not given.assignment and (given.cases or given.private):
-        parser.error("--assignment is needed")
+        parser.error("give --assignment")
     if (given.bank or given.engine or given.mutants) and not given.cases:
-        parser.error("CASES are needed, to be put to these engines")
+        parser.error("give CASES for these engines")
 
 
 def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
@@ -98,8 +97,8 @@ def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
     else:
         found = measure(cases, specification, given.dialect)
     if not found.tests and not found.wrong:
-        parser.error("there is no test in these files")
-    report = strength_report.StrengthReport(found, _called(given, named))
+        parser.error("found no tests in these files")
+    report = strength_report.StrengthReport(found, _subject_name(given, named))
     print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
     if given.json:
         report_files.write(
@@ -119,14 +118,14 @@ def _by_engines(
     asker = bank_runs.EngineAsker(
         specification.commands, given.sandbox, given.dialect, protocol=found.protocol
     )
-    bad = bank_runs.failed_by_right(cases, specification, given.dialect)
+    bad = bank_runs.find_failing(cases, specification, given.dialect)
     with banks.engines(given, found) as engines:
         return bank_runs.measure(
             cases, specification.key, bad, engines, lambda one: asker.failed(cases, one)
         )
 
 
-def _called(given: argparse.Namespace, found: Assignment) -> str:
+def _subject_name(given: argparse.Namespace, found: Assignment) -> str:
     """Return what the tests are put to, as the report calls one of them."""
     if not banks.are_known(given, found):
         return MISTAKE
@@ -146,17 +145,22 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness strength [CASES…] [--assignment A] [OPTION…]"
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
-    add("--assignment", metavar="A", help="whose mistakes, by name or folder")
+    add("--assignment", metavar="A", help="the assignment, by name or folder")
     add("--at-least", type=number(0, "a percentage"), default=100.0, metavar="PERCENT",
         help="kill rate for exit status 0 (default: %(default)g)")  # fmt: skip
     add("--private", action="append", default=[], metavar="PATH",
-        help="without CASES: private case files or a folder of them; may be repeated")  # fmt: skip
-    add("--matrix", action="store_true", help="print the tests × mistakes (or engines), too")
-    add("--json", metavar="FILE", help="write all of it as JSON (with CASES)")
+        help="without CASES: private case files, or a folder of them; may be"
+        " repeated")  # fmt: skip
+    add(
+        "--matrix",
+        action="store_true",
+        help="print a matrix of tests × mistakes (or engines), too",
+    )
+    add("--json", metavar="FILE", help="write everything as JSON (with CASES)")
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
-        help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="of the choice of mutants (default: %(default)s)")  # fmt: skip
+        help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
     banks.add_options(parser)
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser

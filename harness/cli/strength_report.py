@@ -37,18 +37,20 @@ class StrengthReport:
             yield from _matrix(found)
         yield from _mistakes(found)
         yield from _sets(found, sets)
-        yield from _listed("The right engine fails", [_place(test) for test in found.wrong])
-        yield from _listed("No test catches", [_told(one) for one in found.survivors])
+        yield from _section("The reference engine fails", [_place(test) for test in found.wrong])
+        yield from _section("No test catches", [_describe(one) for one in found.survivors])
         yield from _idle(found.idle)
         alone = found.indispensable
-        yield from _listed("Only this test catches something", [_place(test) for test in alone])
+        yield from _section(
+            "No other test catches what this one catches", [_place(test) for test in alone]
+        )
         least, is_least = found.smallest()
         how = (
             "smallest set"
             if is_least
             else "small set (by greedy choice: there may be a smaller one)"
         )
-        yield from _listed(f"A {how} of the same power", [_place(test) for test in least])
+        yield from _section(f"A {how} that catches the same", [_place(test) for test in least])
         if found.open_mistakes:
             names = ", ".join(one.name for one in found.open_mistakes)
             yield f"\nLeft out, for the specification leaves open what they do: {names}"
@@ -56,7 +58,7 @@ class StrengthReport:
 
     def _sum(self, caught: int, total: int) -> str:
         if self._noun == MUTANT:
-            return f"{caught} of {total} mutants are told apart; the others may do the same"
+            return f"{caught} of {total} mutants are caught; the others may be equivalent"
         if self._noun == ENGINE:
             return f"{caught} of {number_of(total, 'engine')} caught"
         return f"kill rate {percent(self._found)} ({caught} of {total} mistakes)"
@@ -78,7 +80,7 @@ def _mistakes(found: Strength) -> Iterator[str]:
 
 def _sets(found: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
     """Yield what each of several sets catches, and what it alone does."""
-    caught = {name: _caught(found, paths) for name, paths in sets.items()}
+    caught = {name: _find_caught(found, paths) for name, paths in sets.items()}
     width = max(map(len, caught), default=0)
     if caught:
         yield f"\n{'':{width}}  tests  caught  by this set alone"
@@ -92,7 +94,7 @@ def _sets(found: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
         yield f"{name:{width}}  {tests:5}  {bits.bit_count():6}  {told}"
 
 
-def _caught(found: Strength, paths: set[str]) -> int:
+def _find_caught(found: Strength, paths: set[str]) -> int:
     bits = 0
     for test in found.tests:
         bits |= test.caught if test.path in paths else 0
@@ -102,7 +104,7 @@ def _caught(found: Strength, paths: set[str]) -> int:
 def _idle(tests: Sequence[MeasuredTest]) -> Iterator[str]:
     shown = at_most([_place(test) for test in tests], _IDLE)
     if tests:
-        yield f"\nCatches nobody ({len(tests)}):"
+        yield f"\nCatches nothing ({len(tests)}):"
         yield from (f"  {line}" for line in shown)
 
 
@@ -122,7 +124,7 @@ def _matrix(found: Strength) -> Iterator[str]:
         yield f"{test.place:{width}}  {marks}"
 
 
-def _listed(heading: str, lines: Sequence[str]) -> Iterator[str]:
+def _section(heading: str, lines: Sequence[str]) -> Iterator[str]:
     if lines:
         yield f"\n{heading} ({len(lines)}):"
         yield from (f"  {line}" for line in lines)
@@ -132,7 +134,7 @@ def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def _told(one: KnownWrong) -> str:
+def _describe(one: KnownWrong) -> str:
     return f"{one.name}  {one_line(one.sentence, 120)}"
 
 

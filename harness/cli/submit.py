@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from harness.client.client import Client, RemoteAssignment
 
 _DESCRIPTION = """\
-Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is
-that of the assignment's page. The receipt is printed once the archive is kept;
-then, once they were run, the results of the public tests. The token of the API needs the
-scope all; submit suffices with --no-wait."""
+Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is the
+address of the assignment's page. The receipt is printed when the archive is stored;
+the results of the public tests follow when they have run. The API token needs the
+scope all; with --no-wait the scope submit is enough."""
 
 _EPILOG = """\
 Exit status:
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.address or not given.file:
-        parser.error("ADDRESS and FILE are needed")
+        parser.error("give ADDRESS and FILE")
     service_client.require_httpx("submit")
     from harness.client import Client, place_of
 
@@ -99,6 +99,6 @@ def command_line() -> CommandParser:
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     service_client.add_token_option(parser)
     add = parser.add_argument
-    add("--no-wait", action="store_true", help="end once it is received")
+    add("--no-wait", action="store_true", help="end as soon as the archive is received")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

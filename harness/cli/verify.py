@@ -20,7 +20,7 @@ from harness.cli.verify_against import with_questions
 from harness.escaping import encode_without_surrogates, one_line, without_surrogates
 from harness.exits import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
-from harness.reading.gathered import gather
+from harness.reading.named_case_files import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
@@ -41,35 +41,35 @@ _COLORS = {
 }
 
 _DESCRIPTION = """\
-Check every expectation of the case files against the oracle: are the answers
-right, does each pattern accept what the specification accepts and nothing else?
+Check every expectation of the case files against the oracle: is the answer right,
+and does the pattern accept exactly what the specification accepts?
 
 CASES are .gtp or .tst files, folders of them, @FILE, a list of such names, or
 @NAME, cases that ship (gtp-harness cases lists them).
 What may be found:
   wrong           the right answer is refused
-  too loose       a wrong answer is accepted: one that a mistaken engine gives
-                  (gtp-oracle gtp --mistake list), or one close to the right one
+  too loose       a wrong answer is accepted: a mutant's (gtp-oracle gtp --mistake list),
+                  or one close to the right answer
   too tight       a form of the right answer is refused, such as B+4.0 for B+4
-  underspecified  the assignment leaves the answer open, and the test does not; or
-                  what a command of the set-up does (once in a file for each reason)
-  unreachable     a command of the set-up is refused, numbered or not, and each
-                  test that depends on it; the game is over before a move; the
-                  engine has quit before a test
-  a question      wrong by a reference that stands alone: all programs of --against
-                  answer what the test expects
+  underspecified  the assignment leaves open the answer, but the test does not; or it
+                  leaves open what a setup command does (once in a file per reason)
+  unreachable     a setup command is refused, with an ID or without, and each test
+                  that depends on it; the game is over before a move; the engine
+                  has quit before a test
+  a question      the reference finds it wrong but stands alone: all programs of
+                  --against answer what the test expects
   duplicate       an earlier test asks the same, up to the symmetries of the board
                   and an exchange of colors"""
 
 _EPILOG = """\
 Exit status:
     0  nothing was found
-    1  something was found (but for what --allow names)
+    1  something was found that --allow does not name
     2  the input was bad, or there was nothing to check
 
-A file's assignment is that of --assignment, of its folder, or what its commands
-tell. Tests of settings, and of commands that the assignment does not define, are
-counted and not checked. To ask again on the same board is no duplicate.
+A file's assignment is given by --assignment, its folder, or its commands. Tests of
+settings, and of commands that the assignment does not define, are counted and not
+checked. Asking again on the same board is not a duplicate.
 
 Examples:
   gtp-harness verify cases/
@@ -84,14 +84,14 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.cases:
-        parser.error("CASES are needed")
+        parser.error("give CASES")
     if given.against and not given.assignment:
         parser.error("--against needs --assignment, whose reference may stand alone")
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
-    found = _verified(cases, given)
+    found = _verify(cases, given)
     allowed = {FindingKind(name) for name in given.allow}
     shown = [one for one in found.findings if one.kind not in allowed]
     if given.format == _TEXT:
@@ -105,7 +105,7 @@ def main(arguments: list[str]) -> int:
     return ExitCode.BROKEN if errors else ExitCode.FAILED if shown else ExitCode.OK
 
 
-def _verified(cases: Sequence[CaseFile], given: Namespace) -> Verified:
+def _verify(cases: Sequence[CaseFile], given: Namespace) -> Verified:
     """Return what is found by the assignment, and by other programs for it if there are some."""
     if not given.assignment:
         return verify(cases, None, given.dialect)
@@ -132,21 +132,24 @@ def command_line() -> CommandParser:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A",
-        help="whose specification, by name or folder (default: see below)")  # fmt: skip
+        help="the assignment, by name or folder (default: see below)")  # fmt: skip
     add("--against", action="append", default=[], metavar="PROGRAM",
-        help="another program for it: where all of them answer as a test expects and the"
+        help="another program for the assignment. If all of them answer as a test expects and the"
         " reference does not, that is a question to the teacher; may be repeated")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
-        help="of these programs; auto: the strongest that works (default: auto)")  # fmt: skip
+        help="sandbox level of these programs; auto: the strongest that works (default:"
+        " auto)")  # fmt: skip
     add("--allow", action="append", default=[], choices=[kind.value for kind in FindingKind],
-        metavar="KIND", help="let one of the above pass; may be repeated")  # fmt: skip
-    add("--json", metavar="FILE", help="write what was found as JSON, what is allowed as well")
+        metavar="KIND", help="let findings of one of the above kinds pass; may be"
+        " repeated")  # fmt: skip
+    add("--json", metavar="FILE", help="write all findings as JSON, allowed ones as well")
     add("--format", choices=(_TEXT, *in_place.FORMATS), default=_TEXT,
-        help="of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0 log; for"
+        help="format of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0"
+        " log; for"
         " each file a line of JSON, as a language server publishes diagnostics (default:"
         " %(default)s)")  # fmt: skip
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
-        help="whose reading of expectations (default: %(default)s)")  # fmt: skip
+        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -1,4 +1,4 @@
-"""``gtp-harness worker``: a machine that runs engines for one that grades."""
+"""``gtp-harness worker``: run engines for the grading machine of a cluster."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import socket
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.cli import cluster
@@ -14,12 +15,13 @@ from harness.cli.option_values import size
 from harness.exits import ExitCode
 
 _DESCRIPTION = """\
-Run engines for a machine that grades: a worker of a cluster. It does one
-submission at a time, so start one for each core. First it tries what grading
-needs (sandbox levels, programs, Pythons, how fast it computes) and announces it;
-it gets only what it can do. It reaches the scheduler, and the machine that grades
-for the bytes of what is tested; it needs no database. Should the scheduler be
-gone, or the worker die, it comes back by itself until a signal ends it."""
+Start a worker of a cluster, which runs engines for the grading machine. It runs one
+submission at a time, so start one for each core. First it tests what it can offer
+(sandbox levels, programs, Pythons, its speed) and announces it; it gets only work that
+fits. It must reach the scheduler and the grading machine. From the latter it fetches
+files, and Python environments that gtp-harness env built there, if it has the same
+Python. It needs no database. If the scheduler goes away or the worker dies, it comes
+back by itself until a signal ends it."""
 
 _EPILOG = """\
 Exit status:
@@ -42,7 +44,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if not given.scheduler:
-        parser.error("the ADDRESS of a scheduler is needed: tls://HOST:PORT")
+        parser.error("give the ADDRESS of a scheduler: tls://HOST:PORT")
     cluster.require()
     from harness import paths
     from harness.cluster import roles, tls
@@ -59,10 +61,21 @@ def main(arguments: list[str]) -> int:
         cache_size=given.cache_size,
         locks=str(Path(tempfile.gettempdir(), f"gtp-harness-{os.getuid()}-{machine}")),
         unsafe=given.unsafe_no_sandbox,
+        environments_size=given.environments_size,
     )
-    while (status := cluster.be("worker", settings)) not in _FATAL:
+    return _stay(lambda: cluster.be("worker", settings))
+
+
+def _stay(be: Callable[[], int]) -> int:
+    """Be a worker again and again; return how it ended if it could not even begin.
+
+    One that has begun comes back even if what it needs is missing for a while: its disk is full.
+    """
+    if (status := be()) in _FATAL:
+        return status
+    while True:
         time.sleep(_PAUSE)
-    return status
+        be()
 
 
 def command_line() -> CommandParser:
@@ -74,18 +87,23 @@ def command_line() -> CommandParser:
     parser.add_argument("scheduler", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--tls", default="", metavar="DIR",
-        help="the folder of certificates: ca.pem and worker.pem")  # fmt: skip
+        help="folder of certificates: ca.pem and worker.pem")  # fmt: skip
     add("--machine", default="", metavar="NAME",
-        help="what this machine is called (default: its host name); all workers of one machine"
-        " say the same")  # fmt: skip
+        help="name of this machine (default: its host name); all workers of one machine must"
+        " give the same one")  # fmt: skip
     add("--host", default="", metavar="ADDRESS",
-        help="by which the scheduler reaches it (default: that by which it reaches the"
-        " scheduler)")  # fmt: skip
+        help="address at which the scheduler reaches this worker (default: the one by which it"
+        " reaches the scheduler)")  # fmt: skip
     add("--cache", default="", metavar="DIR",
-        help="for archives and assignments (default: ~/.cache/gtp-harness/cluster)")  # fmt: skip
+        help="folder for archives, assignments and environments (default:"
+        " ~/.cache/gtp-harness/cluster)")  # fmt: skip
     add("--cache-size", type=size, default="2G", metavar="BYTES",
-        help="of it at most (default: %(default)s)")  # fmt: skip
+        help="most bytes of archives and assignments in --cache (default:"
+        " %(default)s)")  # fmt: skip
+    add("--environments-size", type=size, default="8G", metavar="BYTES",
+        help="most bytes of Python environments in --cache; those in use stay (default:"
+        " %(default)s)")  # fmt: skip
     add("--unsafe-no-sandbox", action="store_true",
-        help="also run what is graded without a sandbox, with all your rights")  # fmt: skip
+        help="also accept work without a sandbox, with all your rights")  # fmt: skip
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

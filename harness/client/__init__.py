@@ -1,4 +1,4 @@
-"""A client of the API of ``gtp-harness serve``; needs httpx."""
+"""A client for the API of ``gtp-harness serve``; needs httpx."""
 
 from harness.client.client import Client, place_of, suite_of
 

@@ -1,7 +1,7 @@
-"""What the API of a service is asked, and how often it is asked again.
+"""Send requests to the API of a service, and repeat those that fail.
 
-A request that may have been lost is sent again under the same idempotency key, so that nothing is
-done twice. A service that says when to come again is not asked before.
+A request that may have been lost is sent again with the same idempotency key, so that nothing is
+done twice. If the service says when to try again, the client waits until then.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RemoteAssignment(NamedTuple):
 
 
 def place_of(address: str) -> RemoteAssignment:
-    """Return what the address of an assignment's page leads to.
+    """Return the assignment of a page's address.
 
     Raises:
         UsageError: it is not such an address.
@@ -64,7 +64,7 @@ class SuitePlace(NamedTuple):
 
 
 def suite_of(address: str) -> SuitePlace:
-    """Return what the address of a suite's page leads to.
+    """Return the suite of a page's address.
 
     Raises:
         UsageError: it is not such an address.
@@ -88,7 +88,7 @@ def _parts(form: re.Pattern[str], address: str, whose: str, example: str) -> dic
 
 
 class Client:
-    """A client with a token. To be closed, or used in a ``with`` statement."""
+    """A client with a token. Close it, or use it in a ``with`` statement."""
 
     def __init__(
         self,
@@ -118,13 +118,13 @@ class Client:
         """Close its connections."""
         self._http.close()
 
-    # --- what is asked ---
+    # --- requests ---
 
     def get(self, path: str, **query: str | int) -> Any:
-        """Return what the API has at a path, such as ``/me``.
+        """Return the answer of the API for a path, such as ``/me``.
 
         Raises:
-            UsageError: the service refuses it, and says why.
+            UsageError: the service refuses the request, and says why.
             ServerError: the service cannot be reached, or failed.
         """
         return self._ask("GET", path, params=query)
@@ -138,7 +138,7 @@ class Client:
             after = page["next"]
 
     def submit(self, place: RemoteAssignment, archive: Path) -> dict[str, Any]:
-        """Submit an archive; return what the API tells of the submission.
+        """Submit an archive; return the submission as the API describes it.
 
         Raises:
             UsageError: the archive cannot be read, or the service refuses it.
@@ -147,21 +147,21 @@ class Client:
         return self._send(place.path, archive, _ARCHIVE, name=archive.name)
 
     def post_run(self, suite: SuitePlace, document: Path, revision: str = "") -> dict[str, Any]:
-        """Post a document of ``run --json``; return what the API tells of the run.
+        """Post a document of ``run --json``; return the run as the API describes it.
 
-        ``revision``: what tells this build of the engine from another; raises as :meth:`submit`.
+        ``revision``: identifies this build of the engine; raises as :meth:`submit`.
         """
         return self._send(suite.path, document, _JSON, revision=revision)
 
     def post_engine(self, suite: SuitePlace, archive: Path, revision: str = "") -> dict[str, Any]:
-        """Post an engine to be run by the service; return what the API tells of the run.
+        """Post an engine for the service to run; return the run as the API describes it.
 
         Raises as :meth:`submit`.
         """
         return self._send(suite.path, archive, _ARCHIVE, name=archive.name, revision=revision)
 
     def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
-        """Yield what the API tells of a run until it is over; raises as :meth:`get`."""
+        """Yield the state of a run until it has ended; raises as :meth:`get`."""
         while True:
             found = self.get(f"{suite.path}/{run}")
             yield found
@@ -170,15 +170,15 @@ class Client:
             self._pause(1.0)
 
     def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
-        """Return how a run differs from a former one, by their ids; raises as :meth:`get`.
+        """Compare a run with an earlier one, by their ids; raises as :meth:`get`.
 
-        ``former``: empty for the run before.
+        ``former``: the earlier run; empty: the one before.
         """
         found: dict[str, Any] = self.get(f"{suite.path}/{run}/comparison", **{"with": former})
         return found
 
     def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
-        """Yield what the API tells of a submission until it is checked; raises as :meth:`get`."""
+        """Yield the state of a submission until it is checked; raises as :meth:`get`."""
         while True:
             found = self.get(f"{place.path}/{submission}")
             yield found
@@ -186,7 +186,7 @@ class Client:
                 return
             self._pause(1.0)
 
-    # --- how it is asked ---
+    # --- sending and repeating ---
 
     def _send(self, path: str, file: Path, kind: str, **query: str) -> dict[str, Any]:
         try:
@@ -215,7 +215,7 @@ class Client:
         raise ServerError(f"{self._base}: {_why(answer)}")
 
     def _answer(self, method: str, path: str, **rest: Any) -> httpx.Response | None:
-        """Return the answer; None: it is not known whether the request arrived."""
+        """Return the answer, or None if the request may not have arrived."""
         try:
             return self._http.request(method, path, **rest)
         except httpx.TransportError:
@@ -235,13 +235,13 @@ class Client:
 
 
 def _wait(answer: httpx.Response | None, again: int) -> float:
-    """Return how many seconds to wait: as the service says, else longer each time."""
+    """Return the seconds to wait: as the service says, else longer each time."""
     said = answer.headers.get("retry-after", "") if answer is not None else ""
     return min(float(said), _LONGEST) if said.isdigit() else float(2**again)
 
 
 def _why(answer: httpx.Response) -> str:
-    """Return what a problem says; else the status."""
+    """Return the detail of a problem document, else the status."""
     try:
         return str(answer.json()["detail"])
     except (ValueError, KeyError, TypeError):

@@ -1,16 +1,18 @@
-"""Units of work carried to other machines by Dask, and their words carried back.
+"""Run units of work on other machines with Dask, and bring their results back.
 
-Data flow: a grading hands units to a *carrier*, which decides what goes next and what goes again.
-The *porter*, a process of its own, is the only one of the server that speaks to Dask; it also
-serves bytes by their SHA-256. A *worker* fetches the bytes, does the unit as everywhere
-(:mod:`harness.work`), and writes the result as lines of JSON. The ledger is the only truth:
-what is lost on the way is done again.
+Data flow: a grading hands units to a *dispatcher*, which decides which unit is sent next and which
+is sent again. The *connector*, a process of its own, is the only process of the server that speaks
+to Dask; it also serves bytes by their SHA-256. A *worker* fetches the bytes, runs the unit as
+everywhere (:mod:`harness.work`), and writes the result as lines of JSON. The ledger is the only
+truth: what is lost on the way is run again.
 
-* ``rules``: who gets what, and when; pure, so that a simulation has the same;
-* ``records``: what passes between them, checked on reading;
-* ``carrier``, ``believing``: in the process of the grading, and what it believes of what comes;
-* ``porter``, ``serving``: beside it, and the bytes;
-* ``desk``, ``fetching``, ``announcing``: on a worker; ``errand``: what Dask runs there;
-* ``guarding``, ``unpickling``, ``roles``: what nobody may send, and who may ask for what;
-* ``processes``: a scheduler and a worker from their start to their end.
+* ``rules``: which worker gets which unit, and when; pure, so that a simulation can use them;
+* ``records``: the messages between these processes, checked on reading;
+* ``dispatcher``, ``report_checks``: in the process of the grading; checks of a worker's report;
+* ``connector``, ``bytes_server``: beside it; ``hub``: one connector for several dispatchers;
+* ``status_query``, ``cluster_state``: the state of a cluster, for people;
+* ``sendable_environments``: of this machine; ``environment_store``: fetched by a worker;
+* ``unit_executor``, ``fetching``, ``announcing``: on a worker; ``dask_task``: run by Dask;
+* ``message_filter``, ``unpickling``, ``roles``: messages that are refused, and who may send which;
+* ``cluster_processes``: run a scheduler or a worker from start to end.
 """

@@ -1,7 +1,7 @@
 """``python -m harness.cluster KIND``: a process of a cluster, with its settings on standard input.
 
-Exit status: 0 when it was asked to end, 2 where something is not as it must be, 3 where the
-harness failed, 4 when the scheduler cannot be reached.
+Exit status: 0 if it was asked to end, 2 if a setting or certificate is wrong, 3 if the harness
+failed, 4 if the scheduler cannot be reached.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from harness.cluster import processes
-from harness.cluster.porter import LOST, NoSchedulerError
-from harness.cluster.records import PorterSettings, SchedulerSettings, WorkerSettings
+from harness.cluster import cluster_processes
+from harness.cluster.connector import NoSchedulerError
+from harness.cluster.connector_link import LOST, SCHEDULER
+from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
 from harness.errors import HarnessError, SandboxError
 from harness.exits import ExitCode
 from harness.work import plain_values
 from harness.work.parent import die_with_parent
 
 KINDS: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
-    "scheduler": (SchedulerSettings, lambda settings: processes.schedule(settings, _tell)),
-    "worker": (WorkerSettings, lambda settings: processes.work(settings, _tell)),
-    "porter": (PorterSettings, processes.carry),
+    "scheduler": (SchedulerSettings, lambda settings: cluster_processes.schedule(settings, _tell)),
+    "worker": (WorkerSettings, lambda settings: cluster_processes.work(settings, _tell)),
+    "connector": (ConnectorSettings, cluster_processes.carry),
+    "look": (ConnectorSettings, lambda settings: cluster_processes.look(settings, _tell)),
 }
 
 
@@ -35,7 +37,7 @@ def main(arguments: list[str]) -> int:
             settings = plain_values.read(kind, source.readline(), "the settings")
         be(settings)
     except NoSchedulerError as error:
-        return _complain(str(error), LOST)
+        return _complain(f"{SCHEDULER}{error}", LOST)
     except SandboxError as error:
         return _complain(str(error), ExitCode.FAULT)
     except (HarnessError, OSError) as error:

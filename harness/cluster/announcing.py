@@ -1,16 +1,16 @@
-"""What a worker has for grading: looked for and tried, then announced."""
+"""Find out and test what a worker has for grading, then announce it."""
 
 from __future__ import annotations
 
-import hashlib
-import time
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.assignments import needs
-from harness.assignments.python import fingerprint, of_system
+from harness.assignments.python import of_system
 from harness.cluster.rules import Facts
 from harness.environments import environment_cache, interpreters
-from harness.environments.records import EnginePython
+from harness.environments.records import EnginePython, Interpreter, fingerprint
 from harness.errors import SandboxError, UsageError
 from harness.sandbox import levels
 from harness.sandbox.levels import EscapeError
@@ -18,28 +18,34 @@ from oracle import __version__
 
 LEVELS = ("3", "2", "1")
 OFF = "off"
-REFERENCE = 0.09  # seconds that the machine takes by which times are told
-_ROUNDS = 5  # of the calibration, of which the quickest counts
-_WORK = 1_000_000  # steps of a round; REFERENCE is how long they take
 
 
-def facts(address: str, machine: str, pythons: Sequence[EnginePython], *, unsafe: bool) -> Facts:
-    """Return what this machine has.
+def facts(
+    machine: str,
+    pythons: Sequence[EnginePython],
+    bases: Sequence[Interpreter],
+    pace: float,
+    *,
+    unsafe: bool,
+) -> Facts:
+    """Return what this machine has; its address is not known yet.
 
+    ``bases``: Pythons for which it takes environments. ``pace``: how fast it computes.
     ``unsafe``: engines may run without a sandbox, too.
 
     Raises:
         SandboxError: no level holds here, and ``unsafe`` is not said; or one does not hold.
     """
-    proven = [*held(), *([OFF] if unsafe else [])]
+    proven = [*find_working_levels(), *([OFF] if unsafe else [])]
     if not proven:
         raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
     tools = tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path)
     prints = tuple(dict.fromkeys(one.fingerprint for one in pythons))
-    return Facts(address, machine, __version__, tuple(proven), tools, prints, pace())
+    kinds = tuple(dict.fromkeys(one.base for one in bases))
+    return Facts("", machine, __version__, tuple(proven), tools, prints, pace, kinds)
 
 
-def held() -> Iterator[str]:
+def find_working_levels() -> Iterator[str]:
     """Yield the sandbox levels that have just held here.
 
     Raises:
@@ -60,27 +66,23 @@ def pythons() -> list[EnginePython]:
     found = []
     for stored in environment_cache.all_of_them():
         try:
-            own = interpreters.asked(stored.program)
+            own = interpreters.inspect_python(stored.program)
         except UsageError:
             continue
-        found.append(EnginePython(own.program, own.described(), fingerprint(own)))
+        found.append(EnginePython(own.program, own.describe(), fingerprint(own)))
     try:
         return [of_system(), *found]
     except UsageError:
         return found
 
 
-def pace() -> float:
-    """Return how long this machine computes for what the reference machine does in a second."""
-    return round(min(_round() for _ in range(_ROUNDS)) / REFERENCE, 4)
+def bases(store: Path) -> list[Interpreter]:
+    """Return the Pythons with which environments work that were built on another machine.
 
-
-def _round() -> float:
-    """Return the seconds of CPU time of one round: as engines are, most of it is Python."""
-    begun = time.process_time()
-    found, state = 0, hashlib.sha256()
-    for number in range(_WORK):
-        found = (found * 31 + number) & 0xFFFFFFFF
-        if not number % 64:
-            state.update(found.to_bytes(4))
-    return time.process_time() - begun
+    ``store``: the folder for these. As root, engines run as another user, who must get there.
+    """
+    if os.geteuid() != 0:
+        return interpreters.of_all_versions()
+    if not interpreters.is_open(str(store)):
+        return []
+    return [one for one in interpreters.of_all_versions() if interpreters.is_open(one.program)]

@@ -7,18 +7,21 @@ never on the disk: private ones are among them, and a worker does not know which
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import http.client
 import os
 import shutil
 import ssl
+import stat
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from harness.cluster import roles
+from harness.cluster.bytes_server import MOST_AT_ONCE, SIZES
+from harness.cluster.held_folder import HeldFolder
 from harness.errors import HarnessError, UsageError
 from harness.work.records import Sha256, WorkUnit
 
@@ -28,91 +31,164 @@ _PATIENCE = 30.0  # seconds without a byte
 _PIECE = 1 << 20
 _UNFINISHED = ".unfinished-"
 _TMPFS = "tmpfs"
-_ROOM, _HELD = "gtp-harness-cases-", "held"  # the folder of a worker, and its lock in there
+_ROOM, _IN_USE = "gtp-harness-cases-", "in-use-"  # folders of a worker: in memory, in its cache
 
 
 class FetchError(HarnessError):
     """Bytes cannot be had: the unit is to go to another worker."""
 
 
+class Missing(NamedTuple):
+    """A file that is to be fetched."""
+
+    sha256: Sha256
+    place: Path  # where it is to lie
+
+
+class ByteConnection:
+    """A connection to who gives out bytes, kept from one unit to the next; to be closed.
+
+    A greeting by TLS costs more than all files of a usual unit.
+    """
+
+    def __init__(self, address: str, tls: ssl.SSLContext | None) -> None:
+        """``address``: such as https://10.0.0.1:4711; ``tls``: needed for https.
+
+        Raises:
+            FetchError: the one is with TLS, and the other is not.
+        """
+        place = urlsplit(address)
+        is_secure = place.scheme == "https"
+        if (tls is None) is is_secure:
+            raise FetchError(f"{address} is not served as this worker was told: with TLS, or not")
+        self.address = address
+        self._connection = (
+            http.client.HTTPSConnection(place.netloc, timeout=_PATIENCE, context=tls)
+            if is_secure
+            else http.client.HTTPConnection(place.netloc, timeout=_PATIENCE)
+        )
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def ask(self, token: str, names: Sequence[Sha256]) -> Iterator[http.client.HTTPResponse]:
+        """Give the answer to a request for files.
+
+        Raises:
+            FetchError: it is an error, or there is none.
+        """
+        with contextlib.ExitStack() as failing:
+            failing.callback(self.close)  # of what is not read to its end, the rest is there
+            with self._answer(f"/{token}/{','.join(names)}") as answer:
+                if answer.status >= http.client.BAD_REQUEST:
+                    what = ", ".join(names)
+                    raise FetchError(f"the server has not given {what} ({answer.status})")
+                yield answer
+            failing.pop_all()
+
+    def _answer(self, path: str) -> http.client.HTTPResponse:
+        """Ask; once more if the server has hung up since the last unit."""
+        try:
+            if self._connection.sock:
+                with contextlib.suppress(ConnectionError, ssl.SSLEOFError):
+                    return self._request(path)
+                self.close()
+            self._connection.connect()
+            self._check_server()
+            return self._request(path)
+        except (OSError, http.client.HTTPException) as error:
+            raise _unreachable_error(error) from None
+
+    def _request(self, path: str) -> http.client.HTTPResponse:
+        self._connection.request("GET", path)
+        return self._connection.getresponse()
+
+    def _check_server(self) -> None:
+        """Make sure that it is a server that answers, not another worker."""
+        found = self._connection.sock
+        if isinstance(found, ssl.SSLSocket) and roles.role(found.getpeercert()) != roles.SERVER:
+            raise FetchError(f"{self.address} has no certificate of a server")
+
+
 class Source:
     """Where the bytes of one unit come from."""
 
-    def __init__(self, address: str, token: str, tls: ssl.SSLContext | None) -> None:
-        """``address``: such as https://10.0.0.1:4711; ``tls``: needed for https."""
-        place = urlsplit(address)
-        self._host, self._port = place.hostname or "", place.port or 0
+    def __init__(self, connection: ByteConnection, token: str) -> None:
+        self._connection = connection
         self._token = token
-        self._tls = tls if place.scheme == "https" else None
-        if (tls is None) is (place.scheme == "https"):
-            raise FetchError(f"{address} is not served as this worker was told: with TLS, or not")
 
-    def begin(self) -> None:
-        """Tell that the unit is in hand.
+    def fetch(self, wanted: Sequence[Missing], most: int = LARGEST) -> None:
+        """Write bytes into files, each of which is there as a whole or not at all.
 
-        Raises:
-            FetchError: the server has given it to another one, or cannot be reached.
-        """
-        with self._asked("begin"):
-            pass
-
-    def fetch(self, sha256: Sha256, into: Path) -> None:
-        """Write bytes into a file, which is there as a whole or not at all.
+        All come with one answer. The server then knows that the unit is in hand.
+        ``most``: bytes of each.
 
         Raises:
             FetchError: they cannot be had, or are others.
         """
-        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=into.parent)
+        for first in range(0, len(wanted), MOST_AT_ONCE):
+            some = wanted[first : first + MOST_AT_ONCE]
+            with self._connection.ask(self._token, [one.sha256 for one in some]) as answer:
+                for one, size in zip(some, _sizes(answer, len(some)), strict=True):
+                    if size > most:
+                        raise FetchError(f"{one.sha256} has more than {most} bytes")
+                    _write(answer, size, one)
+
+
+def _unreachable_error(error: Exception) -> FetchError:
+    return FetchError(f"the server cannot be reached: {error}")
+
+
+def _sizes(answer: http.client.HTTPResponse, count: int) -> list[int]:
+    """Return how many bytes of an answer belong to each file."""
+    found = [one for one in answer.getheader(SIZES, "").split(",") if one.isdecimal()]
+    if len(found) != count:
+        raise FetchError("the server has not told how large the files are")
+    return [int(one) for one in found]
+
+
+def _write(answer: http.client.HTTPResponse, size: int, missing: Missing) -> None:
+    """Write so many bytes of an answer into a file."""
+    folder = missing.place.parent
+    try:
+        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=folder)
         unfinished = Path(name)
         try:
-            with os.fdopen(handle, "wb") as file, self._asked(sha256) as answer:
-                found, size = hashlib.sha256(), 0
-                while piece := answer.read(_PIECE):
+            with os.fdopen(handle, "wb") as file:
+                found = hashlib.sha256()
+                for piece in _pieces(answer, size):
                     found.update(piece)
                     file.write(piece)
-                    size += len(piece)
-                    if size > LARGEST:
-                        raise FetchError(f"{sha256} has more than {LARGEST} bytes")
-            if found.hexdigest() != sha256:
-                raise FetchError(f"the server has sent other bytes than {sha256}")
+            if found.hexdigest() != missing.sha256:
+                raise FetchError(f"the server has sent other bytes than {missing.sha256}")
             unfinished.chmod(0o444)
-            unfinished.replace(into)
-        except OSError as error:
-            raise FetchError(f"cannot write into {into.parent}: {error.strerror}") from None
+            unfinished.replace(missing.place)
         finally:
             unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise FetchError(f"cannot write into {folder}: {error.strerror}") from None
 
-    @contextlib.contextmanager
-    def _asked(self, what: str) -> Iterator[http.client.HTTPResponse]:
-        connection = self._connection()
-        try:
-            connection.connect()
-            self._check_server(connection)
-            connection.request("GET", f"/{self._token}/{what}")
-            answer = connection.getresponse()
-            if answer.status >= http.client.BAD_REQUEST:
-                raise FetchError(f"the server has not given {what} ({answer.status})")
-            yield answer
-        except (OSError, http.client.HTTPException) as error:
-            raise FetchError(f"the server cannot be reached: {error}") from None
-        finally:
-            connection.close()
 
-    def _connection(self) -> http.client.HTTPConnection:
-        if self._tls:
-            return http.client.HTTPSConnection(
-                self._host, self._port, timeout=_PATIENCE, context=self._tls
-            )
-        return http.client.HTTPConnection(self._host, self._port, timeout=_PATIENCE)
-
-    def _check_server(self, connection: http.client.HTTPConnection) -> None:
-        """Make sure that it is a server that answers, not another worker."""
-        if self._tls and roles.role(connection.sock.getpeercert()) != roles.SERVER:  # type: ignore[union-attr]
-            raise FetchError(f"{self._host}:{self._port} has no certificate of a server")
+def _pieces(answer: http.client.HTTPResponse, size: int) -> Iterator[bytes]:
+    """Yield the next so many bytes of an answer."""
+    try:
+        while size:
+            piece = answer.read(min(size, _PIECE))
+            if not piece:
+                raise FetchError("the server has sent less than it told")
+            size -= len(piece)
+            yield piece
+    except (OSError, http.client.HTTPException) as error:
+        raise _unreachable_error(error) from None
 
 
 class Cache:
-    """Files by their SHA-256 on the disk, so many bytes at most; processes share it."""
+    """Files by their SHA-256 on the disk, so many bytes at most; processes share it.
+
+    ``in_use`` has links to the files of the unit in hand: another process may make room meanwhile.
+    """
 
     def __init__(self, folder: Path, most: int) -> None:
         """Make it where it is not.
@@ -124,32 +200,77 @@ class Cache:
         self._most = most
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._own = HeldFolder(folder, _IN_USE)
+            self.in_use = self._own.path / "store"
+            self.in_use.mkdir(0o700)
         except OSError as error:
-            raise UsageError(f"cannot make {folder}: {error.strerror}") from None
+            raise UsageError(f"cannot use {folder} as a cache: {error.strerror}") from None
 
-    def bring(self, wanted: Collection[Sha256], source: Source) -> None:
-        """Let files be there; others go, those that were not used for longest first.
+    def use(self, wanted: Iterable[Sha256]) -> list[Missing]:
+        """Let files be in use; return those that are to be fetched first."""
+        return [
+            Missing(sha256, self.in_use / sha256)
+            for sha256 in dict.fromkeys(wanted)
+            if not self._is_kept(sha256)
+        ]
 
-        Raises:
-            FetchError: they cannot be had.
-        """
-        for sha256 in dict.fromkeys(wanted):
-            path = self.folder / sha256
-            if not _is_whole(path, sha256):
-                source.fetch(sha256, path)
-            os.utime(path)
-        self._make_room(set(wanted))
+    def _is_kept(self, sha256: Sha256) -> bool:
+        own = self.in_use / sha256
+        with contextlib.suppress(FileNotFoundError):  # not kept, or not any more
+            own.hardlink_to(self.folder / sha256)
+        if not _is_whole(own, sha256):
+            return False
+        os.utime(own)
+        return True
 
-    def _make_room(self, kept: set[Sha256]) -> None:
-        found = [(path.stat().st_mtime, path) for path in self.folder.iterdir() if path.is_file()]
-        size = sum(path.stat().st_size for _, path in found)
-        for _, path in sorted(found):
+    def keep(self, fetched: Iterable[Missing]) -> None:
+        """Keep what was fetched; others go, those that were not used for longest first."""
+        for one in fetched:
+            _share(one.place, self.folder / one.sha256)
+        self._make_room()
+
+    def clear(self) -> None:
+        """Use no file any more."""
+        for path in self.in_use.iterdir():
+            path.unlink()
+
+    def close(self) -> None:
+        """Remove what this process has for itself."""
+        self._own.close()
+
+    def _make_room(self) -> None:
+        found = sorted(_kept(self.folder))
+        size = sum(one.size for one in found)
+        for one in found:
             if size <= self._most:
                 return
-            if path.name not in kept:
-                with contextlib.suppress(FileNotFoundError):  # another worker was faster
-                    size -= path.stat().st_size
-                    path.unlink()
+            if not one.is_in_use:
+                one.path.unlink(missing_ok=True)  # another worker may have been faster
+                size -= one.size
+
+
+class _CachedFile(NamedTuple):
+    """A file of a cache; those that were not used for longest are the first."""
+
+    used: float
+    size: int
+    is_in_use: bool
+    path: Path
+
+
+def _kept(folder: Path) -> Iterator[_CachedFile]:
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # just removed by another worker
+            told = path.lstat()
+            if stat.S_ISREG(told.st_mode):
+                yield _CachedFile(told.st_mtime, told.st_size, told.st_nlink > 1, path)
+
+
+def _share(own: Path, shared: Path) -> None:
+    """Put a file in its place for all, instead of a damaged one if there is one."""
+    beside = own.with_suffix(".shared")
+    beside.hardlink_to(own)
+    beside.replace(shared)
 
 
 def _is_whole(path: Path, sha256: str) -> bool:
@@ -171,25 +292,20 @@ class Memory:
         """
         if not _is_in_memory(MEMORY):
             raise UsageError(
-                f"{MEMORY} is no memory file system here: case files may be private, and are not"
-                " to lie on a worker's disk"
+                f"{MEMORY} is not a memory file system here: case files may be private, and are"
+                " not to lie on a worker's disk"
             )
-        _sweep()
-        self._room = tempfile.TemporaryDirectory(prefix=_ROOM, dir=MEMORY)
-        self._held = Path(self._room.name, _HELD).open("w")  # noqa: SIM115 - as long as we live
-        fcntl.flock(self._held, fcntl.LOCK_EX)
-        print(os.getpid(), file=self._held, flush=True)
-        self.folder = Path(self._room.name, "store")
-        self.room = Path(self._room.name, "room")  # where they are laid out under their names
+        self._own = HeldFolder(MEMORY, _ROOM)
+        self.folder = self._own.path / "store"
+        self.room = self._own.path / "room"  # where they are laid out under their names
         self.room.mkdir()
-        Path(self._room.name).chmod(0o711)  # as root, engines run as somebody else
+        self._own.path.chmod(0o711)  # as root, engines run as somebody else
         self.room.chmod(0o711)
         self.clear()
 
-    def bring(self, wanted: Collection[Sha256], source: Source) -> None:
-        """Let files be there; raises as :meth:`Cache.bring`."""
-        for sha256 in dict.fromkeys(wanted):
-            source.fetch(sha256, self.folder / sha256)
+    def places(self, wanted: Iterable[Sha256]) -> list[Missing]:
+        """Return where files are to be fetched to."""
+        return [Missing(sha256, self.folder / sha256) for sha256 in dict.fromkeys(wanted)]
 
     def clear(self) -> None:
         """Remove what is there."""
@@ -198,17 +314,7 @@ class Memory:
 
     def close(self) -> None:
         """Remove the folder."""
-        self._held.close()
-        self._room.cleanup()
-
-
-def _sweep() -> None:
-    """Remove the folders of workers that were killed: the kernel has freed what they held."""
-    for path in MEMORY.glob(f"{_ROOM}*/{_HELD}"):
-        with contextlib.suppress(OSError), path.open("a") as held:  # another user's, or held
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.stat().st_size:  # or just made, and not locked yet
-                shutil.rmtree(path.parent, ignore_errors=True)
+        self._own.close()
 
 
 def _is_in_memory(place: Path) -> bool:

@@ -1,8 +1,8 @@
-"""Second opinions: of attempts that are done on several machines, which result is believed.
+"""Second opinions: decide which result to believe if an attempt ran on several machines.
 
-Two runs agree if they have the same verdicts and broke in the same ways: what an engine says may
-differ. Two that differ are judged by a third one. A worker that stands alone against two others,
-on other machines, is a liar, or its machine is broken. Pure.
+Two runs agree if they have the same verdicts and the same kinds of engine failure; the output of
+an engine may differ. If two runs differ, a third one decides. A worker that two others, on other
+machines, outvote is a liar, or its machine is broken. Pure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ENOUGH = 3  # opinions
 
 
 class RoundVerdict(NamedTuple):
-    """What is believed."""
+    """The result of a round: what is believed."""
 
     word: AttemptFinished
     liars: tuple[str, ...] = ()  # addresses of workers
@@ -32,12 +32,12 @@ class _Opinion(NamedTuple):
 
 
 class Opinions:
-    """What several workers say of the same attempts."""
+    """The results of several workers for the same attempts."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[_Opinion]] = {}
 
-    def hear(self, address: str, machine: str, word: AttemptFinished) -> RoundVerdict | None:
+    def add(self, address: str, machine: str, word: AttemptFinished) -> RoundVerdict | None:
         """Take in what a worker says; return what is believed, None: another one is to say it."""
         found = self._found.setdefault(word.basis, [])
         found.append(_Opinion(address, machine, word))

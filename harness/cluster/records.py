@@ -1,15 +1,16 @@
-"""What passes between carrier, porter and worker, as plain data. All immutable."""
+"""The records that dispatcher, connector and worker exchange: plain data, all immutable."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from harness.cluster.rules import Facts, Needs
+from harness.environments.records import PackedEnvironment
 from harness.work.records import Sha256, WorkUnit
 
 
 class SchedulerSettings(NamedTuple):
-    """What a scheduler is told."""
+    """The settings of a scheduler."""
 
     host: str
     port: int
@@ -17,7 +18,7 @@ class SchedulerSettings(NamedTuple):
 
 
 class WorkerSettings(NamedTuple):
-    """What a worker is told."""
+    """The settings of a worker."""
 
     scheduler: str
     tls: str
@@ -27,18 +28,20 @@ class WorkerSettings(NamedTuple):
     cache_size: int  # bytes
     locks: str  # a folder that all workers of this machine have
     unsafe: bool  # engines may run without a sandbox
+    environments_size: int  # bytes of environments that were fetched
 
 
-class PorterSettings(NamedTuple):
-    """What a porter is told."""
+class ConnectorSettings(NamedTuple):
+    """The settings of a connector."""
 
     scheduler: str
     tls: str  # the folder of certificates; empty: none
     host: str  # an address of this machine, by which workers reach it
     port: int  # 0: any
+    watches: bool = False  # also tell, every few seconds, what each worker does
 
 
-class Lying(NamedTuple):
+class ServedFile(NamedTuple):
     """Bytes on the server."""
 
     sha256: Sha256
@@ -46,52 +49,91 @@ class Lying(NamedTuple):
 
 
 class Load(NamedTuple):
-    """A unit that the porter is to send: from the carrier."""
+    """A unit for the connector to send: from the dispatcher."""
 
     id: str  # never used again
     number: int  # what has a smaller one goes before
     unit: WorkUnit  # without places: they are the server's own
-    files: tuple[Lying, ...]  # all that the unit names
+    files: tuple[ServedFile, ...]  # all that the unit names
     needs: Needs
     only: tuple[str, ...]  # addresses of workers, of which one is to do it
+    environment: PackedEnvironment | None = None  # for a worker that does not have it
 
 
-class Errand(NamedTuple):
+class Drop(NamedTuple):
+    """A load that is no longer needed: to the connector."""
+
+    id: str
+
+
+Order = Load | Drop
+
+
+class DaskTask(NamedTuple):
     """A unit as a worker gets it."""
 
     unit: WorkUnit
     bytes_at: str  # such as https://10.0.0.1:4711
     token: str  # good for this one
+    environment: PackedEnvironment | None = None  # to be fetched if it is not there
 
 
-class Brought(NamedTuple):
-    """What a worker says when it comes back."""
+class WorkerReport(NamedTuple):
+    """The report of a worker about a unit."""
 
     machine: str
     lines: tuple[str, ...]  # words of harness.work, without their line ends
     trouble: str = ""  # of the worker itself: then the unit goes to another one
 
 
-class Present(NamedTuple):
-    """The workers that are there: from the porter, whenever it changes."""
+class PresentWorkers(NamedTuple):
+    """The present workers: from the connector, whenever they change."""
 
     workers: tuple[Facts, ...]
 
 
-class Back(NamedTuple):
-    """A worker came back: from the porter."""
+class FinishedUnit(NamedTuple):
+    """A unit with a report: from the connector."""
 
     id: str
     address: str  # of the worker
     brought: str  # JSON of Brought, which nobody has looked at
 
 
-class Lost(NamedTuple):
-    """A unit does not come back: from the porter."""
+class LostUnit(NamedTuple):
+    """A unit that will get no report: from the connector."""
 
     id: str
     why: str
     begun: bool  # a worker had it in hand
 
 
-News = Present | Back | Lost
+class WorkerStatus(NamedTuple):
+    """A worker at a moment, as the scheduler and the worker itself report it."""
+
+    facts: Facts
+    name: str  # of its process
+    load: float  # per cent of a core
+    memory: int  # bytes
+    silent: float  # seconds since it was heard
+    loads: tuple[str, ...]  # ids of what it has, at work or waiting
+    done: int = 0  # units, by its own account
+    troubles: int = 0  # units that it could not do, by its own account
+    trouble: str = ""  # the last of them
+
+
+class DepartedWorker(NamedTuple):
+    """A worker that has left."""
+
+    address: str
+    at: float  # seconds since 1970
+
+
+class ClusterState(NamedTuple):
+    """The state of a cluster at a moment: from a connector that watches."""
+
+    workers: tuple[WorkerStatus, ...]
+    left: tuple[DepartedWorker, ...] = ()  # the last ones, since the scheduler was started
+
+
+News = PresentWorkers | FinishedUnit | LostUnit | ClusterState

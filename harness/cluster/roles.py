@@ -1,9 +1,9 @@
-"""Who somebody is, by the certificate that they show, and what each may ask for.
+"""The role of a peer, from its certificate, and the operations that each role may ask for.
 
-Dask knows no roles: anyone who reaches a scheduler may run code on all workers. Here a certificate
-says what its owner is. A worker may say that it lives, and give the results of its tasks, and
-nothing else; nobody but the scheduler speaks to a worker. Without TLS, which is for one machine
-alone, everybody on it may do all.
+Dask has no roles: anyone who reaches a scheduler may run code on all workers. Here a certificate
+names the role of its owner. A worker may only say that it is alive and give the results of its
+tasks; only the scheduler speaks to a worker. Without TLS, which is allowed only on one machine,
+everybody on it may do everything.
 """
 
 from __future__ import annotations

@@ -1,18 +1,22 @@
-"""Who gets what, and when: the rules of carrying, pure.
+"""The rules by which workers get units, pure.
 
-* No more units are on their way than twice the workers that are there: a worker has one at work
-  and one that waits for it, so that it is never idle, and little is lost with it.
-* What was never tried goes before what goes again; then the earlier unit. So nobody waits behind
-  somebody's program that kills workers.
+* At most two units are under way for each worker: one that it runs and one that waits for it. So
+  a worker is never idle, and little is lost if it dies.
+* A unit that was never tried goes before one that goes again; then the earlier unit goes first.
+  So nobody waits behind a program that kills workers.
 * A unit goes only to a worker that has the version, the sandbox level, the programs and the
-  Python that it needs. What a worker has is announced as resources of Dask, and asked for as
-  such, so that Dask itself holds to it, too.
+  Python that it needs, or a Python with which the environment that is sent works. Workers announce
+  what they have as resources of Dask, and units ask for these resources, so that Dask itself
+  enforces this, too.
+* A worker gets nothing if it says that it is more than four times as slow or as fast as the
+  reference machine.
 * One attempt in a hundred is done twice, on two machines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 ON_THE_WAY = 2  # units for each worker
@@ -20,20 +24,22 @@ SECONDED = 100  # of so many attempts one is done twice
 MOST_DEATHS = 3  # of workers under one attempt, by itself: then it is a fault
 _OURS = "gtp-harness"  # what our resources begin with
 _SLOWEST = 1000.0  # paces that can be
+PACES = (0.25, 4.0)  # those of workers that get something
 _PACE = f"{_OURS} pace"
 
 
 class Needs(NamedTuple):
-    """What a worker must have for a unit."""
+    """The resources that a worker must have for a unit."""
 
     version: str  # of the harness
     level: str  # of the sandbox, or off
     tools: tuple[str, ...] = ()  # programs
     python: str = ""  # fingerprint; empty: none
+    base: str = ""  # the Python for which the environment can be sent; empty: it is not sent
 
 
 class Facts(NamedTuple):
-    """A worker, as it announces itself."""
+    """The resources that a worker announces."""
 
     address: str
     machine: str
@@ -41,10 +47,22 @@ class Facts(NamedTuple):
     levels: tuple[str, ...]
     tools: tuple[str, ...]
     pythons: tuple[str, ...]
-    pace: float = 1.0  # how long it computes for what the reference machine does in a second
+    pace: float = 1.0  # seconds that it computes for what the reference machine does in one
+    bases: tuple[str, ...] = ()  # Pythons for which it takes environments
 
 
-def room(workers: int, on_the_way: int) -> int:
+def wrong_with_pace(pace: float) -> str:
+    """Return why a worker gets nothing for its pace; empty: it may have something.
+
+    One that says that it is slow gives engines more time: how much more is bounded.
+    """
+    least, most = PACES
+    if least <= pace <= most:
+        return ""
+    return f"its pace is {pace:g}, and paces from {least:g} to {most:g} are taken"
+
+
+def count_free(workers: int, on_the_way: int) -> int:
     """Return how many units may be sent now."""
     return max(0, ON_THE_WAY * workers - on_the_way)
 
@@ -56,10 +74,34 @@ def order(tries: int, index: int) -> tuple[int, int]:
 
 def fits(facts: Facts, needs: Needs) -> bool:
     """Whether a worker has what a unit needs."""
-    return asked(needs).keys() <= announced(facts).keys()
+    return _list_required(needs) <= _had(facts) and _has_python(facts, needs)
 
 
-def places(
+def _has_python(facts: Facts, needs: Needs) -> bool:
+    """Whether a worker has the environment of a unit, or can be sent it."""
+    is_sent = bool(needs.base) and needs.base in facts.bases
+    return not needs.python or needs.python in facts.pythons or is_sent
+
+
+def missing(facts: Facts, needs: Needs) -> list[str]:
+    """Return what a worker has not of what a unit needs, in words."""
+    found = [one.removeprefix(f"{_OURS} ") for one in _list_required(needs) - _had(facts)]
+    python = [] if _has_python(facts, needs) else [needs.base or "the Python of the assignment"]
+    return sorted(one for one in found if not one.startswith("python ")) + python
+
+
+# Each worker is asked for each unit.
+@lru_cache(maxsize=1 << 8)
+def _list_required(needs: Needs) -> frozenset[str]:
+    return frozenset(list_requested_resources(needs))
+
+
+@lru_cache(maxsize=1 << 14)
+def _had(facts: Facts) -> frozenset[str]:
+    return frozenset(list_announced_resources(facts))
+
+
+def eligible_workers(
     workers: Iterable[Facts],
     needs: Needs,
     not_on: Collection[str] = (),
@@ -82,25 +124,35 @@ def is_seconded(basis: str) -> bool:
 # --- as resources of Dask ----------------------------------------------------------------------
 
 
-def asked(needs: Needs) -> dict[str, float]:
-    """Return the resources that a unit asks for."""
-    return dict.fromkeys(_names(needs.version, [needs.level], needs.tools, [needs.python]), 1.0)
+def list_requested_resources(needs: Needs) -> dict[str, float]:
+    """Return the resources that a unit asks for.
+
+    Of an environment that can be sent, a worker has one of two things, which Dask cannot ask for:
+    it is left to the choice of workers.
+    """
+    pythons = [] if needs.base else [needs.python]
+    return dict.fromkeys(_names(needs.version, [needs.level], needs.tools, pythons), 1.0)
 
 
-def announced(facts: Facts) -> dict[str, float]:
+def list_announced_resources(facts: Facts) -> dict[str, float]:
     """Return the resources that a worker announces."""
-    names = _names(facts.version, facts.levels, facts.tools, facts.pythons)
+    names = _names(facts.version, facts.levels, facts.tools, facts.pythons, facts.bases)
     return {**dict.fromkeys(names, 1.0), _PACE: facts.pace}
 
 
 def _names(
-    version: str, levels: Iterable[str], tools: Iterable[str], pythons: Iterable[str]
+    version: str,
+    levels: Iterable[str],
+    tools: Iterable[str],
+    pythons: Iterable[str],
+    bases: Iterable[str] = (),
 ) -> list[str]:
     return [
         f"{_OURS} version {version}",
         *(f"{_OURS} level {one}" for one in levels),
         *(f"{_OURS} tool {one}" for one in tools),
         *(f"{_OURS} python {one}" for one in pythons if one),
+        *(f"{_OURS} base {one}" for one in bases),
     ]
 
 
@@ -113,7 +165,8 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     is_pace = isinstance(pace, int | float) and 0 < pace < _SLOWEST
     if not (is_pace and all(map(str.isprintable, (address, name, *resources)))):
         return None
-    found: dict[str, list[str]] = {"version": [], "level": [], "tool": [], "python": []}
+    kinds = ("version", "level", "tool", "python", "base")
+    found: dict[str, list[str]] = {kind: [] for kind in kinds}
     for resource in sorted(resources):
         ours, _, rest = resource.partition(" ")
         kind, _, value = rest.partition(" ")
@@ -121,6 +174,6 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
             found[kind].append(value)
     if len(found["version"]) != 1:
         return None
-    levels, tools, pythons = (tuple(found[kind]) for kind in ("level", "tool", "python"))
+    (version,), levels, tools, pythons, bases = map(tuple, found.values())
     machine = name.rpartition(":")[0]
-    return Facts(address, machine, found["version"][0], levels, tools, pythons, pace)
+    return Facts(address, machine, version, levels, tools, pythons, pace, bases)

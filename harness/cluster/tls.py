@@ -1,4 +1,4 @@
-"""Where a cluster is reached, and the certificates that its parts show each other.
+"""The address of a cluster, and the certificates that its parts show each other.
 
 On one machine there may be plain TCP; anything else is TLS, in which both ends show a certificate
 of the cluster's own authority.
@@ -6,6 +6,7 @@ of the cluster's own authority.
 
 from __future__ import annotations
 
+import datetime
 import ipaddress
 import ssl
 from pathlib import Path
@@ -23,7 +24,7 @@ _EXPECTED = "expected tls://HOST:PORT, or tcp://127.0.0.1:PORT on this machine a
 
 
 class Papers(NamedTuple):
-    """A folder of certificates, and which of them is one's own."""
+    """A folder of certificates, and the role of this process."""
 
     folder: Path
     role: str  # one of harness.cluster.roles.ROLES
@@ -62,11 +63,11 @@ class Papers(NamedTuple):
         }
         return Security(tls_ca_file=str(self.authority), require_encryption=True, **own)
 
-    def listening(self) -> ssl.SSLContext:
+    def server_context(self) -> ssl.SSLContext:
         """Return what answers others."""
         return self._context(ssl.PROTOCOL_TLS_SERVER)
 
-    def asking(self) -> ssl.SSLContext:
+    def client_context(self) -> ssl.SSLContext:
         """Return what asks others: who they are is in their certificate, not in their address."""
         return self._context(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -112,6 +113,33 @@ def _parts(address: str) -> tuple[str, str]:
     if port is None or place.scheme not in ("tcp", "tls") or not place.hostname or place.path:
         raise UsageError(f"cannot read the address {address!r} of the scheduler: {_EXPECTED}")
     return place.scheme, place.hostname
+
+
+def good_until(folder: str) -> datetime.datetime | None:
+    """Return when the first certificate ends of those a machine that grades has; None: no TLS.
+
+    Raises:
+        UsageError: one cannot be read, or has ended, or is not good yet.
+    """
+    if not folder:
+        return None
+    from cryptography import x509
+
+    found, now = Papers(Path(folder), roles.SERVER), datetime.datetime.now(datetime.UTC)
+    ends: list[datetime.datetime] = []
+    for path in (found.authority, found.own):
+        try:
+            one = x509.load_pem_x509_certificate(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path} is not a certificate that can be read: {error}") from None
+        if not one.not_valid_before_utc <= now < one.not_valid_after_utc:
+            raise UsageError(
+                f"{path} is good from {one.not_valid_before_utc:%Y-%m-%d} to"
+                f" {one.not_valid_after_utc:%Y-%m-%d}: gtp-harness cluster certificates makes"
+                " new ones, in a new folder"
+            )
+        ends.append(one.not_valid_after_utc)
+    return min(ends)
 
 
 def is_here(host: str) -> bool:

@@ -1,10 +1,10 @@
-"""Pickles that can do nothing: in a process that hears strangers, only known names are looked up.
+"""Make pickles harmless: in a process that hears strangers, only known names are looked up.
 
-Dask unpickles much of what comes: what a client asks its scheduler for, types and exceptions that
-workers tell. A pickle is a program: it may call whatever it can name. So :func:`restrict` puts a
-reader in the place of Python's own that names nothing but what it was told is allowed. Anything
-else becomes a :class:`Nothing`, and a pickle that cannot be read at all does, too, so that nobody
-can end a connection with one.
+Dask unpickles much of what it receives: requests of clients to their scheduler, types and
+exceptions from workers. A pickle is a program: it may call whatever it can name. So
+:func:`restrict` replaces Python's unpickler by one that looks up only allowed names. Anything else
+becomes a :class:`Nothing`, and so does a pickle that cannot be read at all, so that nobody can end
+a connection with one.
 
 This is what Python's documentation calls *restricting globals*.
 """
@@ -23,7 +23,7 @@ Name = tuple[str, str]  # of a module, and of what is in it
 
 
 class Nothing:
-    """What is made instead of something that may not be: it takes whatever it is given."""
+    """The stand-in for an object whose name is not allowed: it accepts any arguments."""
 
     def __new__(cls, *_: object, **__: object) -> Nothing:
         """Make one."""
@@ -42,7 +42,7 @@ def reader(allowed: Collection[Name]) -> type[pickle.Unpickler]:
     known = frozenset(allowed)
 
     class Reader(pickle.Unpickler):
-        """Reads pickles without doing what they say."""
+        """Read pickles without running them."""
 
         def find_class(self, module: str, name: str) -> Any:
             """Return what a pickle names, if it may."""
@@ -81,13 +81,13 @@ def refuse_objects() -> None:
 
     merge = core.merge_and_deserialize
 
-    def merged(header: Any, frames: Any, deserializers: object = None) -> Any:
+    def merge_plain(header: Any, frames: Any, deserializers: object = None) -> Any:
         try:
             return merge(header, frames, deserializers=_PLAIN)
         except Exception:  # noqa: BLE001 - strangers write it: whatever is wrong with it is theirs
             return Nothing()
 
-    core.merge_and_deserialize = merged
+    core.merge_and_deserialize = merge_plain
 
 
 def _read(own: type[pickle.Unpickler], file: Any, options: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What may be said to a program at some place of a conversation, as a declaration has it. Pure.
+"""The commands that a declaration allows at a place of a conversation. Pure.
 
 What is not declared is left open: nobody could say which of two answers is right. So a command has
 the arguments that are declared, or wrong ones that are; a board is begun before anything is asked
@@ -28,7 +28,14 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
 )
-from harness.declared.following import ConversationState, Place, after, bound, place_of, width
+from harness.declared.following import (
+    ConversationState,
+    Place,
+    after,
+    bind_arguments,
+    place_of,
+    width,
+)
 from harness.declared.refusing import refuses
 from harness.records import Reply
 
@@ -39,7 +46,7 @@ _REMEMBERED = 20_000  # lines
 
 
 class Allowing:
-    """What may be said next; told of the conversation by :meth:`hear`.
+    """What may be said next; told of the conversation by :meth:`observe`.
 
     Attributes: ``state``, where it stands; ``is_over``, whether the game on the board is, after
     which no move is played.
@@ -61,7 +68,7 @@ class Allowing:
         self.is_over = False
 
     def copy(self) -> Allowing:
-        """Return the same place of a conversation, which goes on by itself."""
+        """Return the same place of a conversation, which continues by itself."""
         other = Allowing.__new__(Allowing)
         other.__dict__.update(self.__dict__)  # several times as fast as copy()
         other.state = self.state.copy()
@@ -82,8 +89,8 @@ class Allowing:
                 return True
         return False
 
-    def hear(self, line: str, reply: Reply) -> bool:
-        """Go on after a command and the right reply to it; what is refused does nothing.
+    def observe(self, line: str, reply: Reply) -> bool:
+        """Continue after a command and the right reply to it; what is refused does nothing.
 
         Returns whether it was refused.
         """
@@ -178,7 +185,7 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
         return "turn" if argument.drawn == COLOR and not is_free else argument.drawn
 
     def _has_size(self, command: DeclaredCommand, words: list[str]) -> bool:
-        told = bound(command, words, self._game)
+        told = bind_arguments(command, words, self._game)
         columns, rows = (told.get(SIZE) or told.get(one, "") for one in (COLUMN_COUNT, ROW_COUNT))
         sizes = {(str(wide), str(high)) for wide, high in self._game.sizes}
         return (columns, rows) in sizes

@@ -1,4 +1,4 @@
-"""What cases cannot ask of a declared game, which is not a fault of its declaration. Pure."""
+"""Limits of cases for a declared game that are not a fault of its declaration. Pure."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from harness.declared.observed import Heard, Observed, Tried
 from harness.declared.observing import Observer
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
-from harness.declared.reference import unfollowed
+from harness.declared.reference import find_unlisted_files
 from harness.errors import EngineError
 from harness.records import Reply
 
@@ -43,31 +43,33 @@ def calibrate(
     """
     began = time.monotonic()
     with ExitStack() as ends:
-        fresh = ends.enter_context(_asked(reference._replace(fresh=True)))
-        heard = {name: ends.enter_context(_asked(program)) for name, program in engines.items()}
+        fresh = ends.enter_context(_open_program(reference._replace(fresh=True)))
+        heard = {
+            name: ends.enter_context(_open_program(program)) for name, program in engines.items()
+        }
         observer = Observer(tried, seed, fresh, heard)
-        observer.seen.unfollowed = _unfollowed(tried, reference)
+        observer.seen.unfollowed = _find_unlisted_files(tried, reference)
         observer.begin()
         while not budget.is_over(began, observer.seen.conversations):
             observer.observe()
     return observer.seen
 
 
-def _unfollowed(tried: Tried, reference: ProgramStart) -> list[str]:
+def _find_unlisted_files(tried: Tried, reference: ProgramStart) -> list[str]:
     told = tried.declaration.reference
-    return unfollowed(reference.words, reference.folder, told.files if told else ())
+    return find_unlisted_files(reference.words, reference.folder, told.files if told else ())
 
 
 @contextlib.contextmanager
-def _asked(program: ProgramStart) -> Iterator[Heard]:
+def _open_program(program: ProgramStart) -> Iterator[Heard]:
     """Give what a program answers; fewer replies than commands where it breaks."""
     asked = ProgramProcess(program)
 
-    def heard(commands: tuple[str, ...]) -> tuple[Reply, ...]:
+    def hear(commands: tuple[str, ...]) -> tuple[Reply, ...]:
         try:
             return tuple(asked.replies(conversation(commands, program.natures)))
         except EngineError:
             return asked.answered
 
     with contextlib.closing(asked):
-        yield heard
+        yield hear

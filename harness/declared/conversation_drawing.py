@@ -53,7 +53,7 @@ _WEIGHTS = {_MOVE: 24, _BAD: 4, ASKS: 8, CHOOSES: 4, SETS: 2, _AGAIN: 1, _BACK: 
 _NEAR, _LISTED = 0.6, 0.6  # how often a point is drawn near a stone, and from a list
 _LOOKED_UP = 0.5  # how often the list is asked for after a right move was refused
 _AGAIN_AT_ONCE = 0.5  # how often a sized board is begun once more
-_OPENED = 0.3  # how often a conversation goes on from one that was given
+_OPENED = 0.3  # how often a conversation continues from one that was given
 _AROUND = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0))
 
 
@@ -91,7 +91,7 @@ class Drawer:
         self._pieces = [(kind, one) for kind in _WEIGHTS for one in self._choices[kind]]
         weights = (_WEIGHTS[kind] / len(self._choices[kind]) for kind, _ in self._pieces)
         self._weights = list(accumulate(weights))
-        self._last = _compared(declaration)
+        self._last = _list_compared_commands(declaration)
         self._sized = {one.name for one in declaration.commands if is_sized(one)}
         self._words: dict[str, Sequence[ArgumentDrawer]] = {}  # by the names of commands
         self._names = _PlaceNames(declaration.game)
@@ -106,9 +106,9 @@ class Drawer:
 
         ``length``: how many moves, questions and the like it has between its opening and its last
         questions. ``answer``: the right reply to each command as it is drawn; without it, replies
-        are guessed. ``known``: what to go on from instead of an opening.
+        are guessed. ``known``: what to continue from instead of an opening.
         """
-        return _Conversation(self, answer, known).drawn(length)
+        return _Conversation(self, answer, known).draw(length)
 
     @property
     def settings(self) -> tuple[DeclaredCommand, ...]:
@@ -305,7 +305,7 @@ class _Conversation:
         self._now = (known.now if known else drawer.nothing).copy()
         self._said = list(known.commands) if known else []
 
-    def drawn(self, length: int) -> Script:
+    def draw(self, length: int) -> Script:
         for line in () if self._said else self._drawer.opening(self._now.state):
             self._say(line)
         for _ in range(length):
@@ -334,7 +334,7 @@ class _Conversation:
             return
         reply = self._answer(line) if self._answer else guess
         self._said.append(line)
-        is_refused = now.hear(line, reply)
+        is_refused = now.observe(line, reply)
         if reply.text:
             self._drawer.read(line, now.state, reply.text)
         command, over = now.state.lines[line].command, self._declaration.game.over
@@ -362,7 +362,7 @@ class _Conversation:
         return [(name, self._drawer.text(name)) for name in sorted(named)]
 
 
-def _compared(declaration: Declaration) -> list[DeclaredCommand]:
+def _list_compared_commands(declaration: Declaration) -> list[DeclaredCommand]:
     """Return the questions and choices whose answers are compared."""
     asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
     return [*asks, *declaration.of_kind(CHOOSES)]

@@ -175,11 +175,11 @@ def read(path: Path) -> Declaration:
         raise AssignmentError(f"cannot be read: {error.strerror}", place.file) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
-    found = made_of(toml_schema.read_table(table, FIELDS, place), place)
+    found = parse_declaration(toml_schema.read_table(table, FIELDS, place), place)
     return found or Declaration(commands=with_standard((), DeclaredGame()))
 
 
-def made_of(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
+def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
     """Return what the values of :data:`FIELDS` declare; None: they declare nothing.
 
     Raises:
@@ -220,7 +220,7 @@ def with_standard(
 ) -> tuple[DeclaredCommand, ...]:
     """Return the commands with those of GTP that begin a game and play, where others do not."""
     if game.protocol != GTP:
-        return tuple(_fitting(one, game) for one in commands)
+        return tuple(_fit_to_game(one, game) for one in commands)
     kinds = {one.kind for one in commands if one.name not in STANDARD}
     names = {one.name for one in commands}
     added = [
@@ -228,10 +228,10 @@ def with_standard(
         for name in ("boardsize", "clear_board", "play")
         if name not in names and STANDARD[name].kind not in kinds
     ]
-    return tuple(_fitting(one, game) for one in (*added, *commands))
+    return tuple(_fit_to_game(one, game) for one in (*added, *commands))
 
 
-def _fitting(command: DeclaredCommand, game: DeclaredGame) -> DeclaredCommand:
+def _fit_to_game(command: DeclaredCommand, game: DeclaredGame) -> DeclaredCommand:
     """Return a command without the usual wrong arguments that are none of its own in this game."""
     if command.bad != _BAD:
         return command
@@ -316,9 +316,14 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], ASKS))
     kind = toml_schema.one_of(*KINDS)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == ASKS else usual._replace(reply=(FREE,))
-    fields = {
+    return DeclaredCommand(**toml_schema.read_table(value, _command_fields(kind, usual), place))
+
+
+def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
+    """Return the keys of a command; ``usual``: what it is where a key is missing."""
+    return {
         "name": Field(toml_schema.text),
-        "kind": Field(toml_schema.text, kind),
+        "kind": Field(toml_schema.one_of(*KINDS), kind),
         "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
         "bad": Field(toml_schema.list_of(_template), usual.bad),
         "reply": Field(_reply, usual.reply),
@@ -326,7 +331,6 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
         "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
         "plays": Field(toml_schema.flag, usual.plays),
     }
-    return DeclaredCommand(**toml_schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")

@@ -17,7 +17,7 @@ FILE = "specification.py"
 _FUNCTION = "specify"
 
 
-def extended(declared: Specification, folder: Path) -> Specification:
+def extend(declared: Specification, folder: Path) -> Specification:
     """Return the specification that a folder's own file makes of the declared one, if it has one.
 
     Raises:

@@ -105,7 +105,7 @@ class ReferenceEngine(Engine):
         number = words.pop(0) if is_number(words[0]) else ""
         reply = self.reply(" ".join(words))
         status = "=" if reply.ok else "?"
-        return f"{status}{number} {_closed(reply.text)}\n\n"
+        return f"{status}{number} {_drop_empty_lines(reply.text)}\n\n"
 
     def reply(self, command: str) -> Reply:
         """Return the reply to a command, which has no id."""
@@ -118,7 +118,7 @@ class ReferenceEngine(Engine):
         return self._replies(commands, self.session.folder)
 
     def right(self, command: str) -> Reply:
-        """Return the reply to a command, and do not go on."""
+        """Return the reply to a command, and do not continue."""
         if self._ahead and self._ahead[0][0] == command:
             return self._ahead[0][1]
         return self.replies((*self.said, command))[-1]
@@ -144,7 +144,7 @@ class ReferenceEngine(Engine):
         return self
 
     def follow(self, command: str, reply: Reply) -> None:
-        """Go on as if the reference had given this reply, such as the move of another engine."""
+        """Continue as if the reference had given this reply, such as another engine's move."""
         state, name = self.session.state, command.partition(" ")[0]
         declared = self.declaration.command(name)
         refused = self.refuses(reply)
@@ -154,7 +154,7 @@ class ReferenceEngine(Engine):
             said = (state.as_move(command, reply.text),) if is_move else ()
         else:
             said = (command,)
-        state.hear(command, refused=refused, chosen=reply.text)
+        state.observe(command, refused=refused, chosen=reply.text)
         self.said += said
         if self._ahead and said == self._ahead[0][:1]:
             self._ahead.popleft()
@@ -163,6 +163,6 @@ class ReferenceEngine(Engine):
         self.session.running = name != "quit"
 
 
-def _closed(text: str) -> str:
+def _drop_empty_lines(text: str) -> str:
     """Return a text without empty lines, as a reply of GTP is."""
     return "\n".join(line or " " for line in text.split("\n")) if "\n" in text else text

@@ -66,7 +66,7 @@ class _DeclaredQuestion:
 
     def _steps(self, moment: SceneMoment, random: Random) -> list[SceneCommand]:
         laid = [one for one in self._at(moment).steps(moment, random) if not one.asked]
-        return [*laid, *self._settings(random), self._drawn(self._command, laid, random)]
+        return [*laid, *self._settings(random), self._draw(self._command, laid, random)]
 
     def _settings(self, random: Random) -> Iterator[SceneCommand]:
         """Yield what the teacher's commands set, which every test sets itself."""
@@ -74,11 +74,11 @@ class _DeclaredQuestion:
         for one in drawer.settings:
             yield SceneCommand(drawer.command(one, ConversationState(self._whole)))
 
-    def _drawn(
+    def _draw(
         self, command: DeclaredCommand, laid: list[SceneCommand], random: Random
     ) -> SceneCommand:
         state = ConversationState(self._whole)
         for one in laid:
-            state.hear(one.command)
+            state.observe(one.command)
         drawn = Drawer(self._whole, random, self._folder).command(command, state)
         return SceneCommand(drawn, asked=True, why="This is what the reference answers.")

@@ -1,4 +1,4 @@
-"""What a conversation has led to, as far as a declaration tells: size, stones, turn. Pure.
+"""The state of a conversation, as far as a declaration tells: size, stones, turn. Pure.
 
 Nobody here knows the rules: a stone stays where it was played, captured or not.
 """
@@ -59,7 +59,7 @@ class _Lines(dict[str, LineMeaning]):
             self.clear()
         name, _, rest = line.strip().partition(" ")
         command, game = self._declaration.command(name), self._declaration.game
-        words = bound(command, rest.split(), game) if command else {}
+        words = bind_arguments(command, rest.split(), game) if command else {}
         place = place_of(words.get(VERTEX, ""), game)
         found = self[line] = LineMeaning(name, command, words, place, _leads(name, command))
         return found
@@ -103,7 +103,7 @@ class ConversationState:
         self.listed: tuple[Place, ...] = ()
 
     def copy(self) -> ConversationState:
-        """Return the same state, which goes on by itself."""
+        """Return the same state, which continues by itself."""
         other = ConversationState.__new__(ConversationState)
         other.__dict__.update(self.__dict__)  # several times as fast as copy()
         other.moves, other._turns, other._taken = self.moves.copy(), self._turns.copy(), None
@@ -130,7 +130,7 @@ class ConversationState:
             self._taken = {move.place for move in self.moves}
         return self._taken
 
-    def hear(self, line: str, *, refused: bool = False, chosen: str = "") -> None:
+    def observe(self, line: str, *, refused: bool = False, chosen: str = "") -> None:
         """Follow a command; ``chosen``: the reply to one that chooses. What is refused does
         nothing.
         """
@@ -138,7 +138,7 @@ class ConversationState:
             self.follow(self.lines[line], chosen)
 
     def follow(self, said: LineMeaning, chosen: str = "") -> None:
-        """Follow a line that was not refused; see :meth:`hear`."""
+        """Follow a line that was not refused; see :meth:`observe`."""
         if said.leads:
             said.leads(self, said, chosen)
 
@@ -221,7 +221,9 @@ def after(color: str, colors: Sequence[str]) -> str:
     return colors[(colors.index(color) + 1) % len(colors)] if color in colors else colors[0]
 
 
-def bound(command: DeclaredCommand, words: list[str], game: DeclaredGame) -> dict[str, str]:
+def bind_arguments(
+    command: DeclaredCommand, words: list[str], game: DeclaredGame
+) -> dict[str, str]:
     """Return the words of a command by what its arguments are; a vertex may have two."""
     found: dict[str, str] = {}
     rest = iter(words)

@@ -1,4 +1,4 @@
-"""What a teacher is told of a declaration that was tried. Pure.
+"""Remarks for a teacher on a declaration that was tried. Pure.
 
 A declaration that is too strict accuses everybody, one that is too lax is blind. Each note names
 the command, the key, and what would be better as far as that was found out.
@@ -82,7 +82,7 @@ def notes(seen: Observed, declaration: Declaration) -> list[Note]:
             _choices(command, tally),
         )
         found += [Note(command.name, *note) for some_ in every for note in some_]
-    return [*found, *_forgotten(seen, declaration), *_questions(seen)]
+    return [*found, *_note_forgotten(seen, declaration), *_questions(seen)]
 
 
 Told = tuple[Matter, str]
@@ -94,11 +94,11 @@ def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Ite
     elif seen.listed and command.name not in seen.listed:
         yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
     if tally.right >= _FEW and tally.refused == tally.right:
-        told = f"; the first time it said {_quoted(tally.refusal)}"
+        told = f"; the first time it said {_quote(tally.refusal)}"
         text = f"the reference refused it {_times(tally.refused, tally.right)}{told}: are its"
         yield Matter.ALWAYS_REFUSED, f"{text} arguments, colors, vertices and sizes right?"
     if command.instead and tally.asked >= _FEW and tally.texts.keys().isdisjoint(command.instead):
-        words = " or ".join(map(_quoted, command.instead))
+        words = " or ".join(map(_quote, command.instead))
         yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
 
 
@@ -109,7 +109,7 @@ def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
     for template, (asked, refused) in tally.bad.items():
         taken = asked - refused
         if command.kind != ASKS and taken >= max(_FEW, _SOME * asked):
-            text = f"the reference took the wrong arguments {_quoted(template)}"
+            text = f"the reference took the wrong arguments {_quote(template)}"
             yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
 
 
@@ -143,7 +143,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
 
 def _example(pairs: Iterable[ReplyPair]) -> str:
     pair = next(pair for pair in pairs if not pair.is_same)
-    return f"{_quoted(pair.right.text)} and {_quoted(pair.got.text)}"
+    return f"{_quote(pair.right.text)} and {_quote(pair.got.text)}"
 
 
 def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
@@ -164,7 +164,7 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:
             hint = f'keeps = "{FIRST_WORD}"'
-        told = f"the reference's play refuses its own choice {_quoted(text)}"
+        told = f"the reference's play refuses its own choice {_quote(text)}"
         yield Matter.CHOICE, f"{told} ({number_of(times, 'time')}): is it {hint}?"
 
 
@@ -172,13 +172,13 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
 
 
 def _of_game(seen: Observed, declaration: Declaration) -> Iterator[Note]:
-    for text in (*_sizes(seen), *_turns(seen, declaration), *_refused(seen, declaration)):
+    for text in (*_sizes(seen), *_turns(seen, declaration), *_note_refusals(seen, declaration)):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
         yield from (Note("", Matter.GAME, text) for text in _over(seen))
     elif not seen.ends:
         ask, is_ = declaration.game.over
-        text = f"no game ended: {ask} never said {_quoted(is_)} (over)"
+        text = f"no game ended: {ask} never said {_quote(is_)} (over)"
         yield Note("", Matter.NEVER_REACHED, text)
     for name, times in seen.broken.items():
         if times:
@@ -188,7 +188,7 @@ def _of_game(seen: Observed, declaration: Declaration) -> Iterator[Note]:
 
 def _sizes(seen: Observed) -> Iterator[str]:
     if seen.sizes_refused:
-        yield f"the reference refuses {some(map(_quoted, seen.sizes_refused), 4)} (sizes)"
+        yield f"the reference refuses {some(map(_quote, seen.sizes_refused), 4)} (sizes)"
 
 
 def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
@@ -202,19 +202,19 @@ def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
         yield f'{text}: turns = "{ALTERNATE}"?'
 
 
-def _refused(seen: Observed, declaration: Declaration) -> Iterator[str]:
+def _note_refusals(seen: Observed, declaration: Declaration) -> Iterator[str]:
     """Say where moves seem to be refused by a reply that says all is well."""
     pattern = declaration.game.refused
     for command in declaration.of_kind(MOVES):
         texts = seen.tallies[command.name].texts
         told = [text for text in texts if text]
         if not pattern and texts[""] and told:
-            text = f"{command.name} says nothing, and sometimes {_quoted(told[0])}"
+            text = f"{command.name} says nothing, and sometimes {_quote(told[0])}"
             yield f"{text}: is that a refusal (refused = …)?"
     if pattern and not any(
         re.search(pattern, text) for tally in seen.tallies.values() for text in tally.texts
     ):
-        yield f"no reply matched {_quoted(pattern)} (refused)"
+        yield f"no reply matched {_quote(pattern)} (refused)"
 
 
 def _over(seen: Observed) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _over(seen: Observed) -> Iterator[str]:
             yield f'{name} says {said}: does that end a game? over = {{ ask = "{name}", is = … }}'
 
 
-def _forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+def _note_forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
     for name in seen.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
@@ -261,8 +261,8 @@ def _questions(seen: Observed) -> Iterator[Note]:
         yield Note(
             name,
             Matter.QUESTION,
-            f"{one.engines} engines agree on {_quoted(one.got)} where the reference says"
-            f" {_quoted(one.right)} ({number_of(len(every), 'time')}): who is right? {said}",
+            f"{one.engines} engines agree on {_quote(one.got)} where the reference says"
+            f" {_quote(one.right)} ({number_of(len(every), 'time')}): who is right? {said}",
         )
 
 
@@ -270,5 +270,5 @@ def _times(count: int, total: int) -> str:
     return f"{count} of {number_of(total, 'time')}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f"'{one_line(text, _SHOWN)}'" if text else "nothing"

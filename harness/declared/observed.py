@@ -1,4 +1,4 @@
-"""What was seen when a declaration was tried: counts, of which nothing is said yet."""
+"""Counts from the trial of a declaration, without a judgement."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Observer:
 
     def observe(self) -> None:
         """Try one conversation; raises as :meth:`begin`."""
-        heard = self._drawn()
+        heard = self._draw()
         self.seen.conversations += 1
         self._count(heard)
         self._follow_moves(heard)
@@ -74,7 +74,7 @@ class Observer:
         if self.seen.conversations <= _PROBED:
             self._prober.probe(said)
 
-    def _drawn(self) -> list[ObservedExchange]:
+    def _draw(self) -> list[ObservedExchange]:
         engine = self._specification.right_engine()
         assert isinstance(engine, ReferenceEngine)
         heard: list[ObservedExchange] = []

@@ -1,8 +1,8 @@
 """A program that is asked whole conversations: its process, kept for as long as that is sound.
 
-A process is asked on where a conversation goes on from the last one. It is asked another one only
-if that one begins a board of a size and makes every setting anew that was made before: modes
-outlive games. Anything else meets a new process.
+A process is asked further commands if a conversation continues the last one. It is asked another
+conversation only if that one begins a board of a size and repeats every setting that was made
+before: modes outlive games. Anything else gets a new process.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.declared.reference_answers import keys
-from harness.engine.ahead import Ahead
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.process import EngineProcess
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
+from harness.engine.send_ahead import Ahead
 from harness.engine.translation import sessions_of
 from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
@@ -73,7 +73,7 @@ def conversation(commands: tuple[str, ...], natures: Natures, folder: str = "") 
     said = commands[: next(ends, len(commands))]
     files = [_file(command, natures, folder) for command in said]
     contents = [Path(file).read_bytes() if file else b"" for file in files]
-    told = (_naming(*one) for one in zip(said, files, strict=True))
+    told = (_command_with_file(*one) for one in zip(said, files, strict=True))
     names = keys(zip(said, contents, strict=True))
     return Conversation(tuple(told), tuple(names), tuple(filter(None, files)))
 
@@ -87,7 +87,7 @@ def _file(command: str, natures: Natures, folder: str) -> str:
     return str(path) if path.is_file() else ""
 
 
-def _naming(command: str, file: str) -> str:
+def _command_with_file(command: str, file: str) -> str:
     if not file:
         return command
     name, _, *rest = command.split()
@@ -138,7 +138,7 @@ class ProgramProcess:
 
     def __init__(self, program: ProgramStart) -> None:
         self._program = program
-        self._protocol = named(program.protocol)
+        self._protocol = find_protocol(program.protocol)
         # The longest-lived first: closing it ends the box in which processes run.
         self._sandbox = sandbox_for(
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures

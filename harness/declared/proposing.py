@@ -72,16 +72,16 @@ class Proposal(NamedTuple):
 
 def propose(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> Proposal:
     """Ask a program and read tests; return what they seem to mean."""
-    used = _used(cases)
-    names = dict.fromkeys((*trial.listed(), *used))
-    if not trial.listed() and trial.protocol == GTP:
+    used = _collect_arguments(cases)
+    names = dict.fromkeys((*trial.list_commands(), *used))
+    if not trial.list_commands() and trial.protocol == GTP:
         names.update(dict.fromkeys(name for name in STANDARD if trial.knows(name)))
-    opening = _opening(trial, cases)
+    opening = _guess_opening(trial, cases)
     commands = [
         _command(
             trial,
             name,
-            _paired(used, name, cases),
+            _join_pairs(used, name, cases),
             opening,
             cases,
         )
@@ -103,7 +103,7 @@ def _are_numbered(used: dict[str, list[list[str]]]) -> bool:
     return len(pairs) > len(plays) / 2
 
 
-def _paired(
+def _join_pairs(
     used: dict[str, list[list[str]]], name: str, cases: Sequence[CaseFile]
 ) -> list[list[str]]:
     """Return arguments with the two numbers of a point as one word, where points have two."""
@@ -118,7 +118,7 @@ def _is_about_engine(name: str) -> bool:
     return nature is not None and not nature.needs and not nature.sets_up
 
 
-def _used(cases: Sequence[CaseFile]) -> dict[str, list[list[str]]]:
+def _collect_arguments(cases: Sequence[CaseFile]) -> dict[str, list[list[str]]]:
     """Return by name the arguments with which commands stand in tests."""
     found: dict[str, list[list[str]]] = {}
     for case in cases:
@@ -128,7 +128,7 @@ def _used(cases: Sequence[CaseFile]) -> dict[str, list[list[str]]]:
     return found
 
 
-def _opening(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> list[str]:
+def _guess_opening(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> list[str]:
     """Return what begins a board: as in GTP, or as the first test does."""
     usual = [line.format(3) for line in _FIRST]
     if all(reply.ok for reply in trial.replies(*usual)) or not cases:
@@ -171,7 +171,7 @@ def _game(
     if wrong.text and (wrong.ok or trial.protocol != GTP):
         words = " ".join(re.findall(r"[^\W\d]+", wrong.text)[:2])
         yield Guess("refused", f"(?i){words}", f"it answers 'play x a1' with '{wrong.text}'")
-    if ask := _ending(trial, opening, commands):
+    if ask := _guess_ending(trial, opening, commands):
         found = {"ask": ask, "is": "|".join(_RESULTS)}
         yield Guess("over", found, f"the name of {ask}, and what it says at first")
 
@@ -185,7 +185,7 @@ def _turns(trial: ProtocolTrial, opening: list[str]) -> Iterator[Guess]:
         yield Guess("turns", "any" if is_any else "alternate", why)
 
 
-def _ending(trial: ProtocolTrial, opening: list[str], commands: Sequence[Proposed]) -> str:
+def _guess_ending(trial: ProtocolTrial, opening: list[str], commands: Sequence[Proposed]) -> str:
     """Return a question that seems to tell who has won; "" for none."""
     for one in commands:
         if re.search(r"result|winner|over|final", one.name):

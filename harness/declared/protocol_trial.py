@@ -46,7 +46,7 @@ class ProtocolTrial:
         """Whether it answers at all under this protocol."""
         return bool(self.last("list_commands").raw)
 
-    def listed(self) -> tuple[str, ...]:
+    def list_commands(self) -> tuple[str, ...]:
         """Return the commands that it says it has; none if it does not say."""
         reply = self.last("list_commands")
         return tuple(reply.text.split()) if reply.ok else ()
@@ -57,7 +57,9 @@ class ProtocolTrial:
 
 
 @contextlib.contextmanager
-def tried(words: tuple[str, ...], folder: Path, sandbox: str) -> Iterator[ProtocolTrial | None]:
+def try_protocols(
+    words: tuple[str, ...], folder: Path, sandbox: str
+) -> Iterator[ProtocolTrial | None]:
     """Give a program under the first protocol that it speaks; None: it speaks none."""
     program = ProgramStart(words, folder, STANDARD, sandbox, _PATIENCE, fresh=True)
     for protocol in (GTP, *(one for one in PROTOCOLS if one != GTP)):

@@ -64,11 +64,11 @@ class ReferenceProgram:
             ReferenceFailedError: the program broke.
         """
         said = conversation(commands, self.program.natures, folder)
-        lasting = said.keys[: self._settled(commands)]
-        known = self._answers.known(lasting)
+        lasting = said.keys[: self._count_settled(commands)]
+        known = self._answers.find_known(lasting)
         if len(known) == len(said.keys):
             return tuple(known)
-        replies = self._heard(said)
+        replies = self._hear(said)
         self._answers.keep(lasting[len(known) :], replies[len(known) : len(lasting)])
         return tuple(replies)
 
@@ -78,7 +78,7 @@ class ReferenceProgram:
         """Send conversations that nobody asks again, and do not wait; see :meth:`replies`."""
         return ReferenceHearing(self, conversations, folder, self._own().begin(conversations))
 
-    def _settled(self, commands: tuple[str, ...]) -> int:
+    def _count_settled(self, commands: tuple[str, ...]) -> int:
         """Return how many replies will be the same again: up to a choice that is played.
 
         The next time it may be another one, and what follows is about another board.
@@ -109,9 +109,9 @@ class ReferenceProgram:
             self._starts = 0
         return self._asked[os.getpid()]
 
-    def _heard(self, said: Conversation) -> list[Reply]:
+    def _hear(self, said: Conversation) -> list[Reply]:
         asked = self._own()
-        replies = self._told(asked, said)
+        replies = self._ask(asked, said)
         self._see_unchanged(asked)
         return replies
 
@@ -130,7 +130,7 @@ class ReferenceProgram:
         self._starts = asked.starts
 
     @staticmethod
-    def _told(asked: ProgramProcess, said: Conversation) -> list[Reply]:
+    def _ask(asked: ProgramProcess, said: Conversation) -> list[Reply]:
         with contextlib.suppress(EngineError):
             return asked.replies(said)
         try:
@@ -203,7 +203,7 @@ def state(words: Sequence[str], folder: Path, files: Sequence[str]) -> Sequence[
 
     It is asked for again and again: the folder is not searched anew for it.
     """
-    return tuple(map(_written, _sources_once(tuple(words), folder, tuple(files))))
+    return tuple(map(_write_stamp, _sources_once(tuple(words), folder, tuple(files))))
 
 
 @cache
@@ -211,7 +211,7 @@ def _sources_once(words: tuple[str, ...], folder: Path, files: tuple[str, ...]) 
     return sources(words, folder, files)
 
 
-def _written(path: Path) -> tuple[int, ...]:
+def _write_stamp(path: Path) -> tuple[int, ...]:
     """Return what tells that a file was written to; nothing of one that is gone."""
     try:
         status = path.stat()
@@ -222,14 +222,14 @@ def _written(path: Path) -> tuple[int, ...]:
 
 def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Path]:
     """Return the files of a program, as far as they are known; see :func:`digest`."""
-    found = {path for word in _beside(words) for path in _named(folder / word)}
+    found = {path for word in _beside(words) for path in _find_named_files(folder / word)}
     found = found or set(filter(_may_matter, folder.iterdir()))
     for pattern in files:
         found.update(folder.glob(pattern))
     return sorted(path for path in found if path.is_file())
 
 
-def unfollowed(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[str]:
+def find_unlisted_files(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[str]:
     """Return what lies in the folder of a program, is named in its files and is none of them.
 
     Its answers may depend on that, and would be kept although it changes.
@@ -256,7 +256,7 @@ def _beside(words: Sequence[str]) -> Sequence[str]:
     return [*own, *rest, *modules, *(f"{one}.py" for one in modules)]
 
 
-def _named(path: Path) -> Iterator[Path]:
+def _find_named_files(path: Path) -> Iterator[Path]:
     """Yield the files that a word of a command names, and those of their kind."""
     if path.is_dir():
         yield from filter(_may_matter, path.rglob("*"))

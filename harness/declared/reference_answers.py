@@ -45,7 +45,7 @@ class ReferenceAnswers:
         self._recent: dict[bytes, Reply] = {}
         self._connections: dict[int, sqlite3.Connection] = {}  # by process: none may be shared
 
-    def known(self, wanted: Sequence[bytes]) -> list[Reply]:
+    def find_known(self, wanted: Sequence[bytes]) -> list[Reply]:
         """Return the answers to the first commands of a conversation, up to one not known."""
         if len(self._recent) > _REMEMBERED:
             self._recent.clear()
@@ -74,18 +74,18 @@ class ReferenceAnswers:
         found = self._connections.get(os.getpid())
         if found is None:
             self._connections.clear()
-            found = self._connections[os.getpid()] = self._opened()
+            found = self._connections[os.getpid()] = self._open()
         return found
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            return _prepared(sqlite3.connect(self._path, timeout=_PATIENCE))
+            return _prepare(sqlite3.connect(self._path, timeout=_PATIENCE))
         except (OSError, sqlite3.Error):
-            return _prepared(sqlite3.connect(":memory:"))
+            return _prepare(sqlite3.connect(":memory:"))
 
 
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")  # what is lost is asked again
     connection.execute(

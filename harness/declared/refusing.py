@@ -1,4 +1,4 @@
-"""Which replies refuse their command, though they may say that all is well."""
+"""Replies that refuse their command, though they may report success."""
 
 from __future__ import annotations
 

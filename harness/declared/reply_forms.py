@@ -1,4 +1,4 @@
-"""How replies of declared commands are compared: the ``reply`` of ``[[command]]`` as forms. Pure.
+"""Comparison of replies to declared commands: the ``reply`` of ``[[command]]`` as forms. Pure.
 
 A form reads a reply as words. Forms of one command are applied together: ``any order`` with
 ``caseless``, say. A refusal that says ``=`` has the form that ``refusals`` names, whatever the
@@ -71,7 +71,7 @@ def _with_refusals(form: AnswerForm, refused: re.Pattern[str], refusal: AnswerFo
 
     def expression(text: str) -> str:
         if refused.search(text) and refusal is SETTING:
-            return found_anywhere(refused.pattern)
+            return match_anywhere(refused.pattern)
         return of(text).expression(text)
 
     return form._replace(
@@ -79,7 +79,7 @@ def _with_refusals(form: AnswerForm, refused: re.Pattern[str], refusal: AnswerFo
     )
 
 
-def found_anywhere(pattern: str) -> str:
+def match_anywhere(pattern: str) -> str:
     """Return what matches a whole text in which a pattern is found; its flags stay in front."""
     flags = re.match(r"(\(\?[a-z]+\))?", pattern)
     assert flags is not None

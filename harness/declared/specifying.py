@@ -1,4 +1,4 @@
-"""From a declaration to the specification that all rooms are handed."""
+"""Turns a declaration into a specification, the record that everything else works with."""
 
 from __future__ import annotations
 

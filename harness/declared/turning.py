@@ -25,7 +25,7 @@ from harness.declared.declaration import (
     DeclaredCommand,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.following import bound, place_of, places, vertex_of, width
+from harness.declared.following import bind_arguments, place_of, places, vertex_of, width
 from harness.records import Reply
 from harness.vocabulary.script import name_of
 from harness.vocabulary.transformations import (
@@ -34,7 +34,7 @@ from harness.vocabulary.transformations import (
     ORDER,
     SYMMETRY,
     Transformation,
-    dressed,
+    match_case,
 )
 from oracle.grid import grid
 from oracle.gtp.protocol import Engine
@@ -99,7 +99,7 @@ class BegunBoard:
         self, declared: DeclaredCommand, words: list[str], change: Transformation
     ) -> Iterator[str]:
         game, place = self._declaration.game, 0
-        told = bound(declared, words, game)
+        told = bind_arguments(declared, words, game)
         for argument in declared.arguments:
             own = words[place : place + width(argument, game)]
             place += len(own)
@@ -122,7 +122,7 @@ class BegunBoard:
         """Return the other color; of other words the word."""
         one, other = self._declaration.game.colors
         found = {one.lower(): other, other.lower(): one}.get(word.lower(), word)
-        return dressed(found, word)
+        return match_case(found, word)
 
     def _vertex(self, words: list[str], change: Transformation) -> list[str]:
         """Return where a point comes to lie; what is none of this board stays."""
@@ -131,7 +131,7 @@ class BegunBoard:
         if place is None or place not in places(self._size):
             return words
         row, column = change.point((place[1], place[0]), grid(rows, columns))
-        return dressed(vertex_of((column, row), game), words[0]).split()
+        return match_case(vertex_of((column, row), game), words[0]).split()
 
 
 def _starts(engine: ReferenceEngine) -> list[str]:
@@ -164,12 +164,12 @@ class Allowed:
         replies = engine.replies(said) if said else ()
         for count in range(known, len(said)):
             now = self._places[said[:count]].copy()
-            for line, reply in self._heard(engine, said[: count + 1], replies[count]):
-                now.hear(line, reply)
+            for line, reply in self._list_heard(engine, said[: count + 1], replies[count]):
+                now.observe(line, reply)
             self._places[said[: count + 1]] = now
         return self._places[said]
 
-    def _heard(
+    def _list_heard(
         self, engine: ReferenceEngine, said: tuple[str, ...], reply: Reply
     ) -> Iterator[tuple[str, Reply]]:
         """Yield the last command with its reply, and after a move whether the game is over."""

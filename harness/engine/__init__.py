@@ -1,4 +1,4 @@
-"""A conversation with one engine, from the inside out.
+"""Start an engine and talk to it.
 
 * ``replies``: what a protocol is, and GTP: bytes to replies, pure; ``status_last``: another one;
   ``protocols``: all of them;

@@ -13,6 +13,10 @@ A time limit is about the engine, not about the machine. So three kinds of time 
 
 Sleeping counts, for whatever reason: an engine that waits without wanting the processor hangs.
 
+What the engine computes is told in seconds of the reference machine where it is known how fast
+this one is (:attr:`EngineClock.pace`): a second of sleep is the same everywhere, one of computing
+is not.
+
 Threads that end between two looks lose their figures, a hundredth of a second for most. Where the
 kernel keeps no such figures, all time counts.
 """
@@ -134,6 +138,7 @@ class EngineClock:
     def __init__(self, processes: Callable[[], list[int]]) -> None:
         """Let the time begin. ``processes`` returns the ids of the engine's at the moment."""
         self.beside = 1.0
+        self.pace = 1.0  # seconds that it computes here for what the reference does in one
         self.first_look = _FIRST_LOOK
         self._processes = processes
         self._cores = processors()
@@ -141,7 +146,7 @@ class EngineClock:
         self._seen = False  # there was a process to look at
         self._born = monotonic()
         self._ours = _ours()  # None: the kernel keeps no such figures
-        self._lost = 0.0  # seconds in which the engine could not go on
+        self._lost = 0.0  # seconds in which the engine could not run, or this machine was slow
         self._forgiven = 0.0  # seconds for what it computed beside others
         self.computed = 0.0  # seconds of its time in which it was seen to compute
         self._untold = 0.0  # seconds that it waited, and that are still to be counted as lost
@@ -161,10 +166,12 @@ class EngineClock:
         return own, own - self._forgiven
 
     def arrived(self) -> tuple[float, float]:
-        """Return the same when an answer has come, after :meth:`look_if_due`."""
+        """Return the same when an answer has come, after a look if one is due."""
         at = monotonic()
-        if at - self._looked >= self._pause:
-            self.look_if_due()
+        # Where seconds of computing are not those of the clock, the last ones must be known, too.
+        pause = self._pause if self.pace == 1.0 else self.first_look
+        if self._deadline < NEVER and at - self._looked >= pause:
+            self.look()
             at = monotonic()
         own = at - self._lost
         return own, own - self._forgiven
@@ -216,11 +223,11 @@ class EngineClock:
             return False
         self.look()
         if self._left() > 0 and monotonic() >= self._ends:
-            what = f"an engine had not used up its time limit after {self._waited():.0f} s"
+            what = f"an engine had not used up its time limit after {self._measure_wait():.0f} s"
             raise StarvedError(f"the machine is too busy: {what}")
         return self._left() <= 0
 
-    def _waited(self) -> float:
+    def _measure_wait(self) -> float:
         return monotonic() - self._began
 
     def look(self) -> None:
@@ -245,8 +252,9 @@ class EngineClock:
         counts = counts if self._seen else 0.0
         if used.stopped and self._spare > 0:
             counts, self._spare = 0.0, self._spare - seconds
-        computed = min(counts, used.ran)
-        self._lost += seconds - counts
+        here = min(counts, used.ran)
+        computed = here / self.pace
+        self._lost += seconds - counts + (here - computed)
         self._forgiven += computed - computed / self.beside
         self.computed += computed
         self._ends += still

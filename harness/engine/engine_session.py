@@ -150,7 +150,7 @@ class EngineSession:
                 self.leave_out_unasked(judged)
             self._write(lines, replies, wanted)
         except EngineError as error:
-            raise self._told(error, lines, len(replies) - wanted) from None
+            raise self._explain(error, lines, len(replies) - wanted) from None
 
     def receive(self) -> None:
         """Wait for the replies to what was sent last; see :meth:`ask`."""
@@ -158,12 +158,12 @@ class EngineSession:
         try:
             self._await(replies, wanted)
         except EngineError as error:
-            raise self._told(error, lines, len(replies) - wanted) from None
+            raise self._explain(error, lines, len(replies) - wanted) from None
         self._last = lines[-1]
         if len(replies) > wanted:
             self._surplus = [] if self._strict else replies[wanted:]
             del replies[wanted:]
-            self._note_surplus(_quoted(self._last))
+            self._note_surplus(_quote(self._last))
 
     def leave_out_unasked(self, judged: bool) -> None:
         """Forget replies that have come before the next command is sent, when listening strictly.
@@ -176,7 +176,7 @@ class EngineSession:
         patience = _OFTEN if self.answers_too_often else _ONCE
         data = self._process.take(patience if judged else 0.0)
         if data and self._splitter.split(data):
-            self._note_surplus(_quoted(self._last) if self._last else "its start")
+            self._note_surplus(_quote(self._last) if self._last else "its start")
 
     def _write(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
         data = b"".join(lines)
@@ -229,7 +229,7 @@ class EngineSession:
         if self._on_wait and waited >= (self._told_at + NEWS if self._told_at else LONG):
             self._told_at = waited
             lines, replies, wanted = self._under_way
-            command = "" if self._silent_so_far else _shortened(lines[len(replies) - wanted])
+            command = "" if self._silent_so_far else _shorten(lines[len(replies) - wanted])
             self._on_wait(Waiting(command, waited, self._deadline() - self._clock.now()))
 
     def _deadline(self) -> float:
@@ -266,7 +266,7 @@ class EngineSession:
 
     def hung(self) -> EngineError:
         """Return the error of an engine that was left and waited for, and did nothing."""
-        return self._told(EngineError(_SILENT), self._unanswered, 0)
+        return self._explain(EngineError(_SILENT), self._unanswered, 0)
 
     def sleep_at_once(self) -> None:
         """Sleep until there are replies, and look at the engine later: much is sent at a time."""
@@ -354,12 +354,12 @@ class EngineSession:
         """What the engine wrote on its standard error."""
         return self._process.stderr.text()
 
-    def _told(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
+    def _explain(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
         """Return ``error`` as a sentence about the command under way."""
         from harness.reading.last_words import last_words
 
         self._unanswered = lines[missing:]
-        command = _quoted(lines[missing])
+        command = _quote(lines[missing])
         is_late = error.kind is FailureKind.TIMEOUT
         how = self._overdue(command) if is_late else error.failure
         when = "" if is_late else self._when(command, how.kind)
@@ -407,7 +407,7 @@ class EngineSession:
         output = self._splitter.invalid + self._process.unfinished
         if not output.strip():
             return ""
-        return f" It had written {_quoted(output)}, but {self._protocol.lacking(output)}."
+        return f" It had written {_quote(output)}, but {self._protocol.lacking(output)}."
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None
@@ -415,10 +415,10 @@ class EngineSession:
             self._trace(mark + line)
 
 
-def _quoted(data: bytes) -> str:
-    return f"'{_shortened(data)}'"
+def _quote(data: bytes) -> str:
+    return f"'{_shorten(data)}'"
 
 
-def _shortened(data: bytes) -> str:
+def _shorten(data: bytes) -> str:
     text = " ".join(decode(data[:200]).split())
     return f"{text[:60]}…" if len(text) > 60 else text

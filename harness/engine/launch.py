@@ -1,4 +1,4 @@
-"""How a program becomes a process, and how the process ends.
+"""Starts a program as a process, and ends it.
 
 The session above knows neither. A sandbox has a :class:`Launcher` of its own
 (:mod:`harness.sandbox.boxed_engines`): it may start programs and end them in its own way, as long
@@ -16,9 +16,9 @@ from _signal import SIGTERM  # type: ignore[import-not-found]
 
 from harness import signals
 from harness.engine import leftovers
-from harness.engine.plain import PlainEngine
+from harness.engine.pidfd_process import PlainEngine
 from harness.errors import EngineError, UsageError
-from harness.paths import joined
+from harness.paths import join_path
 from harness.records import Failure, FailureKind
 from harness.signals import SIGKILL
 from harness.typed import Protocol
@@ -74,7 +74,7 @@ def _from_here(word: str, folder: str) -> str:
 
 
 def _absolute(path: str, folder: str = "") -> str:
-    return joined(os.path.abspath(folder), path)
+    return join_path(os.path.abspath(folder), path)
 
 
 def search_path(name: str) -> str:
@@ -164,7 +164,7 @@ class PlainLauncher:
         self._known = frozenset(leftovers.children())
         with leftovers.lock:  # or another thread takes it for what its own engine left
             try:
-                process = _started([path, *words[1:]], folder, output)
+                process = _start([path, *words[1:]], folder, output)
             except OSError as error:
                 failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
                 raise EngineError(failure) from None
@@ -186,10 +186,10 @@ class PlainLauncher:
         return left
 
 
-def _started(words: list[str], folder: str, output: int | None) -> PlainEngine:
+def _start(words: list[str], folder: str, output: int | None) -> PlainEngine:
     if hasattr(os, "pidfd_open"):
         return PlainEngine(words, folder, output)
-    from harness.engine.watched import WatchedEngine
+    from harness.engine.polled_process import WatchedEngine
 
     return WatchedEngine(words, folder, output)
 

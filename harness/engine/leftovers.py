@@ -1,4 +1,4 @@
-"""What a program leaves behind: found and ended, however it hid.
+"""Processes that a program leaves behind: found and ended, however they hid.
 
 On Linux this process declares itself a *subreaper* (``prctl(2)``): a process whose parent is gone
 becomes our child instead of init's, so that even a daemon that forked twice can be found. No
@@ -92,10 +92,10 @@ def end_leftovers(known: frozenset[int]) -> list[str]:
 
 
 @contextlib.contextmanager
-def ended_on_the_way_out() -> Iterator[None]:
+def end_on_exit() -> Iterator[None]:
     """End all engines if the block is left in a hurry: by Ctrl-C, a signal, or an early close.
 
-    Whoever started an engine ends it too; but between its start and the first line that could
+    The code that starts an engine ends it too; but between its start and the first line that could
     do so there is always a moment.
     """
     known = frozenset(children())

@@ -20,10 +20,10 @@ from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
-from harness.engine.ends import BothEnds
 from harness.engine.engine_clock import NEVER, EngineClock, are_asleep
 from harness.engine.launch import Launcher, StartedEngine, describe_end
 from harness.engine.replies import GTP, Protocol
+from harness.engine.stream_ends import BothEnds
 from harness.errors import EngineError, StarvedError
 from harness.limit import Limit
 from harness.options import Limits
@@ -147,7 +147,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         return b""
 
     def _read(self, size: int) -> bytes:
-        """Return what is allowed of what has come: which replies count is no matter of chance."""
+        """Return what is allowed of what has come: chance does not decide which replies count."""
         data: bytes = SpawnBase.read_nonblocking(self, size)
         before, self._left = self._left, self._left - len(data)
         if self._left >= 0:
@@ -232,14 +232,14 @@ class _Output(fdspawn):  # type: ignore[misc]
         return bool(self._poll.poll(0))
 
     def drain_stderr(self) -> None:
-        """Take what is still in the pipe; anyone who holds its other end may go on writing."""
+        """Take what is still in the pipe; others that hold its other end may keep writing."""
         os.set_blocking(self._stderr_fd, False)
         with contextlib.suppress(OSError):
             while (data := os.read(self._stderr_fd, _READ_SIZE)) and not self.stderr.overflows:
                 self.stderr.add(data)
 
     def close(self) -> None:
-        """Forget the process; the stream belongs to whoever opened it."""
+        """Forget the process; the caller owns the stream."""
         os.close(self._exit)
 
     def _ready(self) -> list[int]:
@@ -310,10 +310,10 @@ class _Output(fdspawn):  # type: ignore[misc]
 def too_much(written: int, allowed: int, name: str) -> EngineError:
     """Return the error of an engine that wrote more than it may; ``name``: of the limit."""
     limit = Limit(name, written, allowed, "bytes")
-    return _broken(FailureKind.OUTPUT, "went over its ", limit)
+    return _make_error(FailureKind.OUTPUT, "went over its ", limit)
 
 
-def _broken(kind: FailureKind, text: str, limit: Limit | None = None) -> EngineError:
+def _make_error(kind: FailureKind, text: str, limit: Limit | None = None) -> EngineError:
     return EngineError(Failure(kind, text, limit=limit))
 
 
@@ -399,7 +399,7 @@ class EngineProcess:
         except BrokenPipeError:
             self._deaf = True
         except EOF:
-            raise self._ended() from None
+            raise self._explain_end() from None
         except TIMEOUT:
             raise self._silent() from None
 
@@ -419,7 +419,7 @@ class EngineProcess:
             if data := output.read_at_once():
                 return data
         except EOF:
-            raise self._ended() from None
+            raise self._explain_end() from None
         except TIMEOUT:
             raise self._silent() from None
         searcher.begin()
@@ -431,15 +431,15 @@ class EngineProcess:
         self.unfinished = output.before
         if found == searcher.MODEM:
             self.unfinished = output.after
-            raise _broken(FailureKind.PROTOCOL, _MODEM)
-        raise self._ended() if found == searcher.eof_index else self._silent()
+            raise _make_error(FailureKind.PROTOCOL, _MODEM)
+        raise self._explain_end() if found == searcher.eof_index else self._silent()
 
     def sleep_at_once(self) -> None:
         """Do not look for replies before going to sleep: others have something to do."""
         self._output.looks = _LOOKS_IN_A_CROWD
 
     def sit_beside(self) -> None:
-        """Go on on the engine's processor, where one of the two always waits for the other.
+        """Continue on the engine's processor, where one of the two always waits for the other.
 
         On two that are idle in turn, each command would have to wake one: on a virtual machine
         that takes longer than ten answers. Nothing keeps either there while it thinks.
@@ -489,20 +489,20 @@ class EngineProcess:
 
     def _silent(self) -> EngineError:
         if self._output.exited:
-            return self._ended()
+            return self._explain_end()
         if self._deaf:
-            return _broken(FailureKind.PROTOCOL, "closed its standard input but runs on")
-        return _broken(FailureKind.TIMEOUT, "did not answer in time")
+            return _make_error(FailureKind.PROTOCOL, "closed its standard input but runs on")
+        return _make_error(FailureKind.TIMEOUT, "did not answer in time")
 
-    def _ended(self) -> EngineError:
+    def _explain_end(self) -> EngineError:
         self._output.read_to_exit(_GRACE, 0)
         self._output.drain_stderr()
         if (broken := self._process.broken_by()) is not None:
             return broken
         status = self._process.status()
         if status is None:
-            return _broken(FailureKind.PROTOCOL, "closed its standard output but runs on")
-        return _broken(FailureKind.DIED, describe_end(status))
+            return _make_error(FailureKind.PROTOCOL, "closed its standard output but runs on")
+        return _make_error(FailureKind.DIED, describe_end(status))
 
 
 def _start(

@@ -1,4 +1,4 @@
-"""Which protocols there are."""
+"""The table of protocols."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.errors import UsageError
 _PROTOCOLS = {one.name: one for one in (GTP, STATUS_LAST)}
 
 
-def named(name: str) -> Protocol:
+def find_protocol(name: str) -> Protocol:
     """Return the protocol of a name in :data:`harness.options.PROTOCOLS`.
 
     Raises:

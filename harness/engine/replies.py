@@ -1,4 +1,4 @@
-"""What engines speak, and their output cut into replies. Pure: bytes in, records out.
+"""Protocols of engines, and their output cut into replies. Pure: bytes in, records out.
 
 A :class:`Protocol` says how a command is written, where its reply ends and what a refusal is. GTP
 is the first one; :mod:`harness.engine.protocols` has the others.

@@ -155,7 +155,7 @@ def _close_others(actions: object) -> None:
     if _closes_at_once():
         _call(_CLOSE_FROM, actions, _STANDARD)
         return
-    for descriptor in _inherited():
+    for descriptor in _list_inherited_files():
         _call("posix_spawn_file_actions_addclose", actions, descriptor)
 
 
@@ -187,7 +187,7 @@ def _function(name: str) -> int:
     return dlsym(dlopen(None, 0), name)  # type: ignore[arg-type]
 
 
-def _inherited() -> Iterator[int]:
+def _list_inherited_files() -> Iterator[int]:
     """Yield the open files that a program would inherit: those that we inherited ourselves."""
     for descriptor in map(int, os.listdir("/proc/self/fd")):
         with contextlib.suppress(OSError):  # that of the list itself

@@ -44,13 +44,13 @@ class Rules(NamedTuple):
 
     def theirs(self, text: str) -> str:
         """Return a text of ours in the engine's words."""
-        return self._changed(text, self.words)
+        return self._replace_words(text, self.words)
 
     def ours(self, text: str) -> str:
         """Return a text of the engine's in our words."""
-        return self._changed(text, {their.lower(): our for our, their in self.words.items()})
+        return self._replace_words(text, {their.lower(): our for our, their in self.words.items()})
 
-    def _changed(self, text: str, words: Mapping[str, str]) -> str:
+    def _replace_words(self, text: str, words: Mapping[str, str]) -> str:
         return _TOKEN.sub(lambda found: self._word(found[0], words), text)
 
     def _word(self, word: str, words: Mapping[str, str]) -> str:
@@ -60,10 +60,10 @@ class Rules(NamedTuple):
             return words[small]
         if self.exchanged and small in _COLORS:
             return _in_case_of(word, _COLORS[small])
-        turned = self._turned(small) if self.transposed else small
+        turned = self._turn(small) if self.transposed else small
         return word if turned == small else _in_case_of(word, turned)
 
-    def _turned(self, vertex: str) -> str:
+    def _turn(self, vertex: str) -> str:
         """Return a vertex on the other side of the diagonal; of other words the word."""
         found = _VERTEX.fullmatch(vertex)
         if not found or found[1] not in self.letters or int(found[2]) > len(self.letters):

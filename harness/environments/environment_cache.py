@@ -7,6 +7,7 @@ environment from being removed while engines use it.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -15,13 +16,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import paths
-from harness.environments import interpreters
-from harness.environments.records import DeclaredEnvironment, Interpreter, digest
+from harness import open_folders, paths
+from harness.environments import environment_archive, interpreters
+from harness.environments.environment_archive import UnsendableError
+from harness.environments.records import (
+    DeclaredEnvironment,
+    Interpreter,
+    PackedEnvironment,
+    digest,
+    fingerprint,
+)
 from harness.errors import UsageError
 
 _RECORD = "environment.json"
 _UNFINISHED = ".building-"
+_PACKED, _PACKED_RECORD = ".tar.gz", ".packed.json"  # after a dot and the name of the environment
 
 
 class Stored(NamedTuple):
@@ -56,7 +65,7 @@ def find(name: str) -> Stored | None:
     if found is None:
         return None
     try:
-        is_sound = interpreters.asked(found.program).version == found.version
+        is_sound = interpreters.inspect_python(found.program).version == found.version
     except UsageError:
         return None
     return found if is_sound else None
@@ -86,7 +95,7 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
         UsageError: the cache cannot be written to, or ``build`` failed.
     """
     _make_root()
-    with _locked(name, fcntl.LOCK_EX):
+    with _lock(name, fcntl.LOCK_EX):
         if found := find(name):
             return found
         for old in (*root().glob(f"{_UNFINISHED}{name}*"), root() / name):
@@ -96,7 +105,7 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
             record = build(unfinished)._asdict()
             del record["folder"]
             (unfinished / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
-            _open_to_all(unfinished)
+            open_to_all(unfinished)
             unfinished.rename(root() / name)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -120,13 +129,14 @@ def _make_root() -> None:
         )
 
 
-def _open_to_all(folder: Path) -> None:
+def open_to_all(folder: Path) -> None:
     """Let everybody read and execute it: as root, engines run as another user."""
     for above, _, names in os.walk(folder):
-        Path(above).chmod(0o755)
+        Path(above).chmod(open_folders.FOLDER)
         for path in (Path(above, name) for name in names):
             if not path.is_symlink():
-                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+                is_program = bool(path.stat().st_mode & 0o100)
+                path.chmod(open_folders.file_mode(is_program=is_program))
 
 
 def remove(name: str) -> None:
@@ -137,9 +147,71 @@ def remove(name: str) -> None:
     """
     if "/" in name or not (root() / name / _RECORD).is_file():
         raise UsageError(f"there is no environment {name!r} in {root()} (--list shows all)")
-    with _locked(name, fcntl.LOCK_EX | fcntl.LOCK_NB):
+    with _lock(name, fcntl.LOCK_EX | fcntl.LOCK_NB):
         (root() / name / _RECORD).unlink()  # from here on it is not there any more
         shutil.rmtree(root() / name, ignore_errors=True)
+        for ending in (_PACKED, _PACKED_RECORD):
+            (root() / f".{name}{ending}").unlink(missing_ok=True)
+
+
+# --- as an archive ------------------------------------------------------------------------------
+
+
+def of_program(program: str) -> Stored | None:
+    """Return the environment whose Python this is, if it is one of the cache."""
+    folder = Path(program).parent.parent
+    return _read(folder) if folder.parent == root() else None
+
+
+def pack(stored: Stored) -> tuple[PackedEnvironment, Path]:
+    """Return an environment as an archive, and where that lies; it is made once and kept.
+
+    Raises:
+        UnsendableError: it cannot be moved to another machine.
+        UsageError: the archive cannot be written.
+    """
+    name, folder = stored.folder.name, stored.folder
+    archive, record = (root() / f".{name}{ending}" for ending in (_PACKED, _PACKED_RECORD))
+    try:
+        with _lock(f"{name}.packing", fcntl.LOCK_EX):
+            now = environment_archive.state(folder)
+            found = _find_packed(record, archive, now)
+            if found is None:
+                found = _pack(stored, archive)
+                record.write_text(json.dumps({"state": now, **found._asdict()}) + "\n")
+    except OSError as error:
+        raise UsageError(f"cannot write {archive}: {error.strerror}") from None
+    return found, archive
+
+
+def _find_packed(record: Path, archive: Path, state: str) -> PackedEnvironment | None:
+    """Return the archive that was kept if it is whole, and the environment still what it was."""
+    try:
+        told = json.loads(record.read_bytes())
+        found = PackedEnvironment(*(told[name] for name in PackedEnvironment._fields))
+        is_whole = _sha256(archive) == found.sha256
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if is_whole and told["state"] == state else None
+
+
+def _pack(stored: Stored, archive: Path) -> PackedEnvironment:
+    unrun = environment_archive.inspect_unrun(stored.folder)
+    if fingerprint(unrun) != fingerprint(interpreters.inspect_python(stored.program)):
+        raise UnsendableError("packages are found in other folders than its own")
+    unfinished = archive.with_name(f"{_UNFINISHED}{archive.name}")
+    try:
+        size = environment_archive.pack(stored.folder, unfinished)
+        unfinished.replace(archive)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    sha256, packed_size = _sha256(archive), archive.stat().st_size
+    return PackedEnvironment(sha256, packed_size, size, unrun.base, fingerprint(unrun))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
@@ -149,7 +221,7 @@ def in_use(name: str) -> Iterator[Stored]:
     Raises:
         UsageError: it is not there.
     """
-    with _locked(name, fcntl.LOCK_SH):
+    with _lock(name, fcntl.LOCK_SH):
         found = find(name)
         if found is None:
             raise UsageError(f"the environment {root() / name} was removed")
@@ -157,7 +229,7 @@ def in_use(name: str) -> Iterator[Stored]:
 
 
 @contextmanager
-def _locked(name: str, how: int) -> Iterator[None]:
+def _lock(name: str, how: int) -> Iterator[None]:
     """Hold the lock of an environment; it is let go with this process, however that ends."""
     try:
         descriptor = os.open(root() / f".{name}.lock", os.O_RDONLY | os.O_CREAT, 0o644)

@@ -6,6 +6,7 @@ the harness needs; an engine that got it would be judged by an accident of this 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -22,13 +23,15 @@ from harness.errors import UsageError
 
 _PATIENCE = 60.0  # seconds; a Python describes itself in 0.05
 _USUAL = ("/usr/local/bin", "/usr/bin", "/bin")
+_MINORS = range(6, 20)  # of Pythons 3 that are looked for
 # For engines: the variables and packages of the user who starts them are none of their business.
 ALONE = ("-E", "-s")
-# Runs in any Python 3: names and versions are in the names of folders.
+# Runs in any Python 3: names and versions are in the names of folders. Its arguments are folders
+# that it looks into besides.
 _SCRIPT = r"""
 import json, os, platform, re, sys, sysconfig
 found = {}
-for folder in sys.path:
+for folder in sys.path + sys.argv[1:]:
     for entry in os.listdir(folder) if os.path.isdir(folder) else ():
         match = re.match(r"(.+?)-([^-]+)(-py[\d.]+)?\.(dist|egg)-info$", entry)
         if match:
@@ -39,32 +42,42 @@ print(json.dumps([
     sys.implementation.name if sys.version_info[0] > 2 else "",
     sysconfig.get_platform() + "-" + platform.libc_ver()[0],
     sorted(found.items()),
+    sysconfig.get_config_var("SOABI") or "",
 ]))
 """
 
 
-def asked(program: str) -> Interpreter:
+def inspect_python(program: str, unrun: str = "") -> Interpreter:
     """Return what a Python says of itself. It runs alone: no variables, no site of the user.
+
+    ``unrun``: a folder of packages, of which nothing is run; empty: its own, as engines have them.
 
     Raises:
         UsageError: it is not a Python 3 that runs.
     """
+    alone = ["-I", "-S", "-c", _SCRIPT, unrun] if unrun else ["-I", "-c", _SCRIPT]
     try:
         done = subprocess.run(
-            [program, "-I", "-c", _SCRIPT],
+            [program, *alone],
             capture_output=True,
             text=True,
             timeout=_PATIENCE,
             check=True,
             cwd="/",
         )
-        major, version, implementation, platform, packages = json.loads(done.stdout)
+        major, version, implementation, platform, packages, abi = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         raise UsageError(f"{program} is not a Python 3 that can be run") from None
     if major != 3:
         raise UsageError(f"{program} is Python {version}, expected a Python 3")
     pairs = tuple(sorted((normal(name), number) for name, number in packages))
-    return Interpreter(program, version, implementation, platform, pairs)
+    return Interpreter(program, version, implementation, platform, pairs, abi)
+
+
+def environment_of(program: str) -> str:
+    """Return the folder of the virtual environment whose Python this is; empty: it is of none."""
+    folder = Path(program).parent.parent
+    return str(folder) if (folder / "pyvenv.cfg").is_file() else ""
 
 
 def is_meant(word: str) -> bool:
@@ -129,7 +142,7 @@ def of_version(version: str) -> Interpreter:
     parts = version.split(".")
     for path in _of_version(".".join(parts[:2])):
         try:
-            found = asked(os.path.realpath(path))
+            found = inspect_python(os.path.realpath(path))
         except UsageError:
             continue
         if found.version.split(".")[: len(parts)] == parts:
@@ -140,6 +153,16 @@ def of_version(version: str) -> Interpreter:
         f" apt install python{short}; anywhere: uv python install {version}),"
         " or name another with --python"
     )
+
+
+def of_all_versions() -> list[Interpreter]:
+    """Return the Pythons on this machine, the best of each kind first."""
+    programs = (path for minor in _MINORS for path in _of_version(f"3.{minor}"))
+    found = []
+    for path in dict.fromkeys(map(os.path.realpath, programs)):
+        with contextlib.suppress(UsageError):
+            found.append(inspect_python(path))
+    return found
 
 
 def _of_version(short: str) -> Iterator[str]:

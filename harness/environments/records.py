@@ -22,8 +22,14 @@ class Interpreter(NamedTuple):
     implementation: str  # such as cpython
     platform: str  # such as linux-x86_64-glibc
     packages: tuple[tuple[str, str], ...]  # (name, version) of what is installed, sorted
+    abi: str = ""  # of compiled packages, such as cpython-311-x86_64-linux-gnu
 
-    def described(self, first: Collection[str] = ("numpy",), where: str = "") -> str:
+    @property
+    def base(self) -> str:
+        """What an environment made from it works with on another machine, in words."""
+        return f"Python {self.version} ({self.abi or self.implementation}, {self.platform})"
+
+    def describe(self, first: Collection[str] = ("numpy",), where: str = "") -> str:
         """Return such as ``Python 3.11.7 with numpy 1.23.5``.
 
         ``first``: packages that are named before others; ``where``: a path to be named.
@@ -43,6 +49,16 @@ class EnginePython(NamedTuple):
     program: str  # absolute path
     described: str  # named in results, receipts and pages
     fingerprint: str  # digest of what a result may depend on: not the path
+
+
+class PackedEnvironment(NamedTuple):
+    """An environment as one archive, which another machine can unpack."""
+
+    sha256: str  # of the archive
+    size: int  # bytes of the archive
+    unpacked: int  # bytes of its files
+    base: str  # of the Python that the other machine must have; see :attr:`Interpreter.base`
+    fingerprint: str  # of the Python in it; see :class:`EnginePython`
 
 
 class DeclaredEnvironment(NamedTuple):
@@ -67,6 +83,11 @@ class DeclaredEnvironment(NamedTuple):
 def normal(name: str) -> str:
     """Return a package's name as it is compared. Source: PyPA, "Names and normalization"."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def fingerprint(found: Interpreter) -> str:
+    """Return the digest of what of a Python a result may depend on."""
+    return digest(found.version, found.implementation, found.packages)
 
 
 def digest(*parts: object) -> str:

@@ -1,4 +1,4 @@
-"""Differential testing: an engine and the oracle are sent the same commands, drawn at random.
+"""Differential testing: an engine and the oracle get the same random commands.
 
 Drawn by Hypothesis (:mod:`~harness.fuzzing.script_drawing`) →
 :class:`~harness.vocabulary.script.Script` → the engine's :class:`~harness.vocabulary.script.Trace`

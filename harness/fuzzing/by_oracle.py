@@ -25,7 +25,7 @@ from harness.fuzzing.reply_judge import (
     text_of,
 )
 from harness.fuzzing.script_drawing import DRAW, find, legal, scripts
-from harness.judging.equivalence import expression, is_exact, same, underspecified
+from harness.judging.equivalence import expression, is_exact, is_underspecified, same
 from harness.judging.explain import explanation
 from harness.records import Reply
 from harness.running import protocol_facts
@@ -85,7 +85,7 @@ class ByOracle:
         last = len(script.commands) - 1
         lay_files(script, self.folder)
         for index, command in enumerate(script.commands):
-            is_open = underspecified(engine, command)
+            is_open = is_underspecified(engine, command)
             right = reply_of(engine.handle(command))
             wanted = None if is_open or not right.ok else expression(command, right, asked)
             is_test = index == last or (wanted is not None and is_exact(command, asked))
@@ -123,8 +123,8 @@ class _OracleTrace:
         got, nature = self.trace.replies[index], self._nature(command)
         if nature.sets_up and name_of(command) not in self.specification.forms and not got.ok:
             return None  # the assignment does not ask for it: what was done stays
-        is_open = nature.sets_up and underspecified(self.engine, command)
-        right = self._followed(command, got) if _plays_freely(nature) else self._answer(command)
+        is_open = nature.sets_up and is_underspecified(self.engine, command)
+        right = self._follow(command, got) if _plays_freely(nature) else self._answer(command)
         if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
             return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
         if is_open or self._accepts(command, right, got) or self._is_open(command, right):
@@ -156,9 +156,9 @@ class _OracleTrace:
         """Whether it was a question that the specification does not answer, or forbids."""
         if self._nature(command).sets_up:
             return False
-        return not right.ok or underspecified(self.engine, command)
+        return not right.ok or is_underspecified(self.engine, command)
 
-    def _followed(self, command: str, got: Reply) -> Reply:
+    def _follow(self, command: str, got: Reply) -> Reply:
         """Let the oracle play the engine's move, and return that; else what is right."""
         if not self.others:
             self.others = [self._other(seed) for seed in range(_OTHERS)]

@@ -1,6 +1,6 @@
 """A reference as judge: a program that a teacher trusts, asked what the engine was asked.
 
-The moves that an engine chooses are right if the reference plays them, and it goes on from there.
+The moves that an engine chooses are right if the reference plays them; it continues from there.
 What is not declared is left open: no script has it, and nothing after it is judged.
 """
 
@@ -24,8 +24,9 @@ from harness.declared.declaration import (
 from harness.declared.engine import ReferenceEngine
 from harness.declared.engine_choices import accepts
 from harness.declared.reference import ReferenceProgram
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
 from harness.fuzzing.batch_judging import Looking
+from harness.fuzzing.drawn_ahead import Unasked
 from harness.fuzzing.relay import Answered, Relay, Replies
 from harness.fuzzing.reply_judge import (
     PROTOCOL,
@@ -38,7 +39,6 @@ from harness.fuzzing.reply_judge import (
     text_of,
 )
 from harness.fuzzing.same_answers import Likeness
-from harness.fuzzing.unasked import Unasked
 from harness.judging.equivalence import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
@@ -61,11 +61,11 @@ class ByReference:
         folder: Path,
         openings: Sequence[tuple[str, ...]] = (),
     ) -> None:
-        """``openings``: conversations that others go on from."""
+        """``openings``: conversations that others continue from."""
         self.specification = specification
         self.folder = folder
         self._reference = reference
-        self._spoken = named(reference.declaration.game.protocol)
+        self._spoken = find_protocol(reference.declaration.game.protocol)
         self._openings = openings
         self._at_hand: Answered | None = None  # what is looked at
         self._likeness = Likeness(specification, reference)
@@ -154,14 +154,14 @@ class ByReference:
         Before a wrong choice there may be a question already that is answered wrongly.
         """
         declared = self._reference.declaration
-        followed = self._followed(trace, at)
+        followed = self._follow(trace, at)
         chooses = declared.command(name_of(trace.script.commands[at]))
         if chooses and chooses.plays:
             yield followed._replace(commands=(*followed.commands[:-1], *_questions(declared)))
         yield followed
         yield trace.script
 
-    def _followed(self, trace: Trace, at: int) -> Script:
+    def _follow(self, trace: Trace, at: int) -> Script:
         """Return the script up to a command, with the moves that were chosen as if drawn."""
         said: list[str] = []
         lay_files(trace.script, self.folder)
@@ -180,11 +180,11 @@ class ByReference:
         walk = _ReferenceWalk(self._engine(), script)
         for index, command in enumerate(script.commands):
             right = walk.right(command)
-            yield self._expected(walk, command, right, is_last=index == last)
+            yield self._make_expected(walk, command, right, is_last=index == last)
             walk.go_on(index, right)
         if not right.ok:
             for name in _questions(walk.engine.declaration):
-                yield self._expected(walk, name, walk.right(name), is_last=True)
+                yield self._make_expected(walk, name, walk.right(name), is_last=True)
 
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board as the reference shows it, if it does; see ``Judge``."""
@@ -195,7 +195,7 @@ class ByReference:
         is_shown = walk.engine.declaration.command(_SHOW) is not None
         return walk.right(_SHOW).text if is_shown else "", ""
 
-    def _expected(
+    def _make_expected(
         self, walk: _ReferenceWalk, command: str, right: Reply, *, is_last: bool
     ) -> Expected:
         """Return what a case file expects; it cannot expect an error."""
@@ -260,21 +260,21 @@ class _ReferenceWalk:
         ahead: list[str] = []
         for place, command in enumerate(self.script.commands[index:], index):
             self._seen = place + 1
-            declared, plays = self._declared(command), self._plays(command)
+            declared, plays = self._find_declared(command), self._plays(command)
             if self.allows(command) and not plays:
                 ahead.append(command)
             if declared and (declared.kind in (STARTS, SETS, MOVES) or plays):
-                ahead += () if plays or self._asks(place + 1) else self._hidden(place)
+                ahead += () if plays or self._asks(place + 1) else self._list_hidden(place)
                 break
         self.engine.expect(tuple(ahead))
 
     def chooses(self, command: str) -> bool:
-        declared = self._declared(command)
+        declared = self._find_declared(command)
         return declared is not None and declared.kind == CHOOSES
 
     def plays(self, command: str, got: Reply) -> bool:
         """Whether a reply is a move that the reference plays, and need not keep anything."""
-        declared = self._declared(command)
+        declared = self._find_declared(command)
         if declared is None or declared.keeps or not got.ok or got.text in declared.instead:
             return False
         move = self.move(command, got)
@@ -285,34 +285,34 @@ class _ReferenceWalk:
         return self._now.state.as_move(command, got.text)
 
     def go_on(self, index: int, reply: Reply) -> None:
-        """Go on after the command at an index, which was answered so."""
+        """Continue after the command at an index, which was answered so."""
         command = self.script.commands[index]
         self._hear(command, reply)
         if not self.engine.refuses(reply):
-            for question in self._hidden(index):
+            for question in self._list_hidden(index):
                 self._hear(question, self.right(question))
 
-    def _hidden(self, index: int) -> tuple[str, ...]:
+    def _list_hidden(self, index: int) -> tuple[str, ...]:
         """Return what is asked after a command because the script does not ask it."""
-        declared, over = self._declared(self.script.commands[index]), self._over
+        declared, over = self._find_declared(self.script.commands[index]), self._over
         moves = declared is not None and (declared.kind == MOVES or declared.plays)
         is_asked = self.script.commands[index + 1 : index + 2] == (over,)
         return (over,) if over and moves and not is_asked else ()
 
     def _asks(self, index: int) -> bool:
         """Whether there is a question at an index."""
-        declared = self._declared("".join(self.script.commands[index : index + 1]))
+        declared = self._find_declared("".join(self.script.commands[index : index + 1]))
         return declared is not None and declared.kind == ASKS
 
     def _hear(self, command: str, reply: Reply) -> None:
         self.engine.follow(command, reply)
-        self._now.hear(command, reply)
+        self._now.observe(command, reply)
 
     def _plays(self, command: str) -> bool:
-        declared = self._declared(command)
+        declared = self._find_declared(command)
         return declared is not None and declared.plays
 
-    def _declared(self, command: str) -> DeclaredCommand | None:
+    def _find_declared(self, command: str) -> DeclaredCommand | None:
         return self.engine.declaration.command(name_of(command))
 
     @property

@@ -1,4 +1,4 @@
-"""What is behind differences: mistakes of the bank that explain them, or nothing known.
+"""Causes of differences: mistakes of the bank that explain them, or none known.
 
 A mistake explains a trace when an engine that makes it gives the same answers to the same
 commands, right and wrong ones. So it tells which differences are news: those that no mistake
@@ -91,13 +91,13 @@ def _conversation(
     return RecordedConversation(steps, replies, trace.failure, alike, str(folder))
 
 
-def heard_from(mistake: Mistake, script: Script, folder: Path) -> Trace:
+def run_mistake(mistake: Mistake, script: Script, folder: Path) -> Trace:
     """Return what an engine that makes a mistake does with a script."""
     engine = mistaken.mutant_engine(mistake).in_folder(str(folder))
     steps = map(protocol_facts.own_step, script.commands)
     replies: list[Reply] = []
     lay_files(script, folder)
-    for index, (_, raw) in enumerate(mistaken.heard(steps, engine)):
+    for index, (_, raw) in enumerate(mistaken.replay(steps, engine)):
         if not isinstance(raw, str):
             kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
             return Trace(script, tuple(replies), Failure(kind, "", index))

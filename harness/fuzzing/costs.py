@@ -1,4 +1,4 @@
-"""What commands cost an engine, by name: slow ones are asked rarely. Pure.
+"""The cost of an engine's commands, by name: slow ones are asked rarely. Pure.
 
 A player that thinks for two seconds about a move leaves room for five moves in ten seconds and for
 nothing else. So commands that are slow, and may be left out, get a third of the time together.
@@ -124,7 +124,7 @@ class Costs:
         """Whether nobody knows what a command costs that may be left out."""
         return name not in self._of and self._may_be_left_out[name]
 
-    def told(self) -> Iterable[Slow]:
+    def list_slow(self) -> Iterable[Slow]:
         """Return the commands that were left out, with what they cost."""
         costs = self._of.items()
         return [

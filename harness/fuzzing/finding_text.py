@@ -71,14 +71,14 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
     yield f"{key}: {name_of(found.command)}, {found.kind}"
     yield f"The engine's answer: {one_line(found.got, _LONG) or 'nothing'}"
     if finding.mistakes:
-        yield f"It answers {_told(finding)}"
+        yield f"It answers {_describe(finding)}"
     for one in finding.engines:
         yield f"It goes wrong as {one.name} does: {one.sentence}"
     if finding.is_flaky:
         yield f"Not stable: {times} new processes showed it."
 
 
-def _told(finding: FuzzFinding) -> str:
+def _describe(finding: FuzzFinding) -> str:
     first, *others = finding.mistakes
     more = f" (or like {len(others)} more mistakes that look the same here)" if others else ""
     return f"{first.clause}{more}."

@@ -16,7 +16,7 @@ from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
 from harness.errors import EngineError
-from harness.fuzzing.under_way import UnderWay
+from harness.fuzzing.scripts_under_way import UnderWay
 from harness.options import Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
@@ -56,7 +56,7 @@ class FuzzedProgram(Protocol):
     def renew(self) -> None:
         """End the engine that runs: the next script meets a new one."""
 
-    def heard_again(self, script: Script) -> Trace:
+    def send_again(self, script: Script) -> Trace:
         """Send a script to a new engine, with the full time limits."""
 
     def be_patient(self) -> None:
@@ -110,10 +110,10 @@ class Piped:
         Raises:
             EngineError: NOT_STARTED.
         """
-        trace = self._heard(script)
+        trace = self._send(script)
         if trace.has_surplus and not self._is_strict:
             self._be_strict()
-            trace = self._heard(script)
+            trace = self._send(script)
         return trace
 
     def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
@@ -129,7 +129,7 @@ class Piped:
         self._is_strict = True
         self.renew()
 
-    def _heard(self, script: Script) -> Trace:
+    def _send(self, script: Script) -> Trace:
         if self._sent and self._sent.is_open:
             self.renew()
         session = self._session or self._begin(self._patience)
@@ -161,7 +161,7 @@ class Piped:
             self._next.finish(0)
             self._next = None
 
-    def heard_again(self, script: Script) -> Trace:
+    def send_again(self, script: Script) -> Trace:
         """Send a script to a process of its own; see :class:`FuzzedProgram`."""
         self.renew()
         self._begin(self._limits.timeout)
@@ -180,8 +180,8 @@ class Piped:
         self.renew()
 
     def _begin(self, patience: float) -> EngineSession:
-        process = self._next or self._started()
-        self._next = self._started() if self._is_hasty else None
+        process = self._next or self._start()
+        self._next = self._start() if self._is_hasty else None
         limits = self._limits._replace(timeout=patience, file=0.0)
         self._session = self._begun_by(process, limits, strict=True, protocol=self._spoken)
         return self._session
@@ -192,7 +192,7 @@ class Piped:
         for start, end in groups(lines, alone):
             session.ask(lines[start:end], replies)
 
-    def _started(self) -> EngineProcess:
+    def _start(self) -> EngineProcess:
         folder, spoken = str(self._folder), self._spoken
         return EngineProcess(self._launcher(), self._words, folder, self._limits, protocol=spoken)
 
@@ -219,15 +219,30 @@ def _ask_strictly(session: EngineSession, script: Script, replies: list[Reply]) 
     session.leave_out_unasked(judged=True)
 
 
-def known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> frozenset[str]:
+def find_known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> frozenset[str]:
     """Return which commands an engine says it knows.
 
     Raises:
         EngineError: it does not answer at all.
     """
-    asked = Script(tuple(f"known_command {name}" for name in names))
-    trace = program.answer(asked)
+    replies = _replies(program, [f"known_command {name}" for name in names])
+    answered = zip(names, replies, strict=False)
+    return frozenset(name for name, reply in answered if reply.ok and reply.text == "true")
+
+
+def board_sizes(program: FuzzedProgram, sizes: Sequence[int]) -> list[int]:
+    """Return which board sizes an engine takes: by GTP 2 (6.3.1) it may refuse any.
+
+    Raises:
+        EngineError: it does not answer at all.
+    """
+    replies = _replies(program, [f"boardsize {size}" for size in sizes])
+    return [size for size, reply in zip(sizes, replies, strict=False) if reply.ok]
+
+
+def _replies(program: FuzzedProgram, commands: Sequence[str]) -> list[Reply]:
+    """Return the replies to commands, up to where the engine failed."""
+    trace = program.answer(Script(tuple(commands)))
     if trace.failure and not trace.replies:
         raise EngineError(trace.failure)
-    answered = zip(names, trace.replies, strict=False)
-    return frozenset(name for name, reply in answered if reply.ok and reply.text == "true")
+    return list(trace.replies)

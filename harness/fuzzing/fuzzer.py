@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from harness.fuzzing.causes import Causes, FindingCause
 from harness.fuzzing.costs import Slow
-from harness.fuzzing.fuzzed_engine import FuzzedProgram, known_commands
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.naming import Namer
-from harness.fuzzing.reduction import reduced
+from harness.fuzzing.reduction import reduce_script
 from harness.fuzzing.reply_judge import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender
 from harness.judging.strength import KnownWrong
@@ -75,14 +75,14 @@ class Fuzzer:
         self._seed = seed
         self._causes = Causes(judge)
         self._asker = ScriptSender(program, self._causes, budget)
-        self._known = known_commands(program, _OPTIONAL)
+        self._known = find_known_commands(program, _OPTIONAL)
         self._namer = Namer(program, self._causes, self._drawing(-1, 0))
         program.renew()
 
     @property
     def slow(self) -> list[Slow]:
         """The commands that were left out for what they cost."""
-        return list(self._asker.costs.told())
+        return list(self._asker.costs.list_slow())
 
     def findings(self) -> Iterator[FuzzFinding]:
         """Yield what is found, as soon as it is."""
@@ -92,7 +92,7 @@ class Fuzzer:
             hunt = Hunt(self._asker)
             shown = hunt.run(partial(judge.look, drawing=self._drawing(call, seed)))
             self.unconfirmed += hunt.unconfirmed
-            finding = shown and self._confirmed(reduced(self._asker, shown, seed))
+            finding = shown and self._confirm(reduce_script(self._asker, shown, seed))
             if shown:
                 self._asker.renew()  # others have asked its process, too
             if finding:
@@ -105,15 +105,15 @@ class Fuzzer:
     def _drawing(self, call: int, seed: int) -> Drawing:
         return Drawing(self._known, _LENGTHS[call % len(_LENGTHS)], seed)
 
-    def _confirmed(self, suspect: RevealingScript) -> FuzzFinding | None:
+    def _confirm(self, suspect: RevealingScript) -> FuzzFinding | None:
         """Return the finding if a new process shows it, too."""
         script = suspect.script
-        patient = self._heard(script)
+        patient = self._send(script)
         if patient[1] is None and suspect.difference.kind == HANG:
             self._program.be_patient()
             self.unconfirmed += 1
             return None
-        heard = [patient] + [self._heard(script, is_patient=False) for _ in range(1, _REPEATS)]
+        heard = [patient] + [self._send(script, is_patient=False) for _ in range(1, _REPEATS)]
         shown = [(trace, news) for trace, news in heard if news]
         if not shown:
             self.unconfirmed += 1
@@ -135,7 +135,7 @@ class Fuzzer:
 
     def _stands_alone(self, script: Script, news: WrongReply) -> bool:
         """Whether all witnesses answer as the engine does, and none as is said to be right."""
-        heard = (one.heard_again(script) for one in self._witnesses)
+        heard = (one.send_again(script) for one in self._witnesses)
         return bool(self._witnesses) and all(self.shows(trace, news) for trace in heard)
 
     def shows(self, trace: Trace, news: WrongReply) -> bool:
@@ -151,12 +151,10 @@ class Fuzzer:
         is_same = is_error or (form and form.normal(one.got) == form.normal(other.got))
         return (one.at, one.kind) == (other.at, other.kind) and bool(is_same)
 
-    def _heard(
-        self, script: Script, *, is_patient: bool = True
-    ) -> tuple[Trace, WrongReply | None]:
+    def _send(self, script: Script, *, is_patient: bool = True) -> tuple[Trace, WrongReply | None]:
         """Send a script to a new process; to one that is said to hang, patiently."""
         self._program.renew()
-        trace = (self._program.heard_again if is_patient else self._program.answer)(script)
+        trace = (self._program.send_again if is_patient else self._program.answer)(script)
         return trace, self._causes.news(trace)
 
     def _in_one_move(
@@ -165,12 +163,12 @@ class Fuzzer:
         """Return a long script with its moves in a single command, if that shows the same."""
         if len(script.commands) - 1 <= _LONG or _SEQUENCE not in self._known:
             return None
-        shorter = script._replace(commands=_joined(script.commands))
-        trace, found = self._heard(shorter)
+        shorter = script._replace(commands=_join_moves(script.commands))
+        trace, found = self._send(shorter)
         return (shorter, trace, found) if found and found.signature == news.signature else None
 
 
-def _joined(commands: tuple[str, ...]) -> tuple[str, ...]:
+def _join_moves(commands: tuple[str, ...]) -> tuple[str, ...]:
     """Return the commands with each run of moves as one ``gogui-play_sequence``."""
     joined: list[str] = []
     for command in commands[:-1]:

@@ -1,4 +1,4 @@
-"""Which judge a specification has."""
+"""The judge of each specification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def judge_of(
 ) -> ReplyJudge:
     """Return who judges an engine; ``folder``: where the files lie that scripts name.
 
-    ``openings``: conversations to go on from, where a reference judges.
+    ``openings``: conversations to continue from, where a reference judges.
     """
     if isinstance(specification.truth, ReferenceProgram):
         return ByReference(specification, specification.truth, folder, openings)

@@ -1,4 +1,4 @@
-"""Which mistake it is: of several that explain a finding, the one that explains most besides."""
+"""The name of a mistake: of several that explain a finding, the one that explains most others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
-from harness.fuzzing.causes import Causes, explains, heard_from
+from harness.fuzzing.causes import Causes, explains, run_mistake
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.reply_judge import Drawing
 from harness.judging.diagnosis import TOO_MANY
@@ -36,22 +36,22 @@ class Namer:
         """
         settled = self._causes.specification.settled_mistakes
         found = tuple(one for one in settled if self._explains(one, trace))
-        left = self._told_apart(list(found), list(others)) if len(found) > 1 else found
+        left = self._tell_apart(list(found), list(others)) if len(found) > 1 else found
         return left if len(left) < TOO_MANY else ()
 
-    def _told_apart(self, mistakes: list[Mistake], heard: list[Trace]) -> tuple[Mistake, ...]:
+    def _tell_apart(self, mistakes: list[Mistake], heard: list[Trace]) -> tuple[Mistake, ...]:
         """Return those that explain most; while several do, the engine is asked what tells."""
-        left = self._ranked(mistakes, heard)
+        left = self._rank(mistakes, heard)
         asked: set[Mistake] = set()
         while others := [one for one in left[1:] if one not in asked]:
             asked.add(others[0])
             if script := self._telling_apart(left[0], others[0]):
                 self._program.renew()
                 heard.append(self._program.answer(script))
-                left = self._ranked(left, heard)
+                left = self._rank(left, heard)
         return left
 
-    def _ranked(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
+    def _rank(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
         """Return those of the mistakes that explain most of the traces, in their order."""
         told = {one: sum(self._explains(one, trace) for trace in traces) for one in mistakes}
         most = max(told.values(), default=0)
@@ -64,14 +64,14 @@ class Namer:
         """Return a script that two mistakes answer differently: of what ships, or drawn."""
 
         def differs(script: Script) -> bool:
-            return not self._explains(other, heard_from(one, script, self._folder))
+            return not self._explains(other, run_mistake(one, script, self._folder))
 
-        shipped = filter(differs, shipped_scripts(self._causes.specification))
+        shipped = filter(differs, read_shipped_scripts(self._causes.specification))
         drawn = self._drawing._replace(most=_DRAWN)
         return next(shipped, None) or self._causes.judge.draw(differs, drawn)
 
 
-def shipped_scripts(specification: Specification) -> Iterator[Script]:
+def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
     """Yield the case files that ship for an assignment, which tell all mistakes apart."""
     found = assignments.find(specification.key)
     paths = [*map(str, found.public_cases()), *suite.expand([str(found.place / THOROUGH)])]

@@ -11,7 +11,7 @@ from hypothesis import Phase
 from harness.fuzzing.reduction_cost import Spending
 from harness.fuzzing.script_drawing import DRAW, find
 from harness.fuzzing.search import RevealingScript, ScriptSender
-from harness.fuzzing.trace_pruning import pruned
+from harness.fuzzing.trace_pruning import prune_scripts
 from harness.vocabulary.script import Script
 
 _SCRIPTS = 300  # that a round may cost
@@ -45,7 +45,7 @@ class Reduction:
         return self._best
 
     def _prune(self, grain: int, seed: int, *, moves: bool = False) -> None:
-        strategy = pruned(self._best.script, grain, moves=moves)
+        strategy = prune_scripts(self._best.script, grain, moves=moves)
         find(strategy, self._shows_news, self._asker.causes.judge.allowed, _SHRINK, seed)
 
     def _leave_out_pairs(self) -> None:
@@ -77,14 +77,14 @@ class Reduction:
         return news is not None
 
 
-def reduced(asker: ScriptSender, shown: RevealingScript, seed: int) -> RevealingScript:
+def reduce_script(asker: ScriptSender, shown: RevealingScript, seed: int) -> RevealingScript:
     """Return the shortest script found that shows what a longer one does, in a new process.
 
     What is still long, although it got shorter, is tried again: that was cut off by a limit.
     """
     spending = Spending(_SECONDS, _LONGEST)
     for again in range(_ROUNDS):
-        small = _reduced(asker, shown, seed + again, spending)
+        small = _reduce(asker, shown, seed + again, spending)
         is_short = len(small.script.commands) <= _SHORT
         if is_short or small.script.weight >= shown.script.weight:
             return small
@@ -92,7 +92,7 @@ def reduced(asker: ScriptSender, shown: RevealingScript, seed: int) -> Revealing
     return shown
 
 
-def _reduced(
+def _reduce(
     asker: ScriptSender, shown: RevealingScript, seed: int, spending: Spending
 ) -> RevealingScript:
     small = Reduction(asker, shown, spending).run(seed)

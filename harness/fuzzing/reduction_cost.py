@@ -1,4 +1,4 @@
-"""How much a reduction has cost: the same on a busy machine as on a quiet one.
+"""The cost of a reduction: the same on a busy machine as on a quiet one.
 
 What counts is the processor's time: this process's, the engines' and the reference's. An engine
 that hangs may use none, and keeps everybody waiting: so the wait for it counts as well.

@@ -1,4 +1,4 @@
-"""Where an engine and a truth differ: what a judge is, and in what ways answers differ. Pure.
+"""Differences between an engine and the truth: judges, and the ways in which answers differ. Pure.
 
 Judges: :mod:`~harness.fuzzing.by_oracle` and :mod:`~harness.fuzzing.by_reference`.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from harness.declared.declaration import CHOOSES, Declaration, DeclaredCommand
 from harness.declared.following import ConversationState
 from harness.declared.reference import ReferenceProgram
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
 from harness.fuzzing.relay import Answered
 from harness.judging.equivalence import same
 from harness.records import Reply
@@ -41,7 +41,7 @@ class Likeness:
         self._specification = specification
         self._reference = reference
         declaration = reference.declaration
-        self._spoken = named(declaration.game.protocol)
+        self._spoken = find_protocol(declaration.game.protocol)
         self._plays = _Plays(declaration)
         self._chooses = {one.name for one in declaration.commands if one.kind == CHOOSES}
         self._state = ConversationState(declaration)

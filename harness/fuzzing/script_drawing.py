@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from harness.judging.equivalence import underspecified
+from harness.judging.equivalence import is_underspecified
 from harness.specifications.record import Specification
-from harness.vocabulary.script import Script, lay_files, name_of, written
+from harness.vocabulary.script import Script, lay_files, name_of, write_script
 from harness.vocabulary.stones import flat
 from oracle.gtp.protocol import Engine
 from oracle.natures import SIZE
@@ -40,7 +40,7 @@ def scripts(
     ``length``: what a game has of stones, lines, questions and the like, at most.
     """
     game = specification.conversation(known, length)
-    return st.lists(game, min_size=1, max_size=3).map(lambda games: written(flat(games)))
+    return st.lists(game, min_size=1, max_size=3).map(lambda games: write_script(flat(games)))
 
 
 def find(
@@ -82,13 +82,13 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
     for command in script.commands:
         asks = not specification.commands[name_of(command)].sets_up
         if order.allows(command) and (asks or _is_legal(engine, command)):
-            order.hear(command)
+            order.observe(command)
             kept.append(command)
     return Script(tuple(kept), script.files)
 
 
 def _is_legal(engine: Engine, command: str) -> bool:
-    return not underspecified(engine, command) and engine.handle(command).startswith("=")
+    return not is_underspecified(engine, command) and engine.handle(command).startswith("=")
 
 
 class _Order:
@@ -118,7 +118,7 @@ class _Order:
             return False
         return nature.is_setting or self._has_board
 
-    def hear(self, command: str) -> None:
+    def observe(self, command: str) -> None:
         name = name_of(command)
         nature = self._natures[name]
         if nature.begins_board and not nature.lays:

@@ -12,7 +12,7 @@ from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
 from harness.fuzzing.reply_judge import HANG, WrongReply
-from harness.vocabulary.script import Script, Trace, joined
+from harness.vocabulary.script import Script, Trace, join_scripts
 
 _OLDEST = 2048  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
@@ -56,9 +56,9 @@ class ScriptSender:
 
     def news(self, script: Script, *, fresh: bool = False) -> WrongReply | None:
         """Return what is wrong and new in an engine's answers; ``fresh``: those of a new one."""
-        return self.judged(self._answers(script, fresh=fresh))
+        return self.judge(self._answers(script, fresh=fresh))
 
-    def judged(self, trace: Trace) -> WrongReply | None:
+    def judge(self, trace: Trace) -> WrongReply | None:
         """Return what is wrong and new in what an engine did."""
         self.budget.commands += len(trace.replies)
         self.recent.append(trace)
@@ -68,10 +68,10 @@ class ScriptSender:
         """Send scripts to one process, and do not wait for more than the first one."""
         if self.has_ended or len(self.sent) + len(scripts) > self._life:
             self.renew()
-        first = () if self.sent else (self.answered(scripts[0]),)
+        first = () if self.sent else (self.send_and_wait(scripts[0]),)
         return Batch(self, self._program, first, scripts[len(first) :])
 
-    def answered(self, script: Script) -> Heard:
+    def send_and_wait(self, script: Script) -> Heard:
         """Send a script, and wait for the replies."""
         trace = self._answers(script, fresh=False)
         return Heard(trace, self.sent, len(self.sent))
@@ -81,7 +81,7 @@ class ScriptSender:
             self.renew()
         told = self.as_sent(script)
         self.sent.append(told)
-        trace = self.noted(script, self._program.answer(told))
+        trace = self.note_trace(script, self._program.answer(told))
         return trace or self._answers(script, fresh=True)
 
     def as_sent(self, script: Script) -> Script:
@@ -89,7 +89,7 @@ class ScriptSender:
         reset = self._reset if self.sent else ()
         return script._replace(commands=(*reset, *script.commands))
 
-    def noted(self, script: Script, trace: Trace) -> Trace | None:
+    def note_trace(self, script: Script, trace: Trace) -> Trace | None:
         """Return what the engine did with a script, of what it did with what was sent for it.
 
         None: it broke before.
@@ -108,11 +108,14 @@ class ScriptSender:
         return self.costs.affordable(script, self.budget.seconds)
 
     def was_only_slow(self, script: Script, news: WrongReply) -> bool:
-        """Whether a command that seemed to hang answers when a new process is given its time."""
+        """Whether a command that seemed to hang answers slowly in a new process.
+
+        An answer that comes at once there is not one of a slow command: the old process hung.
+        """
         if news.kind != HANG:
             return False
         self.renew()
-        trace = self._program.heard_again(script.until(news.at))
+        trace = self._program.send_again(script.until(news.at))
         self.costs.note(trace, is_first=True)
         answered = trace.replies[news.at :]
         return bool(answered) and answered[0].seconds >= _SLOW
@@ -155,13 +158,13 @@ class Batch:
         yield from self._first
         traces = self._hearing.traces() if self._hearing else []
         for count, (script, trace) in enumerate(zip(self._scripts, traces, strict=False), 1):
-            if noted := self._asker.noted(script, trace):
+            if noted := self._asker.note_trace(script, trace):
                 yield Heard(noted, self._sent, self._before + count)
             else:
-                yield self._asker.answered(script)
+                yield self._asker.send_and_wait(script)
         if self._hearing and len(traces) < len(self._scripts):
             self._asker.has_ended = True
-        yield from map(self._asker.answered, self._scripts[len(traces) :])
+        yield from map(self._asker.send_and_wait, self._scripts[len(traces) :])
 
 
 class RevealingScript(NamedTuple):
@@ -198,14 +201,14 @@ class Hunt:
         """Whether a script shows news, and a new process does so, too."""
         if self.is_over:
             return False
-        return self.found(self._asker.answered(self._asker.affordable(script)))
+        return self.found(self._asker.send_and_wait(self._asker.affordable(script)))
 
     def found(self, heard: Heard) -> bool:
         """Whether what an engine did shows news, and a new process does so, too."""
         if self.is_over:
             return False
         self._asker.budget.examples += 1
-        news, trace = self._asker.judged(heard.trace), heard.trace
+        news, trace = self._asker.judge(heard.trace), heard.trace
         if news is None or self._asker.was_only_slow(trace.script, news):
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
@@ -226,7 +229,7 @@ class Hunt:
     def _with_more(self, said: list[Script]) -> RevealingScript | None:
         """Return the end of a conversation that shows the news: what was said before matters."""
         for count in (2**power for power in range(1, len(said).bit_length() + 1)):
-            script = joined(said[-count:])
+            script = join_scripts(said[-count:])
             if news := self._asker.news(script, fresh=True):
                 return RevealingScript(script.until(news.at), news, needs_new=True)
         return None

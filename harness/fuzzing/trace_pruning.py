@@ -1,7 +1,7 @@
 """Making a script small: Hypothesis draws what is left of it, and its shrinker leaves least.
 
 Nearly everything stays in most of what is drawn; the simplest of all choices leaves out a command,
-a stone of a set-up, a line of a file, a row without points, and takes the smallest board.
+a stone of a setup, a line of a file, a row without points, and takes the smallest board.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.vocabulary.script import BoardFile, Script, written
+from harness.vocabulary.script import BoardFile, Script, write_script
 from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 
 _LARGEST = len(GTP_LETTERS)
@@ -35,7 +35,9 @@ class _Kept(NamedTuple):
     columns: bytes
 
 
-def pruned(script: Script, grain: int = 1, *, moves: bool = False) -> SearchStrategy[Script]:
+def prune_scripts(
+    script: Script, grain: int = 1, *, moves: bool = False
+) -> SearchStrategy[Script]:
     """Return scripts with less of one: commands, stones and lines of files left out.
 
     ``grain``: how many of them are left out together. ``moves``: leave out rows and columns that
@@ -93,8 +95,8 @@ def _less(
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
         for name, text in script.files
     }
-    moved = _moved(commands, lines)
-    return written(_with_text(one, files) for one in moved)
+    moved = _shrink_board(commands, lines)
+    return write_script(_with_text(one, files) for one in moved)
 
 
 def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Iterator[str]:
@@ -105,7 +107,7 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _moved(commands: list[str], kept: _Kept) -> Iterable[str]:
+def _shrink_board(commands: list[str], kept: _Kept) -> Iterable[str]:
     """Return the commands with fewer of the rows and columns that no point is on."""
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     sizes = [int(command.split()[1]) for command in commands if _is_size(command)]

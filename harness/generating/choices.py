@@ -37,10 +37,10 @@ class Choices:
 
 def choices(seed: int, secret: bytes | None = None) -> Choices:
     """Return the choices for a seed, which anybody can repeat, or those only a secret gives."""
-    return Choices(b"public " + str(seed).encode() if secret is None else _mixed(secret, seed))
+    return Choices(b"public " + str(seed).encode() if secret is None else _mix(secret, seed))
 
 
-def _mixed(secret: bytes, seed: int) -> bytes:
+def _mix(secret: bytes, seed: int) -> bytes:
     return hmac.digest(secret, b"private %d" % seed, "sha256")
 
 

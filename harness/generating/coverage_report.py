@@ -1,4 +1,4 @@
-"""What a generated set covers, and what it does not."""
+"""The report on what a generated set covers, and what it does not."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def report(request: SceneRequest, harvest: Harvest, produced: ProducedScenes) ->
     """Yield the lines of the report."""
     yield from _read(harvest)
     yield from _features(request, harvest, produced)
-    yield from _spread(produced)
-    yield from _listed("Left out", produced.left_out)
+    yield from _size_lines(produced)
+    yield from _section("Left out", produced.left_out)
     yield from _strength(produced)
 
 
@@ -32,10 +32,10 @@ def _read(harvest: Harvest) -> Iterator[str]:
         " positions looked at"
     )
     rest = Counter({name: number for name, number in counts.items() if name not in _USED})
-    yield from _listed("Not used", rest)
+    yield from _section("Not used", rest)
 
 
-def _listed(heading: str, counts: Counter[str]) -> Iterator[str]:
+def _section(heading: str, counts: Counter[str]) -> Iterator[str]:
     if counts:
         yield f"\n{heading}:"
         yield from (f"{number:6}  {name}" for name, number in counts.most_common())
@@ -65,7 +65,7 @@ def _features(request: SceneRequest, harvest: Harvest, produced: ProducedScenes)
         yield f"not in the set: {', '.join(missing)}"
 
 
-def _spread(produced: ProducedScenes) -> Iterator[str]:
+def _size_lines(produced: ProducedScenes) -> Iterator[str]:
     sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
     if sizes:
         yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))

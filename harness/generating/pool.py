@@ -1,4 +1,4 @@
-"""What is kept of all positions seen: of each kind a few, whatever the order they come in."""
+"""A pool of positions: of each kind a few, whatever the order in which they come."""
 
 from __future__ import annotations
 

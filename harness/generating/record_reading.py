@@ -179,7 +179,7 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[Node, str
             data = file.read(piece.end - piece.start)
         found = games(data, piece.path)
     except (OSError, SgfError):
-        counts["a file is no game record"] += 1
+        counts["a file is not a game record"] += 1
         return
     where = f", from byte {piece.start}" if piece.start else ""
     for game in found:

@@ -40,10 +40,10 @@ def replay(root: Node, name: str) -> Played:
     Raises :class:`Unusable` when there is nothing of it.
     """
     kind, shape = _header(root)
-    start = _setup(root, shape, EMPTY)
+    start, first = _start(root, shape)
     moves, boards = [], [start]
     play = {"go": _go, "gomoku": _gomoku}[kind]
-    for color, move in _line(root, shape):
+    for color, move in _line(first, shape):
         after = play(shape, boards[-1], color, move)
         if after is None:
             break
@@ -67,6 +67,22 @@ def _header(root: Node) -> tuple[str, Grid]:
     return kind, shape
 
 
+def _start(root: Node, shape: Grid) -> tuple[StoneBits, Node]:
+    """Return the board on which a game begins, and the node from which its moves are read.
+
+    Some servers write handicap stones into a node of their own, after the root.
+    """
+    node, board = root, _setup(root, shape, EMPTY)
+    while node.children and not _has_move(node):
+        node = node.children[0]
+        board = _setup(node, shape, board)
+    return board, node
+
+
+def _has_move(node: Node) -> bool:
+    return any(name in node.properties for name, _ in _MOVES)
+
+
 def _setup(node: Node, shape: Grid, board: StoneBits) -> StoneBits:
     """Return the board after a node's ``AB``, ``AW`` and ``AE``."""
     if node.properties.keys().isdisjoint(_SETUP):
@@ -88,10 +104,10 @@ def _points(value: str, shape: Grid) -> list[tuple[int, int]]:
     return values.points(value, shape)
 
 
-def _line(root: Node, shape: Grid) -> Iterator[Move]:
-    """Yield the moves of the first variations, until a node that sets up stones."""
+def _line(first: Node, shape: Grid) -> Iterator[Move]:
+    """Yield the moves of the first variations from a node on, until one that sets up stones."""
     bits = _letters(shape)
-    node: Node | None = root
+    node: Node | None = first
     while node is not None:
         properties = node.properties
         for name, color in _MOVES:
@@ -161,13 +177,13 @@ def identity(shape: Grid, start: StoneBits, moves: list[Move]) -> str:
     copies = []
     for symmetry in ALL:
         place = images(shape, symmetry)
-        begun = [turned(shape, mask, symmetry) for mask in start] if start.stones else []
+        begun = [turn_mask(shape, mask, symmetry) for mask in start] if start.stones else []
         copies.append((begun, [place[move] for move in opening]))
     text = repr((shape.rows, colors, min(copies))).encode()
     return hashlib.sha256(text).hexdigest()
 
 
-def turned(shape: Grid, mask: int, symmetry: int) -> int:
+def turn_mask(shape: Grid, mask: int, symmetry: int) -> int:
     """Return a mask after a symmetry."""
     place, found = images(shape, symmetry), 0
     while mask:
@@ -182,7 +198,7 @@ def turn(moment: SceneMoment, symmetry: int, swap: bool) -> SceneMoment:
     shape = moment.shape
 
     def after(board: StoneBits) -> StoneBits:
-        black, white = (turned(shape, mask, symmetry) for mask in board)
+        black, white = (turn_mask(shape, mask, symmetry) for mask in board)
         return StoneBits(white, black) if swap else StoneBits(black, white)
 
     return moment._replace(

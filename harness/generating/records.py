@@ -49,8 +49,8 @@ class TestBench(Protocol):
         ``of``: the engines to be asked, as bits.
         """
 
-    def caught_by(self, cases: Sequence[CaseFile]) -> int:
+    def find_caught(self, cases: Sequence[CaseFile]) -> int:
         """Return the engines that case files catch, as bits."""
 
     def wrong(self, text: str) -> set[int]:
-        """Return the lines of the tests of a case file that a right engine fails."""
+        """Return the lines of the tests of a case file that the reference engine fails."""

@@ -1,4 +1,4 @@
-"""From what was harvested to a chosen set: scenes are built, staged, completed and chosen."""
+"""Makes a set of scenes from a harvest: builds, stages, completes and chooses them."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ def produce(
     workshop.from_games(harvest.pool)
     on_step("positions made for what no game has")
     workshop.complete()
-    beside = caught_by(request.beside, specification)
+    beside = find_caught(request.beside, specification)
     if request.bench:
         on_step("what engines do with them")
         workshop.measure(request.bench)
-        beside |= request.bench.caught_by(request.beside) << len(mistakes)
+        beside |= request.bench.find_caught(request.beside) << len(mistakes)
     on_step("scenes for mistakes that survive")
     workshop.hunt(beside | workshop.caught)
-    choice = _chosen(request, workshop, beside)
+    choice = _choose(request, workshop, beside)
     order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
     candidates, engines = tuple(workshop.staged), request.bench.engines if request.bench else ()
@@ -94,7 +94,7 @@ def produce(
     )
 
 
-def _chosen(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneChoice:
+def _choose(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneChoice:
     """Return the choice among all that is staged, and more where that is not enough."""
     specification = request.specification
     features = specification.kind.features
@@ -113,7 +113,7 @@ def _chosen(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneCho
     return choice
 
 
-def caught_by(cases: Sequence[CaseFile], specification: Specification) -> int:
+def find_caught(cases: Sequence[CaseFile], specification: Specification) -> int:
     """Return the settled mistakes that case files catch, as bits."""
     return strength.measure(cases, specification).caught if cases else 0
 
@@ -171,9 +171,9 @@ class _Workshop:
         for name in self._features:
             cells = _by_cell(find for find in pool if find.feature == name)
             for find in _mostly_small(_in_turns(cells))[:FROM_GAMES]:
-                self._add(self._hidden(find))
+                self._add(self._hide(find))
 
-    def _hidden(self, find: Find) -> Find:
+    def _hide(self, find: Find) -> Find:
         """Return a find turned as the secret has it, if there is one and its feature stays."""
         if not self._request.secret:
             return find
@@ -208,7 +208,7 @@ class _Workshop:
         for number in islice(self._rounds, _ROUNDS):
             for feature in self._features.values():
                 if self._may_catch(feature, everything & ~caught):
-                    for one in self._made(feature, 1, number):
+                    for one in self._stage_made(feature, 1, number):
                         if one.caught & ~caught:
                             self.staged.append(one)
                             caught |= one.caught
@@ -223,10 +223,12 @@ class _Workshop:
         )
 
     def _make(self, feature: Feature, most: int, number: int) -> None:
-        self.staged += self._made(feature, most, number)
+        self.staged += self._stage_made(feature, most, number)
 
-    def _made(self, feature: Feature, most: int, number: int) -> Iterator[Staged]:
+    def _stage_made(self, feature: Feature, most: int, number: int) -> Iterator[Staged]:
         """Yield staged scenes for a feature from positions that are made."""
+        if feature.sizes and not any(size in self._request.sizes for size in feature.sizes):
+            return
         random = self._request.choices.random("made", feature.name, number)
         found = 0
         for _ in range(_PATIENCE):

@@ -16,7 +16,7 @@ from harness.judging.cover import smallest
 from harness.vocabulary.scenes import SceneMoment
 
 PER_GAME = 3  # scenes of one game
-_EFFORT = 0.02  # what a command of the set-up counts against a scene: short ones are read
+_EFFORT = 0.02  # what a command of the setup counts against a scene: short ones are read
 
 
 class SceneChoice:

@@ -57,9 +57,9 @@ def commands(
 ) -> Iterator[str]:
     """Yield the lines of a scene's commands and expectations.
 
-    Before each test stands all that leads to it, from a new board on: so a run can go on after an
-    engine failed (:mod:`harness.running.restarting`), and a crash costs one test. What was asked
-    before is sent, too: an answer may have changed the board, which is to be found out.
+    Before each test stands all that leads to it, from a new board on. So a run can continue after
+    an engine failed (:mod:`harness.running.restarting`), and a crash costs one test. What was
+    asked before is sent, too: an answer may have changed the board, which must show.
     """
     asked = iter(staged.asked)
     led = [] if _begins_anew(staged.scene, natures) else ["clear_board"]

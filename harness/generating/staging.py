@@ -42,24 +42,25 @@ class Stage:
     def stage(self, scene: Scene) -> Staged:
         """Return a scene with its answers and what it catches.
 
-        Raises :class:`LeftOut` for one that is underspecified, or does not replay.
+        Raises :class:`LeftOut` for one that is underspecified, asks the same twice, or does not
+        replay.
         """
         with _among(scene.files) as folder:
-            asked = tuple(self._played(scene, folder))
+            asked = tuple(self._play(scene, folder))
             if len({one.identity for one in asked}) < len(asked):
                 raise LeftOut("it asks the same twice")
             staged = Staged(scene, asked, 0)
-            return staged._replace(caught=self._caught(staged, folder))
+            return staged._replace(caught=self._find_caught(staged, folder))
 
-    def _played(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
-        """Yield the tests of a scene, as the right engine goes through it."""
+    def _play(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
+        """Yield the tests of a scene, as the reference engine goes through it."""
         engine = self._specification.right_engine(folder)
         reached = False
         for number, step in enumerate(scene.steps):
             reached = reached or lies(engine, scene.find.moment)
             if step.asked:
                 is_last = number == len(scene.steps) - 1
-                yield self._asked(engine, step.command, step.why, is_last)
+                yield self._ask(engine, step.command, step.why, is_last)
             elif engine.session.left_open(split(step.command)):
                 raise LeftOut(UNDERSPECIFIED)
             elif not _goes_on(engine.handle(step.command)):
@@ -67,8 +68,8 @@ class Stage:
         if not reached:
             raise LeftOut("the intended board is not reached")
 
-    def _asked(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
-        if equivalence.underspecified(engine, command):
+    def _ask(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
+        if equivalence.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
@@ -85,14 +86,14 @@ class Stage:
             return f"(?i){'|'.join(choice).lower()}"
         return equivalence.expression(command, reply, self._specification)
 
-    def _caught(self, staged: Staged, folder: str) -> int:
+    def _find_caught(self, staged: Staged, folder: str) -> int:
         from harness.generating.scene_text import commands
 
         text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
         case = casefile.parse(text, str(Path(folder, "scene.gtp")))
         good, wrong = strength.of_file(case, self.mistakes, self._specification)
         if wrong:
-            raise LeftOut("the right engine fails it")
+            raise LeftOut("the reference engine fails it")
         caught = 0
         for test in good:
             caught |= test.caught

@@ -1,1 +1,1 @@
-"""A Gradescope autograder: the zip that a teacher uploads, and what it does for a submission."""
+"""A Gradescope autograder: make the zip that a teacher uploads, and grade a submission there."""

@@ -1,4 +1,4 @@
-"""What an autograder does with one submission: grade it as a class of one, and write the result.
+"""The run of an autograder: grades one submission as a class of one, and writes the result.
 
 A result is written only when there is a mark. Whatever goes wrong before that leaves no
 ``results.json``: then Gradescope shows "The autograder failed to execute correctly" and gives no
@@ -50,7 +50,7 @@ def mark(root: Path) -> MarkingNotes:
     found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
     with with_python(_due(found, times)) as found, _room() as room:
-        result = _graded(found, _sheet(Path(room), root, times), source, wanted)
+        result = _grade(found, _sheet(Path(room), root, times), source, wanted)
     (one,) = result.graded
     if one.marks.withheld:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
@@ -87,7 +87,7 @@ def _sheet(room: Path, root: Path, times: Times) -> Path:
     return path
 
 
-def _graded(
+def _grade(
     found: Assignment, sheet: Path, source: Path, wanted: GradescopeSettings
 ) -> ClassResult:
     room = sheet.parent

@@ -1,4 +1,4 @@
-"""What a teacher decides about an autograder, and how that travels in its zip."""
+"""Settings of an autograder, and how they travel in its zip."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GradescopeSettings(NamedTuple):
         return self.timeout - _BEFORE_END
 
 
-def written(settings: GradescopeSettings) -> str:
+def to_json(settings: GradescopeSettings) -> str:
     """Return settings as JSON."""
     return json.dumps(settings._asdict(), indent=1) + "\n"
 
@@ -41,7 +41,7 @@ def read(folder: Path) -> GradescopeSettings:
     ``folder``: with the contents of its zip.
 
     Raises:
-        UsageError: there are none, or they are not what :func:`written` wrote.
+        UsageError: there are none, or they are not what :func:`to_json` wrote.
     """
     path = folder / FILE
     try:

@@ -10,7 +10,7 @@ from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.gradescope import autograder_settings, scripts
 from harness.gradescope.autograder_settings import GradescopeSettings
-from harness.gradescope.wheel import Member, files, wheel, zipped
+from harness.gradescope.wheel import Member, files, wheel, zip_members
 from harness.grading.attempts import attempt_plan
 from harness.grading.records import PRIVATE
 from harness.options import GTP
@@ -45,7 +45,7 @@ def bundle(
     ]
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
     found = wanted._replace(assignment=place, private=named)
-    return zipped([*_own(assignment, found), *members], _EXECUTABLE)
+    return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
 
 
 def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
@@ -62,7 +62,7 @@ def _own(assignment: Assignment, found: GradescopeSettings) -> Iterator[Member]:
     packages = list(dict.fromkeys(tools.split()))
     yield "setup.sh", scripts.setup(name, found.assignment, packages).encode()
     yield "run_autograder", scripts.run(found.timeout).encode()
-    yield autograder_settings.FILE, autograder_settings.written(found).encode()
+    yield autograder_settings.FILE, autograder_settings.to_json(found).encode()
     yield name, content
 
 

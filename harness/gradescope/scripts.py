@@ -43,7 +43,7 @@ python=$(find_python) || {{ echo "no Python from 3.11: take a newer base image" 
 _RUN = """\
 #!/bin/sh
 # Made by gtp-harness gradescope. Gradescope runs this, as root, for each submission.
-# Whoever is ended by Gradescope's time limit gets 0 points; ended by this one, an error.
+# Gradescope's time limit would give 0 points; this one, which is shorter, gives an error.
 exec timeout --signal=INT --kill-after={kill} {seconds:g} \\
     {home}/bin/gtp-harness gradescope --grade /autograder
 """

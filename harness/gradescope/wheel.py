@@ -41,7 +41,7 @@ def wheel() -> Member:
     stem = f"{_NAME.replace('-', '_')}-{oracle.__version__}"
     members = [*_packages(), *_about(found, f"{stem}.dist-info")]
     record = f"{stem}.dist-info/RECORD"
-    return f"{stem}-py3-none-any.whl", zipped([*members, (record, _record(members, record))])
+    return f"{stem}-py3-none-any.whl", zip_members([*members, (record, _record(members, record))])
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -53,7 +53,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield "/".join(parts), path
 
 
-def zipped(members: Iterable[Member], executable: frozenset[str] = frozenset()) -> bytes:
+def zip_members(members: Iterable[Member], executable: frozenset[str] = frozenset()) -> bytes:
     """Return a zip of the members; those named in ``executable`` may be executed."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,9 +1,9 @@
-"""Grading: from a folder of submissions to marks, in rooms by what happens.
+"""Grade a class, from a folder of submissions to marks; a package for each step.
 
 ``taking_in`` → :class:`~harness.grading.records.Submission` → ``attempts`` in the ``ledger`` →
 ``marks``, ``similarity`` → :class:`~harness.grading.records.ClassResult` → ``exports``;
-``grade`` leads through all of them. ``auditing`` looks at those with nearly full marks once more.
+``grade`` runs all steps. ``auditing`` searches submissions with nearly full marks for mistakes.
 """
 
-# In the folder of a grading: its ledger, and the submitted files.
-LEDGER, ORIGINALS = "ledger.sqlite", "originals"
+# In the folder of a grading: its ledger, the submitted files, and which machines are not believed.
+LEDGER, ORIGINALS, SET_ASIDE = "ledger.sqlite", "originals", "set-aside.jsonl"

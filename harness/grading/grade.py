@@ -1,7 +1,7 @@
-"""A grading from beginning to end: read submissions, run what is missing, update the marks.
+"""Grade a class: read submissions, run the pending attempts, update the marks.
 
-:func:`grade` does all of it. :func:`prepare` reads the source and records what is to be run;
-:func:`load_last_plan` takes that from the ledger. :func:`run` runs the attempts that are pending.
+:func:`grade` does all of it. :func:`prepare` reads the source and plans the attempts;
+:func:`load_last_plan` reads that plan from the ledger. :func:`run` runs the pending attempts.
 :func:`update_marks` computes marks from the ledger and lists which marks in force would change. It
 writes new marks into the ledger; it writes changed marks only with ``accept``.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.concurrent_runs import ALONE, Company
+from harness.grading.attempts.set_aside import SetAside, withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.originals import Store
@@ -29,6 +30,7 @@ from harness.grading.records import (
     IMAGE,
     ClassResult,
     Graded,
+    Newcomer,
     Submission,
 )
 from harness.text import number_of
@@ -44,7 +46,7 @@ BUDGET = 1800.0  # seconds of wall time for all case files of a submission
 
 
 class GradeOptions(NamedTuple):
-    """What is to be graded, and how."""
+    """The options of a grading."""
 
     assignment: Assignment  # with this year's dates
     source: Path | None  # None: what was graded the last time
@@ -60,10 +62,11 @@ class GradeOptions(NamedTuple):
     regrade: bool = False
     accept: bool = False
     go_on: bool = False  # even if the first submissions all fail alike
+    set_aside: Path | None = None  # the file of machines whose results count for nothing
 
 
 class GradingPlan(NamedTuple):
-    """What a call of the command is about."""
+    """The submissions, case files and attempts of a grading run."""
 
     run: int  # in the ledger
     started: str
@@ -78,10 +81,10 @@ class GradingOutcome(NamedTuple):
     result: ClassResult  # with the marks that are in force
     changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
     accepted: bool
-    absent: tuple[str, ...]  # submissions with a mark that were not handed in this time
+    absent: tuple[str, ...]  # submissions with a mark that were not submitted this time
 
 
-# --- what is to be done ------------------------------------------------------------------------
+# --- planning ----------------------------------------------------------------------------------
 
 
 def prepare(
@@ -92,24 +95,24 @@ def prepare(
 ) -> GradingPlan:
     """Read submissions and case files; record both in the ledger.
 
-    ``on_remark``: is told what of the source is not read.
+    ``on_remark``: gets a sentence for each part of the source that is not read.
 
     Raises:
-        UsageError: the source cannot be read; private case files are missing; or marks are in
-            force that were made of something else, and no regrading is wanted.
+        UsageError: the source cannot be read; private case files are missing; or the marks in
+            force have another basis, and no regrading is wanted.
     """
     cases = case_files(wanted, ledger)
-    return planned(wanted, ledger, _received(wanted, store, on_remark), cases)
+    return plan_attempts(wanted, ledger, _receive_all(wanted, store, on_remark), cases)
 
 
 def case_files(wanted: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
-    """Return the case files to be asked; raises as :func:`prepare`."""
+    """Return the case files of the grading; raises as :func:`prepare`."""
     seed = ledger.seed if wanted.images else ""
     private = None if wanted.public_only else wanted.private
     return attempt_plan.cases(wanted.assignment, private, seed)
 
 
-def planned(
+def plan_attempts(
     wanted: GradeOptions,
     ledger: Ledger,
     submissions: Sequence[Submission],
@@ -123,13 +126,13 @@ def planned(
         UsageError: marks are in force that were made of something else, and no regrading is
             wanted.
     """
-    found = _planned(wanted, submissions, cases)
+    found = _make_plan(wanted, submissions, cases)
     if not wanted.regrade:
         _refuse_changes(ledger, found)
-    return _written(wanted, ledger, found)
+    return _record_plan(wanted, ledger, found)
 
 
-def _received(
+def _receive_all(
     wanted: GradeOptions, store: Store, on_remark: Callable[[str], None]
 ) -> list[Submission]:
     from harness.grading.taking_in import sources
@@ -141,7 +144,7 @@ def _received(
     return sorted(received, key=lambda one: one.key)
 
 
-def _planned(
+def _make_plan(
     wanted: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
 ) -> GradingPlan:
     boxed = wanted.sandbox != "off"
@@ -150,7 +153,7 @@ def _planned(
 
 
 def overlay(wanted: GradeOptions) -> Path | None:
-    """Return the course's own folder that is put beside every submission, if there is to be one.
+    """Return the course folder that is put beside every submission, if there is to be one.
 
     Raises:
         UsageError: the assignment wants one, and none is named or there.
@@ -160,7 +163,7 @@ def overlay(wanted: GradeOptions) -> Path | None:
         return None
     found = wanted.overlay or wanted.assignment.place / name
     if not found.is_dir():
-        raise UsageError(f"the course's own folder {name} is needed: --overlay names it")
+        raise UsageError(f"course folder {name} not found: give it with --overlay")
     return found
 
 
@@ -187,11 +190,11 @@ def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]
 
 
 def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
-    """Return the attempts that a mark is made of: images are not among them."""
+    """Return the fingerprints of the attempts that count for a mark: variants do not."""
     return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
 
 
-def _written(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingPlan:
+def _record_plan(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingPlan:
     assignment = wanted.assignment
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
     options = canonical_json.dumps([list(map(str, wanted[1:]))])
@@ -216,7 +219,7 @@ def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
     submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
     cases = (PlannedCase(*one[:4]) for one in ledger.cases(number))
     return GradingPlan(
-        number, run.started, submissions, tuple(cases), tuple(ledger.wanted(number))
+        number, run.started, submissions, tuple(cases), tuple(ledger.list_planned(number))
     )
 
 
@@ -245,8 +248,18 @@ def units(found: GradingPlan, store: Store) -> list[GradingUnit]:
 
 def is_outdated(wanted: GradeOptions, found: GradingPlan) -> bool:
     """Whether the attempts of a plan would be others today: what they depend on has changed."""
-    today = _planned(wanted, found.submissions, found.cases)
+    today = _make_plan(wanted, found.submissions, found.cases)
     return set(today.planned) != set(found.planned)
+
+
+def withdraw_distrusted(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> list[str]:
+    """Let all be run again that machines did which were set aside since.
+
+    Return the keys of the submissions.
+    """
+    bases = (one.basis for one in found.planned)
+    again = set(withdraw(ledger, bases, SetAside(wanted.set_aside)))
+    return sorted({one.key for one in found.planned if one.basis in again})
 
 
 def count_pending(ledger: Ledger, found: GradingPlan) -> int:
@@ -271,7 +284,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
 
     Raises:
         BusyError: another process is at it, and nothing is shared.
-        ClassWideError: the first submissions all fail alike, and it is not to go on then.
+        ClassWideError: the first submissions all fail alike, and it is not to continue then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
     from harness.grading.attempts.attempt_runner import Runner
@@ -294,10 +307,13 @@ def means(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
         wanted.budget,
         wanted.jobs,
         wanted.go_on,
+        book=SetAside(wanted.set_aside),
     )
 
 
-def compared(wanted: GradeOptions, conclusion: GradingOutcome, store: Store) -> GradingOutcome:
+def find_same_programs(
+    wanted: GradeOptions, conclusion: GradingOutcome, store: Store
+) -> GradingOutcome:
     """Add which submissions are the same."""
     from harness.grading.similarity import twins
 
@@ -309,16 +325,16 @@ def compared(wanted: GradeOptions, conclusion: GradingOutcome, store: Store) -> 
 
 
 def grade(wanted: GradeOptions) -> ClassResult:
-    """Grade a class from beginning to end, without a word; return the marks that are in force.
+    """Grade a class, print nothing, and return the marks that are in force.
 
-    The ledger and the originals are in the folder ``wanted.output``. The same call again goes on
-    where it was ended. What students handed in is in ``wanted.source``.
+    The ledger and the originals are in the folder ``wanted.output``. If it is ended early,
+    the same call continues. The submissions are in ``wanted.source``.
 
     Raises:
-        UsageError: the source cannot be read; private case files are missing; or marks are in
-            force that were made of something else, and no regrading is wanted.
-        ClassWideError: the first submissions all fail alike, and it is not to go on then.
-        SandboxError: there is no such sandbox here, or it does not hold.
+        UsageError: the source cannot be read; private case files are missing; or marks in
+            force were made from other inputs, and ``wanted.regrade`` is false.
+        ClassWideError: the first submissions all fail alike, and ``wanted.go_on`` is false.
+        SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -360,26 +376,53 @@ def _weigh(
 ) -> tuple[GradingOutcome, list[MarkRow]]:
     """Return what comes of a grading, and the rows of the marks to be put in force."""
     ledger.check()
-    marker = Marker(wanted.assignment, ledger, found.cases, found.started)
+    book = SetAside(wanted.set_aside)
+    marker = Marker(wanted.assignment, ledger, found.cases, found.started, book)
     planned = by_key(found.planned)
-    new = {one.key: marker.graded(one, planned.get(one.key, ())) for one in found.submissions}
-    rows = {key: _given(one, planned.get(key, ())) for key, one in new.items()}
+    new = {
+        one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in found.submissions
+    }
+    rows = {key: _mark_row(one, planned.get(key, ())) for key, one in new.items()}
     marks = ledger.in_force()
-    old = {
-        key: marker.former(mark)
+    homes = {student.key: key for key, one in new.items() for student in one.submission.students}
+    former = {
+        key: _keep_mark(marker.former(mark), homes)
         for key, mark in marks.items()
         if key in new and mark._replace(run=0, given="") != rows[key]
     }
+    old = {key: one for key, one in former.items() if one}
     changes = marker.changes(old.values(), new.values())
     kept = {key for key in old if new[key].marks.withheld}
     kept |= set() if wanted.accept else {change.key for change in changes}
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
-    outcome = GradingOutcome(marker.result(in_force), changes, wanted.accept, absent)
+    result = marker.result(in_force)._replace(
+        unmarked=tuple(one for key in sorted(kept) for one in _newcomers(old[key], new[key]))
+    )
+    outcome = GradingOutcome(result, changes, wanted.accept, absent)
     return outcome, [rows[key] for key in given]
 
 
-def _given(graded: Graded, planned: Iterable[PlannedAttempt]) -> MarkRow:
+def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
+    """Return a mark in force as the mark of those who are not in another submission now.
+
+    None: all of them are. Then nobody's mark changes with it. ``homes``: the keys of the
+    submissions in which students are now, by the students' keys.
+    """
+    own, before = former.submission, former.submission.students
+    left = tuple(one for one in before if homes.get(one.key, own.key) == own.key)
+    held = former._replace(submission=own._replace(students=left))
+    return held if left or not before else None
+
+
+def _newcomers(old: Graded, new: Graded) -> Iterator[Newcomer]:
+    known = {one.key for one in old.submission.students}
+    for student in new.submission.students:
+        if student.key not in known:
+            yield Newcomer(student, new.submission.key)
+
+
+def _mark_row(graded: Graded, planned: Iterable[PlannedAttempt]) -> MarkRow:
     texts = canonical_json.dumps(graded.marks), canonical_json.dumps(graded.submission)
     return MarkRow(graded.submission.key, *texts, _bases(planned))

@@ -1,8 +1,8 @@
-"""The records that travel between the rooms of grading. All immutable, none does anything.
+"""The records that the packages of grading exchange. They are immutable, and only hold data.
 
-A source gives an :class:`StudentSubmissions` for each student or group; intake makes it a
+A source gives a :class:`StudentSubmissions` for each student or group; intake turns it into a
 :class:`Submission`; the runner adds an :class:`Attempt` for each case file; marking turns these
-into :class:`Marks`; every export is given a :class:`ClassResult`.
+into :class:`Marks`; every export gets a :class:`ClassResult`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.records import Build, Diagnosis, FileResult
 
-# What a case file is to a submission.
+# The kinds of case files.
 PUBLIC, PRIVATE, IMAGE = "public", "private", "image"
 
 
 class Student(NamedTuple):
-    """Somebody who gets a mark."""
+    """A student, who gets a mark."""
 
     key: str  # what the source tells students apart by; unique in a class, safe as a file name
     name: str  # as shown
@@ -37,7 +37,7 @@ class SubmittedFile(NamedTuple):
 
 
 class StudentSubmissions(NamedTuple):
-    """What a student or a group handed in, the latest last; perhaps nothing."""
+    """The submitted files of a student or a group, the latest last; perhaps none."""
 
     key: str  # of the student, or of the group
     students: tuple[Student, ...]
@@ -45,7 +45,7 @@ class StudentSubmissions(NamedTuple):
 
 
 class CheckLog(NamedTuple):
-    """What speaks for the test before handing in: the evidence for the mark of the log."""
+    """The evidence in the log for a test before submitting; the log's points depend on it."""
 
     present: bool = False
     transcript: bool = False  # of a terminal
@@ -61,7 +61,7 @@ class CheckLog(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """What of an entry is graded: the last thing handed in that can be read."""
+    """The submission that is graded: the last submitted file that can be read."""
 
     key: str  # of the entry
     students: tuple[Student, ...]
@@ -79,7 +79,7 @@ class Submission(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """One run of a case file with a submission, and what it cost. 0 and "": not known."""
+    """One run of a case file with a submission, and its measurements. 0 and "": not known."""
 
     result: FileResult | None  # None: there was nothing to run
     seconds: float = 0.0  # wall time of the file's commands
@@ -117,7 +117,7 @@ class PartMark(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The mark of one submission: its parts, less what being late costs."""
+    """The mark of one submission: its parts, less the late penalty."""
 
     parts: tuple[PartMark, ...]
     deduction: Fraction  # points
@@ -133,17 +133,17 @@ class Marks(NamedTuple):
 
 
 class Suspicion(NamedTuple):
-    """Public tests that are passed while their images, of the same answer, are not."""
+    """Public tests that pass although their images, with the same answer, fail."""
 
     tests: int  # public tests passed that have images
     images: int  # of these tests
     failed: int  # of these images
-    chance: float  # of at least so many failures, if images were no harder than the tests
+    chance: float  # of at least so many failures, if images are as hard as the tests
     example: str  # a test, its image, the answer expected and the one got
 
 
 class Graded(NamedTuple):
-    """All that is known of one submission."""
+    """A graded submission: its attempts, marks and diagnoses."""
 
     submission: Submission
     attempts: tuple[Attempt, ...]  # in the order of the case files
@@ -180,7 +180,7 @@ class Twins(NamedTuple):
 
 
 class WrongAnswer(NamedTuple):
-    """One cause for which a submission answers wrongly, as an audit found it."""
+    """One cause of wrong answers of a submission, as an audit found it."""
 
     file: str  # the name of its case file in the submission's folder of the audit
     command: str
@@ -191,7 +191,7 @@ class WrongAnswer(NamedTuple):
 
 
 class Audited(NamedTuple):
-    """What an audit found of one submission. It changes no mark."""
+    """The findings of an audit for one submission. They change no mark."""
 
     submission: str  # its key
     build: str  # the digest of the submission and of what it is run with
@@ -204,15 +204,15 @@ class Audited(NamedTuple):
 
 
 class GivenMark(NamedTuple):
-    """A mark that a person gave a student instead of the computed one, which stays as it is."""
+    """A mark that a person gave a student instead of the computed one, which is kept."""
 
     student: str  # the key
     points: Fraction
     reason: str
 
 
-def counting(computed: Marks, given: GivenMark | None) -> Marks:
-    """Return the mark that counts for a student: the computed one if nobody gave another."""
+def counting_mark(computed: Marks, given: GivenMark | None) -> Marks:
+    """Return the mark that counts for a student: the given one, else the computed one."""
     if given is None:
         return computed
     was = "there was none" if computed.withheld else f"{computed}"
@@ -221,8 +221,23 @@ def counting(computed: Marks, given: GivenMark | None) -> Marks:
     return computed._replace(parts=parts, total=given.points, note=note, withheld=False)
 
 
+class Newcomer(NamedTuple):
+    """A student without a mark: new in a group whose mark was given before, and is in force."""
+
+    student: Student
+    key: str  # of the group's submission
+
+    def __str__(self) -> str:
+        """As a sentence, without an end."""
+        name = self.student.name or self.student.key
+        return (
+            f"{name} is new in {self.key}, whose mark was given before: {name} gets one when its"
+            " change is accepted"
+        )
+
+
 class ClassResult(NamedTuple):
-    """A class, graded. Every export is given this."""
+    """The results of a class. Every export gets them."""
 
     assignment: Assignment
     graded: tuple[Graded, ...]  # sorted by key
@@ -235,14 +250,15 @@ class ClassResult(NamedTuple):
     twins: tuple[Twins, ...] = ()
     audits: tuple[Audited, ...] = ()  # of those that were audited as they are now, sorted by key
     given: tuple[GivenMark, ...] = ()  # instead of computed ones
+    unmarked: tuple[Newcomer, ...] = ()
 
     @property
     def of(self) -> Fraction:
         """The points that can be reached in this grading."""
         return max((one.marks.of for one in self.graded), default=Fraction(0))
 
-    def given_to(self, student: Student) -> GivenMark | None:
-        """Return the mark that a person gave a student; None: nobody did."""
+    def get_given_mark(self, student: Student) -> GivenMark | None:
+        """Return the mark that a person gave a student, or None."""
         return next((one for one in self.given if one.student == student.key), None)
 
     @property

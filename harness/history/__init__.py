@@ -1,4 +1,4 @@
-"""Runs kept in one file, and what they tell together: what broke when, the flaky, the slower.
+"""Keep runs in one file, and compare them: what broke when, what is flaky, what got slower.
 
 :mod:`~harness.history.history_file` is the file; :mod:`~harness.history.run_keeping` makes its
 rows of a run; :mod:`~harness.history.trends` and :mod:`~harness.history.statistics` find the

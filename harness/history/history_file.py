@@ -1,7 +1,7 @@
 """The file of ``--history``: one SQLite database, which many runs may write at once.
 
 A run is entered before its first engine starts and completed in one transaction at its end. What
-is never completed was ended without a word, or still goes on. No connection outlives a call: a run
+is never completed was ended without a word, or still runs. No connection outlives a call: a run
 forks, and SQLite must not be carried into a fork.
 
 A rollback journal, as the ledger has: one file, and it works on network file systems, too.
@@ -71,9 +71,9 @@ def enter(path: str, run: RunKept) -> int:
     Raises :class:`UsageError` for a file that is damaged, foreign, too new or not writable.
     """
     try:
-        with _opened(path) as base:
+        with _open(path) as base:
             _check_sound(base, path)
-            with _writing(base):
+            with _transaction(base):
                 cursor = base.execute(
                     "INSERT INTO run (started, state, program, digest, circumstances, harness)"
                     " VALUES (?, ?, ?, ?, ?, ?)",
@@ -90,7 +90,7 @@ def complete(path: str, run: RunKept) -> None:
     Raises :class:`ReportError` when it cannot be written.
     """
     try:
-        with _opened(path) as base, _writing(base):
+        with _open(path) as base, _transaction(base):
             base.execute(
                 "UPDATE run SET state = ? WHERE number = ?", (run.state.value, run.number)
             )
@@ -131,10 +131,10 @@ def read(path: str) -> tuple[int, list[RunKept]]:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[sqlite3.Connection]:
+def _open(path: str) -> Iterator[sqlite3.Connection]:
     """Open a history for writing; make it where there is none, take it over where it is old."""
     with contextlib.closing(_connect(Path(path).absolute().as_uri())) as base:
-        with _writing(base):
+        with _transaction(base):
             if not base.execute("SELECT 1 FROM sqlite_master").fetchone():
                 _make(base, path)
             while (version := _version(base, path)) != VERSION:
@@ -150,7 +150,7 @@ def _connect(uri: str) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _writing(base: sqlite3.Connection) -> Iterator[None]:
+def _transaction(base: sqlite3.Connection) -> Iterator[None]:
     """Write as one: nobody else writes meanwhile, and either all of it stays or nothing."""
     base.execute("BEGIN IMMEDIATE")
     try:

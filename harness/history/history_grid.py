@@ -2,7 +2,7 @@
 
 A row has a cell for each streak of a verdict, not for each run: 5,386 tests in 50 runs that all
 passed are as many cells, and a screen reader says eight runs at once. What failed stands first; a
-page ends before it is too large, and the next one goes on.
+page ends before it is too large, and the next one continues.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from harness.records import Verdict
 from harness.report.html.page_names import link, part_name
 from harness.report.html.page_style import MATRIX
 from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of
 
 _LARGEST = 800_000  # characters of rows and cards in one page
@@ -97,7 +97,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
     ``name``: of the first, without ``.html``. ``addresses``: filled with where each test is.
     ``home``: the way to the first page of the history.
     """
-    parts = list(_cut(_rows(file, runs)))
+    parts = list(_split_pages(_rows(file, runs)))
     for number, rows in enumerate(parts, 1):
         own = part_name(name, number)
         addresses.update({row.course.test: _address(own, row) for row in rows})
@@ -117,7 +117,7 @@ def _address(page_: str, row: _TestRow) -> str:
     return f"{link(page_)}#{'t' if row.card else 'r'}{row.course.number}"
 
 
-def _cut(rows: Iterable[_TestRow]) -> Iterator[list[_TestRow]]:
+def _split_pages(rows: Iterable[_TestRow]) -> Iterator[list[_TestRow]]:
     """Yield the rows of each page: as many as it has room for."""
     some: list[_TestRow] = []
     size = 0
@@ -194,7 +194,7 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -
     counts = Counter(kind for row in rows for kind in _kinds(row.course).split())
     kinds = [("all", "All", len(rows))]
     kinds += [(kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]]
-    heads = _HEADS + joined(_head(runs, place) for place in range(len(runs)))
+    heads = _HEADS + join_markup(_head(runs, place) for place in range(len(runs)))
     width = " long" if runs[-1].number > 999 else ""
     ends = (history_text.seconds(scale.first), history_text.seconds(scale.last))
     engine = " Where a column's number has a line at its left, the engine is another one."
@@ -254,7 +254,7 @@ def _row(one: TestCourse, scale: plots.Scale, has_card: bool, runs: Sequence[Run
         told,
         f"{spread.median:.6f}" if spread else -1,
         plots.time(one.times, scale),
-        joined(_cell(streak, one, runs) for streak in one.streaks()),
+        join_markup(_cell(streak, one, runs) for streak in one.streaks()),
     )
 
 
@@ -315,9 +315,9 @@ def _cards(rows: Sequence[_TestRow]) -> Iterator[Markup]:
 
 def _card(one: TestCourse) -> Markup:
     is_failing = one.verdict == "FAILED" and not one.is_gone
-    told = [Markup("<li>%s</li>") % words for words in _told(one)]
+    told = [Markup("<li>%s</li>") % words for words in _describe(one)]
     body = (
-        Markup("<ul>%s</ul>%s") % (joined(told), plots.course(one)),
+        Markup("<ul>%s</ul>%s") % (join_markup(told), plots.course(one)),
         _times(one),
         _changes(one.changes[:_CHANGES]),
     )
@@ -328,11 +328,11 @@ def _card(one: TestCourse) -> Markup:
         one_line(one.test.name, _COMMAND),
         one.line,
         one.number,
-        joined(body),
+        join_markup(body),
     )
 
 
-def _told(one: TestCourse) -> Iterator[str]:
+def _describe(one: TestCourse) -> Iterator[str]:
     if one.is_gone:
         yield "No longer in the file."
     if one.broken:
@@ -342,7 +342,7 @@ def _told(one: TestCourse) -> Iterator[str]:
     if one.flaky:
         yield f"Flaky: {history_text.flakiness(one.flaky)}."
     if one.slower:
-        yield f"Slower: {history_text.slowed(one.slower)}."
+        yield f"Slower: {history_text.describe_slowdown(one.slower)}."
 
 
 def _times(one: TestCourse) -> Markup:
@@ -354,7 +354,7 @@ def _times(one: TestCourse) -> Markup:
 def _changes(changes: Sequence[VerdictChange]) -> Markup:
     if not changes:
         return NOTHING
-    listed = joined(Markup("<li>%s</li>") % _change(one) for one in changes)
+    listed = join_markup(Markup("<li>%s</li>") % _change(one) for one in changes)
     return Markup('<div><p class="lab">Changes of its verdict</p><ul>%s</ul></div>') % listed
 
 

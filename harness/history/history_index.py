@@ -20,10 +20,10 @@ from harness.history.records import (
     VerdictChange,
 )
 from harness.history.tallies import of_file, of_run
-from harness.history.test_courses import FileCourse, shown_runs
+from harness.history.test_courses import FileCourse, choose_shown_runs
 from harness.report.html.page_names import link
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import more, number_of
 
 _RUNS = 100  # the last ones that are listed
@@ -86,7 +86,7 @@ class _Index:
     def body(self) -> Iterator[Markup]:
         """Yield what the page shows."""
         yield self._hero()
-        yield from self._broken()
+        yield from self._render_broken()
         yield from self._flaky()
         yield from self._slower()
         yield from self._table()
@@ -107,7 +107,7 @@ class _Index:
         shown = Markup('<div class="hero"><div><h1>History of test runs</h1>%s</div>%s</div>\n')
         return shown % (known, headline(of_run(last[0])) if last else NOTHING)
 
-    def _named(self, test: TestIdentity, line: int) -> Markup:
+    def _link(self, test: TestIdentity, line: int) -> Markup:
         """Return a test as a link to where its runs are, if they are shown."""
         name = Markup("<code>%s</code>") % one_line(test.name, _COMMAND)
         if address := self._addresses.get(test):
@@ -119,11 +119,15 @@ class _Index:
         words = Markup("<p>%s</p>") % told if told else NOTHING
         course = self._courses.get(test)
         drawn = plots.course(course) if course else NOTHING
-        return Markup("<li><div>%s%s</div>%s</li>\n") % (self._named(test, line), words, drawn)
+        return Markup("<li><div>%s%s</div>%s</li>\n") % (
+            self._link(test, line),
+            words,
+            drawn,
+        )
 
     # --- what broke, the flaky, the slower ---
 
-    def _broken(self) -> Iterator[Markup]:
+    def _render_broken(self) -> Iterator[Markup]:
         """Yield what broke, by the run since when and by what else changed."""
         found = self._found.broken
         if not found:
@@ -147,7 +151,7 @@ class _Index:
             one.cause,
             f"{number_of(len(some), 'test')} FAILED now; "
             f"engine: {history_text.engine_of(one.now.run)}",
-            _listed(rows, len(some)),
+            _folding_list(rows, len(some)),
         )
 
     def _flaky(self) -> Iterator[Markup]:
@@ -158,7 +162,9 @@ class _Index:
                 for one in found[:_FLAKY]
             ]
             yield _section("flaky", f"Flaky ({len(found)})", _FLAKY_IS)
-            yield Markup('<div class="card">%s</div></section>\n') % _listed(rows, len(found))
+            yield Markup('<div class="card">%s</div></section>\n') % _folding_list(
+                rows, len(found)
+            )
 
     def _slower(self) -> Iterator[Markup]:
         found = self._found
@@ -166,14 +172,14 @@ class _Index:
             yield _section("slower", f"Slower ({len(found.slower)})", _SLOWER_IS)
             yield _whole(found.whole) if found.whole else NOTHING
             yield Markup('<div class="slow">')
-            yield from map(self._slowed, found.slower[:_SLOWER])
+            yield from map(self._render_slowed, found.slower[:_SLOWER])
             yield Markup("</div>%s") % _more(len(found.slower) - _SLOWER)
             told = NOTHING if found.compared else Markup("<p>%s</p>") % history_text.NOT_COMPARED
             yield told + Markup("</section>\n")
 
-    def _slowed(self, one: Slower) -> Markup:
+    def _render_slowed(self, one: Slower) -> Markup:
         return Markup('<div class="card pad keep"><h3>%s</h3>%s<p class="sub">%s</p></div>\n') % (
-            self._named(one.test, one.line),
+            self._link(one.test, one.line),
             plots.times_of_runs("Time", one.before, one.now),
             history_text.factor(one),
         )
@@ -185,7 +191,9 @@ class _Index:
             return
         scale = plots.Scale(seconds for file in self._files for _, seconds in file.times)
         order = sorted(zip(self._files, self._names, strict=True), key=_failures)
-        rows = joined(_file(file, name, rank, scale) for rank, (file, name) in enumerate(order))
+        rows = join_markup(
+            _file(file, name, rank, scale) for rank, (file, name) in enumerate(order)
+        )
         count = len(self._files)
         yield _TABLE % (count, count, rows)
 
@@ -193,7 +201,7 @@ class _Index:
 
     def _runs(self) -> Iterator[Markup]:
         runs = self._found.runs[-_RUNS:]
-        drawn = shown_runs(self._found)
+        drawn = choose_shown_runs(self._found)
         yield _section("runs", "Runs", "The last one first.")
         yield Markup('<div class="two">%s%s</div>\n<div class="card">') % (
             Markup("<div>%s</div>") % plots.verdicts(drawn),
@@ -213,17 +221,17 @@ class _Index:
             run.started.replace("T", " ").rstrip("Z"),
             _state(run),
             bar(of_run(run)),
-            _happened(changes),
+            _change_pills(changes),
             "; ".join(filter(None, (history_text.engine_of(run), history_text.counts_text(run)))),
         )
         if not changes:
             return Markup('<div class="rn" id="r%s">%s</div>\n') % (run.number, head)
-        rows = joined(self._change(one) for one in changes[:_CHANGES])
+        rows = join_markup(self._change(one) for one in changes[:_CHANGES])
         rest = _more(len(changes) - _CHANGES)
         return _RUN % (run.number, head, rows, rest, run.circumstances)
 
     def _change(self, one: VerdictChange) -> Markup:
-        named = self._named(one.test, one.now.result.line)
+        named = self._link(one.test, one.now.result.line)
         return Markup("<li>%s: %s; %s</li>\n") % (named, history_text.verdicts(one), one.cause)
 
 
@@ -284,13 +292,13 @@ _LIST = Markup('<ul class="news">%s</ul>')
 _FOLDED = Markup('<details class="more"><summary>%s more</summary>%s%s</details>')
 
 
-def _listed(rows: Sequence[Markup], count: int) -> Markup:
+def _folding_list(rows: Sequence[Markup], count: int) -> Markup:
     """Return a list of which the first are seen at once; ``count``: how many there really are."""
     first, others = rows[:_OPEN], rows[_OPEN:]
     if not others:
-        return _LIST % joined(first)
-    rest = _FOLDED % (count - _OPEN, _LIST % joined(others), _more(count - len(rows)))
-    return _LIST % joined(first) + rest
+        return _LIST % join_markup(first)
+    rest = _FOLDED % (count - _OPEN, _LIST % join_markup(others), _more(count - len(rows)))
+    return _LIST % join_markup(first) + rest
 
 
 def _occasion(one: VerdictChange) -> tuple[int, str]:
@@ -298,7 +306,9 @@ def _occasion(one: VerdictChange) -> tuple[int, str]:
 
 
 def _whole(one: Slower) -> Markup:
-    return box("All tests together", Markup("<p>%s</p>") % history_text.slowed(one), "warn")
+    return box(
+        "All tests together", Markup("<p>%s</p>") % history_text.describe_slowdown(one), "warn"
+    )
 
 
 def _state(run: RunKept) -> Markup:
@@ -307,10 +317,10 @@ def _state(run: RunKept) -> Markup:
     return Markup(' <span class="pill w">%s</span>') % str(run.state.value)
 
 
-def _happened(changes: Sequence[VerdictChange]) -> Markup:
+def _change_pills(changes: Sequence[VerdictChange]) -> Markup:
     broke = sum(not one.now.passed for one in changes)
     parts = (("f", broke, "broke"), ("p", len(changes) - broke, "mended"))
-    return joined(
+    return join_markup(
         Markup('<span class="pill %s">%s %s</span> ') % part for part in parts if part[1]
     )
 
@@ -341,7 +351,7 @@ def _file(file: FileCourse, name: str, rank: int, scale: plots.Scale) -> Markup:
         file.path,
         counts.failed,
         bar(counts),
-        "the engine broke" if last.failure else words or f"{counts.passes} passed",
+        "engine failure" if last.failure else words or f"{counts.passes} passed",
         sum(len(one.changes) for one in file.courses),
         plots.failures(file),
         f"{spread.median:.6f}" if spread else -1,

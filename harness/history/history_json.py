@@ -70,7 +70,7 @@ def _test(test: TestIdentity, line: int) -> dict[str, Any]:
     return test._asdict() | {"line": line}
 
 
-def _seen(seen: TestInRun) -> dict[str, Any]:
+def _as_json(seen: TestInRun) -> dict[str, Any]:
     return {
         "run": seen.run.number,
         "started": seen.run.started,
@@ -80,7 +80,7 @@ def _seen(seen: TestInRun) -> dict[str, Any]:
 
 
 def _change(one: VerdictChange) -> dict[str, Any]:
-    told = {"before": _seen(one.before), "now": _seen(one.now), "cause": one.cause}
+    told = {"before": _as_json(one.before), "now": _as_json(one.now), "cause": one.cause}
     return _test(one.test, one.now.result.line) | told
 
 

@@ -34,7 +34,7 @@ def lines(found: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]
         listed = ", ".join(one_line(other, _COMMAND) for other in found.others)
         yield f"other programs in it (--program shows one): {listed}"
     yield from _section("Runs", _runs(found.runs), paint)
-    yield from _section("Broken now", map(broken, found.broken), paint)
+    yield from _section("Broken now", map(describe_break, found.broken), paint)
     signs = "✓✗" if unicode else ".F"
     yield from _section("Flaky", (flaky(one, signs) for one in found.flaky), paint)
     slow = [*([found.whole] if found.whole else []), *found.slower]
@@ -106,7 +106,7 @@ def place(path: str, line: int, name: str) -> str:
     return f"{one_line(path)}:{line}  {one_line(name, _COMMAND)}" if path else name
 
 
-def broken(one: VerdictChange) -> str:
+def describe_break(one: VerdictChange) -> str:
     """Return which test fails, and since when."""
     where = place(one.test.path, one.now.result.line, one.test.name)
     return f"{where}: {since(one)}"
@@ -149,13 +149,14 @@ def flakiness(one: Flaky) -> str:
 
 def slower(one: Slower) -> str:
     """Return which test got slower, and how."""
-    return f"{place(one.test.path, one.line, one.test.name)}: {slowed(one)}"
+    return f"{place(one.test.path, one.line, one.test.name)}: {describe_slowdown(one)}"
 
 
-def slowed(one: Slower) -> str:
+def describe_slowdown(one: Slower) -> str:
     """Return how much slower a test got, with the spread of its times."""
     if one.test.path:
-        return f"{spread(one.spread_before)} → {spread(one.spread_now)}, {factor(one)}"
+        before, now = describe_spread(one.spread_before), describe_spread(one.spread_now)
+        return f"{before} → {now}, {factor(one)}"
     low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
     times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
     return f"{times}; p = {one.chance:.2g}"
@@ -166,13 +167,18 @@ def factor(one: Slower) -> str:
     return f"{one.ratio:.2f} times; p = {one.chance:.2g}"
 
 
-def spread(one: Spread) -> str:
+def describe_spread(one: Spread) -> str:
     """Return a median with its quartiles."""
     return f"{seconds(one.median)} ({seconds(one.low)} to {seconds(one.high)})"
 
 
 def seconds(value: float) -> str:
-    """Return a time with three digits."""
+    """Return a time with at most three digits, or in whole seconds from 100 s on.
+
+    >>> [seconds(value) for value in (0.01234, 0.9996, 1234.5)]
+    ['12.3 ms', '1 s', '1234 s']
+    """
     if value >= 100:
         return f"{value:.0f} s"
-    return f"{value:.3g} s" if value >= 1 else f"{value * 1000:.3g} ms"
+    # What is rounded to 1000 ms is written as 1 s.
+    return f"{value:.3g} s" if value >= 0.9995 else f"{value * 1000:.3g} ms"

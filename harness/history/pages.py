@@ -9,7 +9,7 @@ from __future__ import annotations
 from harness.history.history_grid import Addresses, Crumbs, file_pages
 from harness.history.history_index import index_page
 from harness.history.records import Trends
-from harness.history.test_courses import file_courses, shown_runs
+from harness.history.test_courses import choose_shown_runs, file_courses
 from harness.report import report_files
 from harness.report.html.page_names import page_names
 
@@ -19,7 +19,7 @@ def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
 
     Raises :class:`ReportError` when one cannot be written.
     """
-    runs, courses = shown_runs(found), file_courses(found)
+    runs, courses = choose_shown_runs(found), file_courses(found)
     names, addresses = page_names([file.path for file in courses]), Addresses()
     for file, name in zip(courses, names, strict=True):
         for own, parts in file_pages(found, runs, file, name, addresses, home=home):

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.history.history_text import counts, counts_text, in_words, seconds
 from harness.history.records import RunKept, RunState, Spread, TestInRun
-from harness.history.statistics import spread
+from harness.history.statistics import measure_spread
 from harness.history.test_courses import FileCourse, TestCourse
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 
 _RUN, _HEIGHT = 10, 100
 _LONG = 78  # units of the longest time in a small plot, 80 wide
@@ -75,7 +75,7 @@ def verdicts(runs: Sequence[RunKept]) -> Markup:
     most = max((sum(one.values()) for one in found), default=0)
     if not most:
         return NOTHING
-    drawn = joined(
+    drawn = join_markup(
         _bar(one, place * _RUN, most) + _hint(place * _RUN, f"run {run.number}: {in_words(one)}")
         for place, (run, one) in enumerate(zip(runs, found, strict=True))
     )
@@ -94,7 +94,7 @@ def _bar(found: dict[str, int], x: float, most: int) -> Markup:
             height = max(_HEIGHT * count / most, 2.0)
             y = max(y - height, 0.0)
             parts.append(_rect(f"k{kind}", x + 1, y, _RUN - 2, height))
-    return joined(parts)
+    return join_markup(parts)
 
 
 _WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
@@ -108,7 +108,7 @@ def key(words: Mapping[str, str], *others: str) -> Markup:
     )
     told = [entry % pair for pair in words.items()]
     told += [Markup("<li>%s</li>") % one for one in others]
-    return Markup('<ul class="key">%s</ul>\n') % joined(told)
+    return Markup('<ul class="key">%s</ul>\n') % join_markup(told)
 
 
 def failures(file: FileCourse) -> Markup:
@@ -120,7 +120,7 @@ def failures(file: FileCourse) -> Markup:
     most = max(by_run, default=0)
     if not most:
         return NOTHING
-    drawn = joined(
+    drawn = join_markup(
         _rect("kf", place * _RUN + 1, _HEIGHT - high, _RUN - 2, high)
         for place, high in enumerate(_HEIGHT * count / most for count in by_run)
         if high
@@ -131,7 +131,7 @@ def failures(file: FileCourse) -> Markup:
 
 def course(one: TestCourse) -> Markup:
     """Return a test from run to run: low where it passed, high where it failed."""
-    drawn = joined(
+    drawn = join_markup(
         _rect(f"k{kind}", place * _RUN, *_stripe(kind, size))
         for verdict, place, size in ((at.verdict, at.first, at.size) for at in one.streaks())
         if (kind := _KIND_OF.get(verdict))
@@ -168,9 +168,9 @@ def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup:
     longest = max((value for _, value in times), default=0.0)
     if not longest:
         return NOTHING
-    spreads = [spread([value for _, value in part]) for part in known]
+    spreads = [measure_spread([value for _, value in part]) for part in known]
     words = " → ".join(map(_in_words, spreads))
-    drawn = joined(_times(known, spreads, longest * 1.05))
+    drawn = join_markup(_times(known, spreads, longest * 1.05))
     label = f"{title} of {len(times)} runs: {words}"
     picture = _SVG % ("", len(times) * _RUN, label, drawn)
     caption = Markup("<b>%s</b> %s; at most %s") % (title, words, seconds(longest))
@@ -233,7 +233,7 @@ def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup:
     values = [value for _, value in times]
     if not values:
         return NOTHING
-    one = spread(values)
+    one = measure_spread(values)
     ends = (_from_to(scale, min(values), max(values)), _from_to(scale, one.low, one.high))
     drawn = _BOX % (*ends[0], *ends[1], f"{scale.at(one.median) - 1:.3g}")
     return _TIME % (drawn, *map(seconds, (one.median, one.low, one.high)))

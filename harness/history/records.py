@@ -1,4 +1,4 @@
-"""What a history holds and what is found in it. All immutable, none does anything."""
+"""The records of a history and of what is found in it. All immutable, none does anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 class RunState(enum.Enum):
     """How a run ended."""
 
-    BEGUN = "begun"  # it goes on, or was ended without a word: a SIGKILL, a power cut
+    BEGUN = "begun"  # it still runs, or was ended without a word: a SIGKILL, a power cut
     WHOLE = "whole"
     INTERRUPTED = "interrupted"
 

@@ -13,7 +13,7 @@ from harness.engine.launch import as_typed, find_program, split_program
 from harness.errors import HarnessError
 from harness.escaping import one_line, without_surrogates
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
-from harness.reading.asked import digests
+from harness.reading.test_fingerprint import digests
 from harness.records import FileResult, RunResult
 from oracle import __version__
 
@@ -22,7 +22,7 @@ _LONGEST = 200  # characters of what times depend on
 _TIMED = ("jobs", "sandbox", "lockstep", "pty", "rerun", "verbose")  # options that take time
 
 
-def begun(program: str, options: dict[str, object]) -> RunKept:
+def begin_run(program: str, options: dict[str, object]) -> RunKept:
     """Return a run that is about to begin; its number is still unknown.
 
     ``program``: as typed. ``options``: those of the command line.
@@ -33,15 +33,15 @@ def begun(program: str, options: dict[str, object]) -> RunKept:
 
 
 def circumstances(host: str, options: Mapping[str, object]) -> str:
-    """Return what the times of a run depend on; ``host``: its name, which may go on after it."""
+    """Return what the times of a run depend on; ``host`` begins with its name."""
     timed = [f"{name} {options[name]}" for name in _TIMED if options.get(name)]
     return one_line(", ".join([host.partition(" ")[0], *timed]), _LONGEST)
 
 
-def ended(entered: RunKept, result: RunResult) -> RunKept:
+def finish_run(entered: RunKept, result: RunResult) -> RunKept:
     """Return a run with what it found."""
     state = RunState.INTERRUPTED if result.unfinished else RunState.WHOLE
-    return entered._replace(state=state, files=tuple(map(_kept, result.files)))
+    return entered._replace(state=state, files=tuple(map(_keep_file, result.files)))
 
 
 def program_digest(program: str) -> str:
@@ -59,7 +59,7 @@ def program_digest(program: str) -> str:
     return digest.hexdigest() if found else ""
 
 
-def _kept(file: FileResult) -> FileKept:
+def _keep_file(file: FileResult) -> FileKept:
     failure = file.failure.message if file.failure else ""
     engine = _clean(f"{file.name} {file.version}".strip())
     path = _clean(file.case.path)

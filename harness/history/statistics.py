@@ -13,7 +13,7 @@ from harness.history.records import Spread
 _EXACT = 30  # values together up to which the rank test counts all orders
 
 
-def spread(values: Sequence[float]) -> Spread:
+def measure_spread(values: Sequence[float]) -> Spread:
     """Return the median and the quartiles of some values (inclusive method)."""
     low, middle, high = (
         quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3

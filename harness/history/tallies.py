@@ -1,4 +1,4 @@
-"""What a run or a file of it came to, as the counts that pages show."""
+"""The counts of a run, or of a file of it, as pages show them."""
 
 from __future__ import annotations
 

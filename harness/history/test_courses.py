@@ -1,4 +1,4 @@
-"""How each test of a history went from run to run, file by file. Pure."""
+"""The course of each test of a history from run to run, file by file. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.history.records import (
     Trends,
     VerdictChange,
 )
-from harness.history.statistics import spread
+from harness.history.statistics import measure_spread
 from harness.history.trends import alike, by_test, times_of
 
 RUNS = 50  # the last ones, of which every verdict is shown
@@ -66,7 +66,7 @@ class TestCourse(NamedTuple):
     @property
     def spread(self) -> Spread | None:
         """The spread of its times."""
-        return spread([seconds for _, seconds in self.times]) if self.times else None
+        return measure_spread([seconds for _, seconds in self.times]) if self.times else None
 
     def streaks(self) -> Iterator[Streak]:
         """Yield what happened to it, the oldest first; together they are all runs shown."""
@@ -88,17 +88,17 @@ class FileCourse(NamedTuple):
     @property
     def spread(self) -> Spread | None:
         """The spread of its times."""
-        return spread([seconds for _, seconds in self.times]) if self.times else None
+        return measure_spread([seconds for _, seconds in self.times]) if self.times else None
 
 
-def shown_runs(found: Trends) -> tuple[RunKept, ...]:
+def choose_shown_runs(found: Trends) -> tuple[RunKept, ...]:
     """Return the runs of which every verdict is shown."""
     return tuple(run for run in found.runs if run.files)[-RUNS:]
 
 
 def file_courses(found: Trends) -> list[FileCourse]:
     """Return the files of the runs shown, in the order of the last run that has each."""
-    runs = shown_runs(found)
+    runs = choose_shown_runs(found)
     paths = dict.fromkeys(file.path for run in reversed(runs) for file in run.files)
     made = _Courses(found, runs)
     return [made.file(path) for path in paths]

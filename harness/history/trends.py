@@ -1,4 +1,4 @@
-"""What many runs tell together. Pure.
+"""Trends over many runs. Pure.
 
 *Broke*: a test that failed in the last run in which it was judged, and had passed before.
 
@@ -31,10 +31,10 @@ from harness.history.records import (
 )
 from harness.history.statistics import (
     chance_of_larger,
+    measure_spread,
     remarkable,
     share_interval,
     slowness,
-    spread,
 )
 
 NOW, BEFORE, FEWEST = 5, 20, 5  # runs that are compared: the last ones, earlier ones, at least
@@ -60,7 +60,7 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
         program=chosen,
         others=tuple(other for other in programs if other != chosen),
         runs=tuple(mine),
-        broken=tuple(_broken(changes, seen)),
+        broken=tuple(_breaks(changes, seen)),
         changes=tuple(changes),
         flaky=tuple(sorted(filter(None, map(_flaky, seen.values())), key=_steadiness)),
         slower=slower,
@@ -83,12 +83,12 @@ def by_test(runs: Iterable[RunKept]) -> dict[TestIdentity, list[TestInRun]]:
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def _judged(seen: Iterable[TestInRun]) -> list[TestInRun]:
+def _drop_unjudged(seen: Iterable[TestInRun]) -> list[TestInRun]:
     return [one for one in seen if one.passed is not None]
 
 
 def _changes(seen: Iterable[TestInRun]) -> list[VerdictChange]:
-    judged = _judged(seen)
+    judged = _drop_unjudged(seen)
     return [
         VerdictChange(now.result.test, before, now)
         for before, now in pairwise(judged)
@@ -96,14 +96,14 @@ def _changes(seen: Iterable[TestInRun]) -> list[VerdictChange]:
     ]
 
 
-def _broken(
+def _breaks(
     changes: Iterable[VerdictChange], seen: dict[TestIdentity, list[TestInRun]]
 ) -> Iterable[VerdictChange]:
     last: dict[TestIdentity, VerdictChange] = {}
     for change in changes:
         last.setdefault(change.test, change)  # the latest comes first
     for test, change in last.items():
-        now = _judged(seen[test])[-1]
+        now = _drop_unjudged(seen[test])[-1]
         if not change.now.passed and now.result.verdict == "FAILED":
             yield change
 
@@ -114,7 +114,7 @@ def _flaky(seen: Sequence[TestInRun]) -> Flaky | None:
     same = [
         one for one in seen if (one.engine, one.result.text) == (last.engine, last.result.text)
     ]
-    judged = _judged(same)
+    judged = _drop_unjudged(same)
     changes = len(_changes(judged))
     rerun = any(one.result.flaky for one in same)
     if not judged or (changes < 2 and not rerun):
@@ -142,9 +142,9 @@ def _slower(
     same = alike(runs)
     times = {test: times_of(one, same) for test, one in seen.items()}
     factors = _factors(times)
-    whole = _compared(_WHOLE, 0, list(factors.items()), {})
+    whole = _compare(_WHOLE, 0, list(factors.items()), {})
     found = [
-        _compared(test, seen[test][-1].result.line, of_test, factors)
+        _compare(test, seen[test][-1].result.line, of_test, factors)
         for test, of_test in times.items()
     ]
     compared = [one for one in found if one]
@@ -187,7 +187,7 @@ def _factors(times: dict[TestIdentity, Times]) -> dict[int, float]:
     return {run: slowness(pairs) for run, pairs in sorted(shares.items())}
 
 
-def _compared(
+def _compare(
     test: TestIdentity, line: int, times: Times, factors: dict[int, float]
 ) -> Slower | None:
     """Return the last times of a test beside the earlier ones; None where they are too few."""
@@ -201,8 +201,8 @@ def _compared(
         line,
         tuple(before),
         tuple(now),
-        spread([seconds for _, seconds in before]),
-        spread([seconds for _, seconds in now]),
+        measure_spread([seconds for _, seconds in before]),
+        measure_spread([seconds for _, seconds in now]),
         median(evened[0]) / usual if usual else 1.0,
         chance_of_larger(*evened),
     )

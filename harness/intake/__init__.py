@@ -1,4 +1,4 @@
-"""Taking in archives that nobody has reason to trust. In the order of reading:
+"""Read and unpack archives that nobody has reason to trust. In the order of reading:
 
 * ``archive_limits``: how much an archive may be and unpack to, and the meter that counts;
 * ``member_names``: which names are taken, and which clash;

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from harness import open_folders
 from harness.errors import ArchiveError, UsageError
 from harness.intake import kinds, tar, zip  # noqa: A004 - the format's name
 from harness.intake.archive_limits import IntakeLimits, Meter
 from harness.intake.archive_streams import PIECE, Stream, pieces
-from harness.intake.member_names import MemberNames, checked
+from harness.intake.member_names import MemberNames, check_name
 from harness.intake.members import ArchiveMember
 
 
@@ -59,7 +60,7 @@ def examine(
         UsageError: it cannot be opened.
         ArchiveError: it is refused; says what in it, and why.
     """
-    with opened(path) as file:
+    with open_regular(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
         kind = _kind(file)
         digest = _sha256(file)
@@ -70,7 +71,7 @@ def examine(
         size = os.fstat(file.fileno()).st_size
     if not any(not member.is_folder for member in listed):
         raise ArchiveError("the archive has no files in it")
-    remark = kinds.misnamed(name or path, kind)
+    remark = kinds.describe_mismatch(name or path, kind)
     return Contents(kind, digest, size, listed, (remark,) if remark else ())
 
 
@@ -100,7 +101,7 @@ def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveM
 
     Raises as :func:`examine`.
     """
-    with opened(path) as file:
+    with open_regular(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
         for parts, member in _members(file, _kind(file), meter):
             if not member.is_folder:
@@ -108,7 +109,7 @@ def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveM
 
 
 @contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
+def open_regular(path: str) -> Iterator[BinaryIO]:
     """Open a regular file; anything else, such as a pipe, might never end.
 
     Raises:
@@ -130,7 +131,7 @@ def _kind(file: BinaryIO) -> str:
     kind = kinds.kind(head)
     if not kind:
         is_zip = zip.is_self_extracting(file)
-        what = "a self-extracting zip archive" if is_zip else kinds.described(head)
+        what = "a self-extracting zip archive" if is_zip else kinds.describe_kind(head)
         raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
     return kind
 
@@ -155,7 +156,7 @@ def _members(
     )
     for member in found:
         meter.member()
-        parts = checked(member.name, meter.limits)
+        parts = check_name(member.name, meter.limits)
         if parts:
             names.add(parts, member.is_folder)
             yield parts, member
@@ -166,8 +167,9 @@ def _members(
 
 
 def _write(member: ArchiveMember, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
+    open_folders.make(place.parent)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with os.fdopen(os.open(place, flags, 0o755 if member.executable else 0o644), "wb") as file:
+    with os.fdopen(os.open(place, flags), "wb") as file:
+        os.fchmod(file.fileno(), open_folders.file_mode(is_program=member.executable))
         for piece in member.content:
             file.write(piece)

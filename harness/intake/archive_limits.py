@@ -43,7 +43,11 @@ class Meter:
             )
 
     def unpacked(self, count: int) -> None:
-        """Count unpacked bytes."""
+        """Count unpacked bytes.
+
+        Raises:
+            ArchiveError: they are more than a limit allows, or reading takes too long.
+        """
         self._unpacked += count
         limits = self.limits
         if self._unpacked > limits.unpacked:

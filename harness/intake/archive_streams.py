@@ -52,7 +52,7 @@ def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
             yield piece
         return
     try:
-        yield from _decompressed(file, _Gzip if kind == kinds.GZIP else _new_xz)
+        yield from _decompress(file, _Gzip if kind == kinds.GZIP else _new_xz)
     except (zlib.error, lzma.LZMAError) as error:
         if "Memory" in str(error):
             most = f"{_XZ_MEMORY:,} bytes"
@@ -60,7 +60,7 @@ def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
         raise ArchiveError(f"its compressed data is damaged ({error})") from None
 
 
-def _decompressed(
+def _decompress(
     file: BinaryIO, new: Callable[[], _Gzip | lzma.LZMADecompressor]
 ) -> Iterator[bytes]:
     """Yield what one compressed stream after the other holds; zeros may fill up the end."""

@@ -1,4 +1,4 @@
-"""From a folder to an archive, as it should be submitted."""
+"""Packs a folder into an archive, as it should be submitted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from harness import open_folders
 from harness.errors import UsageError
 from harness.intake.archive_limits import IntakeLimits
 
@@ -55,7 +56,7 @@ def pack(target: Path, folder: str, source: Path, names: Iterable[str]) -> None:
     Raises:
         UsageError: a file cannot be read, or the archive not be written.
     """
-    with _made(target, "w:gz") as archive:
+    with _open_target(target, "w:gz") as archive:
         archive.addfile(_folder(folder))
         for name in names:
             archive.addfile(*_member(f"{folder}/{name}", source / name))
@@ -69,7 +70,7 @@ def pack_alike(target: Path, source: Path, names: Mapping[str, str]) -> None:
 
     Raises as :func:`pack`.
     """
-    with _made(target, "w") as archive:
+    with _open_target(target, "w") as archive:
         for name, called in sorted(names.items()):
             member, content = _member(called, source / name)
             member.mtime = 0
@@ -77,7 +78,7 @@ def pack_alike(target: Path, source: Path, names: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _made(target: Path, mode: Literal["w", "w:gz"]) -> Iterator[tarfile.TarFile]:
+def _open_target(target: Path, mode: Literal["w", "w:gz"]) -> Iterator[tarfile.TarFile]:
     unfinished = target.with_name(f".{target.name}.unfinished")
     try:
         with tarfile.open(unfinished, mode, format=tarfile.PAX_FORMAT) as archive:
@@ -91,7 +92,7 @@ def _made(target: Path, mode: Literal["w", "w:gz"]) -> Iterator[tarfile.TarFile]
 
 def _folder(name: str) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
-    member.type, member.mode = tarfile.DIRTYPE, 0o755
+    member.type, member.mode = tarfile.DIRTYPE, open_folders.FOLDER
     return member
 
 
@@ -100,5 +101,5 @@ def _member(name: str, path: Path) -> tuple[tarfile.TarInfo, io.BytesIO]:
     status = path.stat()
     member = tarfile.TarInfo(name)
     member.size, member.mtime = len(content), int(status.st_mtime)
-    member.mode = 0o755 if status.st_mode & 0o100 else 0o644
+    member.mode = open_folders.file_mode(is_program=bool(status.st_mode & 0o100))
     return member, io.BytesIO(content)

@@ -1,4 +1,4 @@
-"""What kind of file was submitted, told by its first bytes and not by its name."""
+"""The kind of a submitted file, detected from its first bytes and not from its name."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _sums(block: bytes) -> tuple[int, int]:
     return sum(rest), sum(byte - 256 if byte > 127 else byte for byte in rest)
 
 
-def described(head: bytes) -> str:
+def describe_kind(head: bytes) -> str:
     """Return what a file that is not an archive seems to be, in words."""
     if not head:
         return "an empty file"
@@ -70,7 +70,7 @@ def described(head: bytes) -> str:
     return "a text file" if printable else "a file of an unknown kind"
 
 
-def misnamed(name: str, found: str) -> str:
+def describe_mismatch(name: str, found: str) -> str:
     """Return a sentence when a file's name promises another kind of archive, else ``""``."""
     low = name.lower()
     if low.endswith(_SUFFIXES[found]):

@@ -21,7 +21,7 @@ _UNFIT = {
 }
 
 
-def checked(name: str, limits: IntakeLimits) -> tuple[str, ...]:
+def check_name(name: str, limits: IntakeLimits) -> tuple[str, ...]:
     """Return the parts of a member's name, without those that are ``.``; empty for ``./`` itself.
 
     Raises:
@@ -53,19 +53,17 @@ def _faults(name: str, limits: IntakeLimits) -> list[str]:
     ]
 
 
-def mended(name: str, limits: IntakeLimits = IntakeLimits()) -> str:  # noqa: B008
+def mend_name(name: str, limits: IntakeLimits = IntakeLimits()) -> str:  # noqa: B008
     """Return a name as one that can be written below a folder, whatever it is made of.
 
     For a download, in which a student's file name must not stand in the way of the whole class.
     """
-    parts = [_mended_part(part) for part in name.split("/") if part not in ("", ".")]
+    parts = [_mend_part(part) for part in name.split("/") if part not in ("", ".")]
     deepest = "_".join(parts[limits.depth - 1 :])
-    return (
-        "/".join([*parts[: limits.depth - 1], _mended_part(deepest)] if deepest else parts) or "_"
-    )
+    return "/".join([*parts[: limits.depth - 1], _mend_part(deepest)] if deepest else parts) or "_"
 
 
-def _mended_part(part: str) -> str:
+def _mend_part(part: str) -> str:
     fit = "".join("_" if unicodedata.category(c) in _UNFIT or c == "\\" else c for c in part)
     short = fit.encode()[: _LONGEST_PART - _ROOM].decode(errors="ignore")
     return "__" if short == ".." else short
@@ -92,26 +90,26 @@ class MemberNames:
             self._add_folder(name, name)
             return
         self._compare(name, name)
-        if _folded(name) in self._spelled:
+        if _fold(name) in self._spelled:
             twice = "occurs twice" if name in self._files else "is both a file and a folder"
             raise ArchiveError(f"the name {twice}", name)
-        self._spelled[_folded(name)] = name
+        self._spelled[_fold(name)] = name
         self._files.add(name)
 
     def _add_folder(self, folder: str, member: str) -> None:
         self._compare(folder, member)
         if folder in self._files:
             raise ArchiveError(f"{folder!r} is both a file and a folder", member)
-        self._spelled[_folded(folder)] = folder
+        self._spelled[_fold(folder)] = folder
 
     def _compare(self, name: str, member: str) -> None:
-        other = self._spelled.get(_folded(name), name)
+        other = self._spelled.get(_fold(name), name)
         if other != name:
             raise ArchiveError(
                 f"the name differs from {other!r} in case or Unicode form only", member
             )
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return what is the same for names that some file system holds to be the same."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

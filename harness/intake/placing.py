@@ -1,4 +1,4 @@
-"""Where in an archive the one folder of a submission is."""
+"""The place of a submission's one folder in an archive."""
 
 from __future__ import annotations
 

@@ -57,14 +57,14 @@ def _next_header(stream: Stream) -> _Header | None:
             if settings:
                 raise ArchiveError("a long name that no member follows")
             return None
-        header = _parsed(block)
+        header = _parse(block)
         if header.kind not in (_LONG_NAME, _LONG_LINK, _PAX, _GLOBAL_PAX):
             return _with(settings, header)
         settings |= _extension(header, stream)
     raise ArchiveError(f"more than {_EXTENSIONS} extended headers before one member")
 
 
-def _parsed(block: bytes) -> _Header:
+def _parse(block: bytes) -> _Header:
     if not is_tar_header(block):
         raise ArchiveError("it is damaged: the header of a member cannot be read")
     name = _text(block[:100])

@@ -141,13 +141,13 @@ def _entry(data: bytes) -> tuple[_Entry, bytes]:
     rest = _ENTRY.size + name_size + extra + comment
     raw = data[_ENTRY.size : _ENTRY.size + name_size]
     mode = how >> 16 if maker >> 8 in (_UNIX, _MACOS) else 0
-    name = _decoded(raw, flags)
+    name = _decode(raw, flags)
     entry = _Entry(raw, name, method, flags, crc, packed, size, mode, offset)
     _check_entry(entry)
     return entry, data[rest:]
 
 
-def _decoded(raw: bytes, flags: int) -> str:
+def _decode(raw: bytes, flags: int) -> str:
     """Return a name: UTF-8 if it is said or possible, else in the code page of the first PC."""
     try:
         return raw.decode()
@@ -183,7 +183,7 @@ def _data_start(file: BinaryIO, entry: _Entry) -> int:
 
 def _content(file: BinaryIO, entry: _Entry, start: int, meter: Meter) -> Iterator[bytes]:
     left, crc = entry.size, 0
-    for piece in _unpacked(file, entry, start):
+    for piece in _unpack(file, entry, start):
         meter.unpacked(len(piece))
         left -= len(piece)
         if left < 0:
@@ -194,7 +194,7 @@ def _content(file: BinaryIO, entry: _Entry, start: int, meter: Meter) -> Iterato
         raise ArchiveError("it is damaged: size or CRC does not match its header", entry.name)
 
 
-def _unpacked(file: BinaryIO, entry: _Entry, start: int) -> Iterator[bytes]:
+def _unpack(file: BinaryIO, entry: _Entry, start: int) -> Iterator[bytes]:
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     place, left = start, entry.packed
     while left:
@@ -203,10 +203,10 @@ def _unpacked(file: BinaryIO, entry: _Entry, start: int) -> Iterator[bytes]:
         if not data:
             raise ArchiveError("the archive is cut off in the middle of this member", entry.name)
         place, left = place + len(data), left - len(data)
-        yield from [data] if entry.method == _STORED else _inflated(stream, data, entry.name)
+        yield from [data] if entry.method == _STORED else _inflate(stream, data, entry.name)
 
 
-def _inflated(stream: zlib._Decompress, data: bytes, name: str) -> Iterator[bytes]:
+def _inflate(stream: zlib._Decompress, data: bytes, name: str) -> Iterator[bytes]:
     piece = b""
     while data or len(piece) == PIECE:  # a full piece may not have been all of it
         try:

@@ -1,4 +1,4 @@
-"""What the oracle says about case files and answers: why, how strong, which mistakes.
+"""Explain answers and measure case files with the oracle: reasons, strength, mistakes.
 
 Nothing is started, and no file is read but those that commands name.
 """

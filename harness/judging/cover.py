@@ -22,13 +22,13 @@ def smallest(tests: Sequence[int]) -> tuple[list[int], bool]:
     wanted = 0
     for caught in tests:
         wanted |= caught
-    chosen, left, rest = _forced(dict(enumerate(tests)), wanted)
+    chosen, left, rest = _take_forced(dict(enumerate(tests)), wanted)
     search = _Search(left)
     search.run(rest)
     return sorted([*chosen, *search.best]), search.nodes < _PATIENCE
 
 
-def _forced(left: dict[int, int], wanted: int) -> tuple[list[int], dict[int, int], int]:
+def _take_forced(left: dict[int, int], wanted: int) -> tuple[list[int], dict[int, int], int]:
     """Take the tests without which a mistake gets away, and drop those another one outdoes.
 
     Returns what was chosen, the tests still to choose from, and the mistakes still to catch.
@@ -37,14 +37,14 @@ def _forced(left: dict[int, int], wanted: int) -> tuple[list[int], dict[int, int
     before = None
     while left != before:
         before = left
-        left = _undominated({place: bits & wanted for place, bits in left.items()})
+        left = _drop_dominated({place: bits & wanted for place, bits in left.items()})
         for place in _indispensable(left, wanted):
             chosen.append(place)
             wanted &= ~left.pop(place)
     return chosen, left, wanted
 
 
-def _undominated(left: Mapping[int, int]) -> dict[int, int]:
+def _drop_dominated(left: Mapping[int, int]) -> dict[int, int]:
     """Return the tests none of which catches only what another one catches as well."""
     kept: dict[int, int] = {}
     for place, bits in sorted(left.items(), key=lambda item: (-item[1].bit_count(), item[0])):

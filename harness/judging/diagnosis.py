@@ -1,4 +1,4 @@
-"""What is wrong with an engine: a smallest set of mistakes that explains its failures.
+"""The diagnosis of an engine: a smallest set of mistakes that explains its failures.
 
 Mistakes (:mod:`oracle.mistakes`) explain results when an engine that makes them all gives the
 same wrong answers to the same tests, passes where the engine passed, refuses the same setup, and
@@ -25,7 +25,7 @@ from harness.judging.mutant_replay import Memory, RecordedConversation, Replayer
 from harness.judging.recognition import specifications_of
 from harness.judging.smallest_sets import Search, Set
 from harness.reading.casefile import dialect_of
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
 from harness.specifications.record import Specification
 from oracle.mistakes import MISTAKES, Mistake
@@ -75,7 +75,7 @@ def _diagnosis(
     found = results.explanations(list(_candidates(specification)))
     if not 0 < len(found) < TOO_MANY:
         return None
-    return Diagnosis(_in_order(found), results.explained(found[0]), total)
+    return Diagnosis(_in_order(found), results.count_explained(found[0]), total)
 
 
 def _in_order(sets: Sequence[Set]) -> tuple[tuple[Mistake, ...], ...]:
@@ -119,7 +119,7 @@ def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
 
 
 class _EnginePart(NamedTuple):
-    """The part of a file that one engine answered: after each break a new one goes on."""
+    """The part of a file that one engine answered: after each break a new one continues."""
 
     file: FileResult
     first: int  # index of its first step
@@ -165,7 +165,7 @@ class _Results:
         self._failed = 0  # as bits, the failures
         offset = 0
         for part, conversation in zip(parts, conversations, strict=True):
-            self._failed |= _failed(part, conversation.items) << offset
+            self._failed |= _find_failed(part, conversation.items) << offset
             offset += conversation.items
 
     def explanations(self, candidates: Sequence[Sequence[Mistake]]) -> list[Set]:
@@ -189,16 +189,18 @@ class _Results:
 
     def _single(self, candidates: Sequence[Mistake]) -> list[Set]:
         """Return the mistakes each of which explains everything."""
-        if not self._replayer.disagreed(()):
+        if not self._replayer.find_disagreement(()):
             return []
-        return [frozenset([one]) for one in candidates if not self._replayer.disagreed([one])]
+        return [
+            frozenset([one]) for one in candidates if not self._replayer.find_disagreement([one])
+        ]
 
-    def explained(self, mistakes: Set) -> int:
+    def count_explained(self, mistakes: Set) -> int:
         """Return how many failures a set of mistakes explains."""
         return (self._failed & self._replayer.behaviour(mistakes).agreed).bit_count()
 
 
-def _failed(part: _EnginePart, items: int) -> int:
+def _find_failed(part: _EnginePart, items: int) -> int:
     """Return as bits the tests of a part that failed, and its end if the engine failed."""
     found = 1 << items >> 1 if part.failure else 0
     for outcome in part.file.outcomes:
@@ -216,7 +218,7 @@ def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
     step, theirs = file.case.steps[outcome.step], outcome.reply
     if outcome.verdict in (Verdict.NOT_JUDGED, Verdict.IGNORED) or theirs is None:
         return True
-    dialect = dialect_of(file.case, named("gogui"))
+    dialect = dialect_of(file.case, find_dialect("gogui"))
     if dialect.verdict(step.pattern, mine) is not outcome.verdict:
         return False
     if outcome.verdict in (Verdict.PASSED, Verdict.UNEXPECTED_PASS):

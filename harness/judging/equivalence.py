@@ -1,4 +1,4 @@
-"""Which answers the specification takes for the same: the forms of a right answer. Pure.
+"""Answers that the specification treats as the same: the forms of a right answer. Pure.
 
 A :class:`~harness.specifications.record.Specification` says for each command in which
 :class:`~harness.vocabulary.answer_forms.AnswerForm` its right answer may be written.
@@ -53,7 +53,7 @@ def is_exact(command: str, specification: Specification) -> bool:
     It does not for ``genmove``, whose choice is free (though ``pass`` and ``resign`` are not), for
     settings, whose answer nobody reads, and for what the assignment does not define.
     """
-    return _defined(command, specification).is_exact
+    return _find_form(command, specification).is_exact
 
 
 def is_judged(command: str, specification: Specification) -> bool:
@@ -61,10 +61,10 @@ def is_judged(command: str, specification: Specification) -> bool:
 
     It does not for settings, nor for commands that it does not define.
     """
-    return _defined(command, specification) not in (SETTING, UNDEFINED)
+    return _find_form(command, specification) not in (SETTING, UNDEFINED)
 
 
-def underspecified(engine: Engine, command: str) -> bool:
+def is_underspecified(engine: Engine, command: str) -> bool:
     """Return whether the document leaves open what an oracle's engine answers to a command now."""
     with suppress(OracleError):
         return engine.readings(command).is_open
@@ -72,11 +72,11 @@ def underspecified(engine: Engine, command: str) -> bool:
 
 
 def _form(command: str, text: str, specification: Specification) -> AnswerForm:
-    form = _defined(command, specification)
+    form = _find_form(command, specification)
     return EXACT if form is MOVE and not is_a_move(text) else form
 
 
-def _defined(command: str, specification: Specification) -> AnswerForm:
+def _find_form(command: str, specification: Specification) -> AnswerForm:
     words = command.split()
     table = specification.forms
     if words[:1] == ["known_command"]:  # nobody can tell what else an engine knows

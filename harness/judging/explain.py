@@ -1,4 +1,4 @@
-"""Why the right answers are right: the oracle is sent the same commands and asked for reasons.
+"""Reasons for right answers: the oracle is sent the same commands and asked for them.
 
 What the engine chose (``genmove``) is played to the oracle as a move; all else is sent to it as
 it stands in the case file, whatever the engine made of it.
@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from harness.errors import UndecidedError
 from harness.reading.casefile import dialect_of
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Reply, Step, Verdict
 from oracle.draw import Diagram
 from oracle.errors import OracleError
@@ -28,7 +28,7 @@ _NO_BOARDS: Mapping[int, Diagram] = {}
 Reasons = dict[int, Explanation]
 
 
-def agreed(
+def explain_agreed(
     file: FileResult,
     steps: Collection[int],
     specification: Specification,
@@ -41,7 +41,7 @@ def agreed(
     """
     from harness.specifications.truth import reply_of
 
-    dialect = dialect_of(file.case, named("gogui"))
+    dialect = dialect_of(file.case, find_dialect("gogui"))
 
     def holds(step: Step, answer: str) -> bool:
         with suppress(UndecidedError):
@@ -113,7 +113,7 @@ def reason(engine: Engine, command: str) -> str:
     return found.text if found else ""
 
 
-def marked(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
+def mark_boards(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
     """Return boards by step with the marks of the reasons on them, where there are any."""
     return {
         step: _with_marks(board, why[step]) if step in why else board

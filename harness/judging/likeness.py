@@ -1,4 +1,4 @@
-"""When two tests are the same: equal but for a symmetry of the board and an exchange of colors.
+"""A test for equal tests: equal but for a symmetry of the board and an exchange of colors.
 
 A test is its command, the position that it is about, and whatever else its answer depends on:
 side to move, ko, komi, policy, prisoners, the last passes.
@@ -15,7 +15,7 @@ from oracle.color import color_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown
-from oracle.symmetry import ALL, image, transformed
+from oracle.symmetry import ALL, image, transform
 from oracle.vertex import parse_vertex
 
 TYPE_CHECKING = False
@@ -39,17 +39,17 @@ def identity(engine: Engine, command: str, specification: Specification) -> Iden
     swaps = (False, True) if specification.swaps else (False,)
     images = []
     for symmetry in ALL:
-        turned = transformed(game.position, symmetry)
+        turned = transform(game.position, symmetry)
         for swap in swaps:
             board = turned.swapped() if swap else turned
             named = tuple(_word(word, game.position, symmetry, swap) for word in words)
             shape = board.grid
-            sided = tuple(_swapped(color) for color in colors) if swap else colors
+            sided = tuple(_swap_color(color) for color in colors) if swap else colors
             images.append((shape.rows, shape.columns, board.black, board.white, named, sided))
     return (specification.key, *min(images), rest)
 
 
-def _swapped(value: int) -> int:
+def _swap_color(value: int) -> int:
     """Return the other color; codes above those of colors come in pairs, too."""
     return value ^ 3 if value else value
 
@@ -59,7 +59,7 @@ def _word(word: str, position: Any, symmetry: int, swap: bool) -> tuple[Any, ...
     shape = position.grid
     color = color_of(word)
     if color is not None:
-        return ("color", _swapped(color) if swap else color)
+        return ("color", _swap_color(color) if swap else color)
     try:
         point = parse_vertex(word, shape.rows, shape.columns)
     except VertexError:
@@ -73,6 +73,6 @@ def identities(case: CaseFile, specification: Specification) -> Iterator[tuple[S
     for step in case.steps:
         if step.is_test:
             yield step, identity(engine, step.command, specification)
-        for _, raw in mistaken.heard((step,), engine):
+        for _, raw in mistaken.replay((step,), engine):
             if isinstance(raw, Breakdown):
                 return

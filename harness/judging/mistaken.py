@@ -35,10 +35,10 @@ def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakd
     It reads files where an engine of a run would. Where it breaks down, that comes instead, and
     nothing more is asked of it, nor after ``quit``.
     """
-    return heard(case.steps, engine.in_folder(folder_of(case)))
+    return replay(case.steps, engine.in_folder(folder_of(case)))
 
 
-def heard(steps: Iterable[Step], engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
+def replay(steps: Iterable[Step], engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
     """Yield the same for steps of a conversation, wherever the engine is."""
     handle = engine.handle
     for step in steps:
@@ -55,7 +55,7 @@ def heard(steps: Iterable[Step], engine: Engine) -> Iterator[tuple[Step, str | B
             return
 
 
-def failing(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
+def failing_lines(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
     """Return the lines of the tests that the engine fails.
 
     When it breaks down, that is the test under way or the next one.

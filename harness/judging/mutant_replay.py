@@ -1,4 +1,4 @@
-"""What engines with mistakes would have answered where another engine was asked.
+"""The answers of engines with mistakes to the commands that another engine was sent.
 
 A :class:`RecordedConversation` is all that was said to one engine, from its start to its end or to
 where it broke. :class:`Replayer` says the same to mutants, which make one mistake or several, and
@@ -68,10 +68,12 @@ class Replayer:
         self.steps = 0  # commands that mutants were sent so far
         self._assignment = assignment
         self._conversations: list[tuple[int, RecordedConversation, frozenset[str]]] = []
-        self._answers = [memory.setdefault((assignment, *_said(one)), {}) for one in conversations]
+        self._answers = [
+            memory.setdefault((assignment, *_all_answers(one)), {}) for one in conversations
+        ]
         self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, Answers]] = {}
         for one in conversations:
-            self._conversations.append((self.items, one, _used(one)))
+            self._conversations.append((self.items, one, _find_used_commands(one)))
             self.items += one.items
 
     def behaviour(self, mistakes: Collection[Mistake] = ()) -> MutantBehaviour:
@@ -82,10 +84,10 @@ class Replayer:
             changed |= different << offset
         return MutantBehaviour(agreed, changed)
 
-    def disagreed(self, mistakes: Collection[Mistake]) -> int:
+    def find_disagreement(self, mistakes: Collection[Mistake]) -> int:
         """Return where that mutant does not as the engine did, in the first such conversation."""
         for place, (offset, one, _) in enumerate(self._conversations):
-            if missing := ~self._shown(place, mistakes)[0] & (1 << one.items) - 1:
+            if missing := ~self._show(place, mistakes)[0] & (1 << one.items) - 1:
                 return missing << offset
         return 0
 
@@ -93,22 +95,22 @@ class Replayer:
         """Return whether that mutant does as the engine did at one item."""
         offsets = [offset for offset, _, _ in self._conversations]
         place = bisect_right(offsets, bit.bit_length() - 1) - 1
-        return bool(self._shown(place, mistakes)[0] & bit >> offsets[place])
+        return bool(self._show(place, mistakes)[0] & bit >> offsets[place])
 
     def _by_conversation(self, mistakes: Collection[Mistake]) -> Iterator[tuple[int, int, int]]:
         """Yield the first bit of each conversation, and its bits of agreement and change."""
         for place, (offset, _, _) in enumerate(self._conversations):
-            bits, found = self._shown(place, mistakes)
-            _, right = self._replayed(place, frozenset())
+            bits, found = self._show(place, mistakes)
+            _, right = self._replay(place, frozenset())
             yield offset, bits, _differences(found, right)
 
-    def _shown(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, Answers]:
+    def _show(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, Answers]:
         """Return what the mutant does in one conversation; only some commands are sent there."""
         used = self._conversations[place][2]
         shown = (one for one in mistakes if not used.isdisjoint(one.commands))
-        return self._replayed(place, frozenset(shown))
+        return self._replay(place, frozenset(shown))
 
-    def _replayed(self, place: int, mistakes: frozenset[Mistake]) -> tuple[int, Answers]:
+    def _replay(self, place: int, mistakes: frozenset[Mistake]) -> tuple[int, Answers]:
         key = place, mistakes
         if key not in self._known:
             one, known = self._conversations[place][1], self._answers[place]
@@ -119,7 +121,7 @@ class Replayer:
         return self._known[key]
 
 
-def _said(conversation: RecordedConversation) -> tuple[object, ...]:
+def _all_answers(conversation: RecordedConversation) -> tuple[object, ...]:
     """Return all that the answers of a mutant depend on, beside its mistakes."""
     heard = zip(conversation.steps, conversation.replies, strict=True)
     moves = tuple(reply and reply.text for step, reply in heard if _is_move(step))
@@ -127,7 +129,7 @@ def _said(conversation: RecordedConversation) -> tuple[object, ...]:
     return conversation.folder, conversation.sent, texts, moves
 
 
-def _used(conversation: RecordedConversation) -> frozenset[str]:
+def _find_used_commands(conversation: RecordedConversation) -> frozenset[str]:
     """Return the commands that were sent, and those that these send in turn."""
     used = {step.command.partition(" ")[0] for step in conversation.steps}
     return frozenset(used | ({"play"} if "gogui-play_sequence" in used else set()))
@@ -149,7 +151,7 @@ def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
         for text in conversation.sent:
             engine.handle(text)
     steps = conversation.steps[: conversation.items]
-    return [raw for _, raw in mistaken.heard(steps, engine)]
+    return [raw for _, raw in mistaken.replay(steps, engine)]
 
 
 def agreement(conversation: RecordedConversation, found: Answers) -> int:

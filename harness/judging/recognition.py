@@ -1,4 +1,4 @@
-"""Which specification a case file belongs to, told by its commands. Pure."""
+"""The specification of a case file, recognized by its commands. Pure."""
 
 from __future__ import annotations
 

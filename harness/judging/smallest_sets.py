@@ -1,4 +1,4 @@
-"""Which few mistakes together explain what an engine did: a search for the smallest sets. Pure.
+"""Finds the smallest sets of mistakes that together explain what an engine did. Pure.
 
 A set explains a conversation when the mutant that makes all its mistakes does at every command as
 the engine did. To try all sets would take hours. What each mistake does alone rules nearly all
@@ -53,7 +53,7 @@ class Search:
         """
         level: list[Set] = [frozenset()]
         for size in range(MOST + 1):
-            unexplained = {one: self._unexplained(one) for one in level}
+            unexplained = {one: self._find_unexplained(one) for one in level}
             found = [one for one, places in unexplained.items() if not places]
             if found or self._is_exhausted:
                 return [] if self._is_exhausted else found
@@ -80,7 +80,7 @@ class Search:
 
         ``failed``: the failures, as bits. None where mistakes explain as many, but not the same.
         """
-        told = {one: self._explained(one) & failed for one in self.alone}
+        told = {one: self._find_explained(one) & failed for one in self.alone}
         fit = {one: found for one, found in told.items() if self._fits(one, failed & ~found)}
         most = max((found.bit_count() for found in fit.values()), default=0)
         best = [one for one, found in fit.items() if found.bit_count() == most]
@@ -88,7 +88,7 @@ class Search:
             return []
         return [frozenset([one]) for one in best]
 
-    def _explained(self, mistake: Mistake) -> int:
+    def _find_explained(self, mistake: Mistake) -> int:
         """Return where the engine was wrong and so is a mistake, in the same way."""
         alone = self.alone[mistake]
         return self.wrong & alone.changed & alone.agreed
@@ -106,25 +106,25 @@ class Search:
             once |= self.alone[one].changed
         return once & ~twice
 
-    def _changed(self, chosen: Set) -> int:
+    def _find_changed(self, chosen: Set) -> int:
         changed = 0
         for one in chosen:
             changed |= self.alone[one].changed
         return changed
 
-    def _unexplained(self, chosen: Set) -> int:
+    def _find_unexplained(self, chosen: Set) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
-        settled = self._settled_wrong(chosen)
+        settled = self._find_settled_wrong(chosen)
         if settled and chosen not in self._together:
             return settled
-        return self._every if self._is_exhausted else self._replayer.disagreed(chosen)
+        return self._every if self._is_exhausted else self._replayer.find_disagreement(chosen)
 
-    def _settled_wrong(self, chosen: Set) -> int:
+    def _find_settled_wrong(self, chosen: Set) -> int:
         """Return the same as far as single mistakes tell: where at most one changes the answer."""
         agreed = 0
         for one in chosen:
             agreed |= self.alone[one].changed & self.alone[one].agreed
-        return (self.wrong & ~self._changed(chosen)) | (self._once(chosen) & ~agreed)
+        return (self.wrong & ~self._find_changed(chosen)) | (self._once(chosen) & ~agreed)
 
     def _by_change(self, chosen: Set, unexplained: int) -> Iterator[Set]:
         """Yield the set with one more that, alone, changes an answer it does not explain yet.
@@ -133,7 +133,7 @@ class Search:
         """
         changing: list[list[Mistake]] = [self._changing(bit) for bit in each_bit(unexplained)]
         fewest: list[Mistake] = min(changing, key=len) if changing else []
-        return self._joined(chosen, fewest)
+        return self._join(chosen, fewest)
 
     def _changing(self, bit: int) -> list[Mistake]:
         """Return the mistakes that, alone, change one answer."""
@@ -150,12 +150,12 @@ class Search:
         """
         if not chosen or self._is_exhausted:
             return
-        first = next(each_bit(self._replayer.disagreed(chosen)), 0)
-        for more in self._joined(chosen, self.alone):
+        first = next(each_bit(self._replayer.find_disagreement(chosen)), 0)
+        for more in self._join(chosen, self.alone):
             if first and self._replayer.agrees_at(more, first):
                 yield more
 
-    def _joined(self, chosen: Set, others: Iterable[Mistake]) -> Iterator[Set]:
+    def _join(self, chosen: Set, others: Iterable[Mistake]) -> Iterator[Set]:
         """Yield the set with each of some others that it can meet in one engine."""
         for one in others:
             if one not in chosen and can_meet([*chosen, one]):
@@ -163,5 +163,5 @@ class Search:
 
     def _likelihood(self, chosen: Set) -> tuple[bool, int, list[str]]:
         """Sort by what is left unexplained; among equals always in the same order."""
-        left = self._settled_wrong(chosen).bit_count()
+        left = self._find_settled_wrong(chosen).bit_count()
         return chosen not in self._together, left, sorted(one.name for one in chosen)

@@ -1,9 +1,8 @@
 """How strong a set of cases is: which of the mistakes people make do its tests catch?
 
-Every test is put to an engine for each mistake (:mod:`oracle.mistakes`). A test *catches* a
-mistake when the right engine passes it and the mistaken one fails it or breaks down at it. Tests
-stay in their files: all commands of a file are sent, only the verdicts of other tests are left
-out of account.
+Every test is given to a mutant for each mistake (:mod:`oracle.mistakes`). A test *catches* a
+mistake if the reference engine passes it and the mutant fails it, crashes or hangs. Tests stay in
+their files: all commands of a file are sent, but the verdicts of other tests do not count.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from harness.judging import mistaken
 from harness.judging.cover import smallest
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
@@ -54,7 +53,9 @@ class Strength(NamedTuple):
     mistakes: tuple[KnownWrong, ...]  # or engines that are wrong: harness.banks
     open_mistakes: tuple[Mistake, ...]
     tests: tuple[MeasuredTest, ...]
-    wrong: tuple[MeasuredTest, ...]  # tests that the right engine fails; they count for nothing
+    wrong: tuple[
+        MeasuredTest, ...
+    ]  # tests that the reference engine fails; they count for nothing
 
     @property
     def caught(self) -> int:
@@ -115,15 +116,15 @@ def of_file(
     specification: Specification,
     dialect: str = "gogui",
 ) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
-    """Return the tests of one file that the right engine passes, and the others."""
-    judge = named(dialect)
-    bad = mistaken.failing(case, specification.right_engine(), judge)
+    """Return the tests of one file that the reference engine passes, and the others."""
+    judge = find_dialect(dialect)
+    bad = mistaken.failing_lines(case, specification.right_engine(), judge)
     caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
     used = {step.command.partition(" ")[0] for step in case.steps}
     for place, mistake in enumerate(mistakes):
         if used.isdisjoint(mistake.commands):
-            continue  # it would answer as the right engine does
-        for line in mistaken.failing(case, mistaken.mutant_engine(mistake), judge):
+            continue  # it would answer as the reference engine does
+        for line in mistaken.failing_lines(case, mistaken.mutant_engine(mistake), judge):
             caught[line] |= 1 << place
     for step in case.steps:
         if step.is_test and step.command.partition(" ")[0] in specification.own_commands:

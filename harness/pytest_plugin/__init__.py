@@ -1,4 +1,4 @@
-"""The pytest plugin: its options, and nothing else until ``--gtp-engine`` asks for more.
+"""The pytest plugin: its options; all else is loaded only with ``--gtp-engine``.
 
 Every pytest of a Python where the harness is installed loads this module, for whatever tests.
 """

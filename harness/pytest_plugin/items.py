@@ -4,7 +4,7 @@ A file's engine is run once, when the first of its tests is set up. What a test 
 
 * a wrong answer fails the test's *call*; expected to be wrong, it is an xfail;
 * an engine that broke, an expectation that cannot be judged and a fault of the harness are
-  *errors*, in the set-up of the tests that they leave without an answer, or, when there is none,
+  *errors*, in the setup of the tests that they leave without an answer, or, when there is none,
   in the tear-down of the file.
 """
 
@@ -31,12 +31,12 @@ from harness import (
     read_case_file,
     run_cases,
 )
-from harness.cli.sandbox import shown
+from harness.cli.sandbox import visible_paths
 from harness.engine.launch import split_program
 from harness.escaping import escape_controls, one_line
 from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
-from harness.reading.selection import narrowed
+from harness.reading.selection import narrow
 from harness.reading.suite import is_case_in_folder
 from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch
@@ -104,7 +104,7 @@ class CaseFileCollector(pytest.File):
         dialect = self.config.option.gtp_dialect
         try:
             with self._at_home():
-                self.case = read_case_file(self._shown_path(), dialect)
+                self.case = read_case_file(self._format_path(), dialect)
         except CaseError as error:
             raise self.CollectError(escape_controls(str(error))) from None
         tests = [(index, step) for index, step in enumerate(self.case.steps) if step.is_test]
@@ -127,7 +127,7 @@ class CaseFileCollector(pytest.File):
 
     def _run(self) -> FileView:
         with self._at_home():
-            wanted = narrowed(self.case, self._wanted())
+            wanted = narrow(self.case, self._wanted())
             try:
                 result = run_cases(self.config.option.gtp_engine, [wanted], self._options())
             except SandboxError as error:
@@ -148,7 +148,7 @@ class CaseFileCollector(pytest.File):
             jobs=1,
             limits=limits,
             sandbox=given.gtp_sandbox,
-            show=shown(given.gtp_engine, given.gtp_sandbox),
+            show=visible_paths(given.gtp_engine, given.gtp_sandbox),
         )
 
     def _translate(self, table: str) -> str:
@@ -170,7 +170,7 @@ class CaseFileCollector(pytest.File):
         """Be where pytest was called, wherever tests may have gone: names are relative to it."""
         return contextlib.chdir(self.config.invocation_params.dir)
 
-    def _shown_path(self) -> str:
+    def _format_path(self) -> str:
         home = self.config.invocation_params.dir
         return str(self.path.relative_to(home) if self.path.is_relative_to(home) else self.path)
 

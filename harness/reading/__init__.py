@@ -1,1 +1,1 @@
-"""Case files: read into records, with their expectations; no process, nothing is judged."""
+"""Read case files and their expectations into records; start no process, judge nothing."""

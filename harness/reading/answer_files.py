@@ -14,7 +14,7 @@ from functools import cache
 from harness.errors import CaseError, PatternError
 from harness.reading import statuses
 from harness.reading.dialect import Dialect
-from harness.reading.pattern import bounded
+from harness.reading.pattern import bound_by_deadline
 from harness.reading.statuses import COUNTS, EXPECTED, is_known, is_status
 from harness.records import Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
@@ -40,22 +40,22 @@ class AnswerDialect(Dialect):
             UndecidedError: matching takes too long.
         """
         assert expected is not None  # each command has its answer
-        answer, status = parted(statuses.whole(reply))
-        wanted, due = parted(expected.text)
+        answer, status = split_answer(statuses.whole(reply))
+        wanted, due = split_answer(expected.text)
         passes = _is_due(due, status) and bool(_tester(wanted)(answer))
         return Verdict.PASSED if passes else Verdict.FAILED
 
-    judged = staticmethod(statuses.judged)
+    judged = staticmethod(statuses.make_judged_reply)
 
 
 def _is_due(due: str, status: str) -> bool:
     """Whether a status is the one of a file."""
     if not due.startswith(REASONS):
         return status == due
-    return bool(_tester(_said_in(due))(_said_in(status)))
+    return bool(_tester(_reason_of(due))(_reason_of(status)))
 
 
-def _said_in(status: str) -> str:
+def _reason_of(status: str) -> str:
     """Return what a status says beside its sign, such as the reason of a refusal."""
     return status.removeprefix("= ")
 
@@ -93,7 +93,7 @@ def steps(lines: Sequence[str], path: str) -> list[Step]:
 def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_AnswerLine]]:
     """Yield the lines of each command: itself, its answer, its status."""
     block: list[_AnswerLine] = []
-    for line in _told(lines):
+    for line in _meaningful_lines(lines):
         block.append(line)
         if is_status(line.text):
             yield block
@@ -103,7 +103,7 @@ def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_AnswerLine]]:
         raise CaseError(f"{what}, expected {EXPECTED}", path, block[-1].number)
 
 
-def _told(lines: Sequence[str]) -> Iterator[_AnswerLine]:
+def _meaningful_lines(lines: Sequence[str]) -> Iterator[_AnswerLine]:
     """Yield the lines that are neither empty nor comments."""
     for number, line in enumerate(lines, 1):
         text = line.strip(BLANKS)
@@ -129,7 +129,7 @@ def _pattern(answer: list[_AnswerLine], path: str) -> Pattern:
     for line in answer:
         _refuse_remark(line, path)
     try:
-        return expected("\n".join(line.text for line in answer))
+        return read_expectation("\n".join(line.text for line in answer))
     except PatternError as error:
         raise CaseError(str(error), path, answer[0].number) from None
 
@@ -144,7 +144,7 @@ def _refuse_remark(line: _AnswerLine, path: str) -> None:
 # --- what is expected --------------------------------------------------------------------------
 
 
-def expected(text: str) -> Pattern:
+def read_expectation(text: str) -> Pattern:
     """Return the expectation that a file has in these lines, the last of which is the status.
 
     Raises:
@@ -159,20 +159,24 @@ def _whole_expression(text: str) -> str:
     Raises:
         PatternError: an expression in it is not one.
     """
-    answer, status = parted(text)
-    said = _expressed(answer)
-    ended = f"= {_expressed(_said_in(status))}" if status.startswith(REASONS) else escaped(status)
+    answer, status = split_answer(text)
+    said = _to_pattern(answer)
+    ended = (
+        f"= {_to_pattern(_reason_of(status))}"
+        if status.startswith(REASONS)
+        else escape_text(status)
+    )
     return f"{said}\n{ended}" if answer else ended
 
 
-def _expressed(answer: str) -> str:
+def _to_pattern(answer: str) -> str:
     """Return what matches an expected answer.
 
     Raises:
         PatternError: it is not a regular expression.
     """
     _tester(answer)
-    return expression_of(answer) if is_expression(answer) else escaped(answer)
+    return expression_of(answer) if is_expression(answer) else escape_text(answer)
 
 
 def is_expression(answer: str) -> bool:
@@ -180,7 +184,7 @@ def is_expression(answer: str) -> bool:
     return answer.startswith(EXPRESSION) or f"\n{EXPRESSION}" in answer
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_answer(text: str) -> tuple[str, str]:
     """Return the lines of an answer, and its status."""
     answer, _, status = text.rpartition("\n")
     return answer, status
@@ -191,12 +195,14 @@ def expression_of(answer: str) -> str:
     lines = answer.split("\n")
     are_all = lines[0].startswith(EXPRESSION)
     return "\n".join(
-        line.removeprefix(EXPRESSION) if are_all or line.startswith(EXPRESSION) else escaped(line)
+        line.removeprefix(EXPRESSION)
+        if are_all or line.startswith(EXPRESSION)
+        else escape_text(line)
         for line in lines
     )
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return the expression that matches a text and nothing else."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
@@ -218,4 +224,4 @@ def _tester(answer: str) -> Callable[[str], object]:
         except (re.error, ValueError, OverflowError, RecursionError) as error:
             what = f"{expression[:_SHOWN]!r} is not a regular expression"
             raise PatternError(f"{what}: {error}") from None
-    return bounded(expression, compiled, "fullmatch")
+    return bound_by_deadline(expression, compiled, "fullmatch")

@@ -53,16 +53,16 @@ _CODE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
 _NAMED = re.compile(r"\[([:.=])(.*?)\1\]")
 
 
-def searched_in_python(expression: str) -> str:
+def translate_search(expression: str) -> str:
     """Return what finds in Python what awk finds with ``^EXPRESSION$``.
 
     Raises:
         PatternError: gawk refuses it, or it has a NUL.
     """
-    return _AwkParser(_CODE.sub(_coded, f"^{expression}$")).whole()
+    return _AwkParser(_CODE.sub(_encode, f"^{expression}$")).whole()
 
 
-def _coded(found: re.Match[str]) -> str:
+def _encode(found: re.Match[str]) -> str:
     digits, base = (found[1], 8) if found[1] else (found[2], 16)
     if not digits:
         return found[0]
@@ -124,7 +124,7 @@ class _AwkParser(RegexReader):
             return _ANCHORS[letter], True
         if letter in _SETS:
             return charset.in_python(_SETS[letter]), False
-        return charset.escaped(ord(_CONTROLS.get(letter, letter))), False
+        return charset.escape_character(ord(_CONTROLS.get(letter, letter))), False
 
     # --- repetitions
 

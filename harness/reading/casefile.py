@@ -13,7 +13,7 @@ import stat
 from sys import intern
 
 from harness.errors import CaseError, PatternError
-from harness.reading.dialect import Dialect, named
+from harness.reading.dialect import Dialect, find_dialect
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Step
 from harness.text import BLANKS, decode
 
@@ -65,7 +65,7 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     lines = split_lines(data, path)
     if path.lower().endswith(ANSWERS_SUFFIX) and (found := _of_answers(lines, path)):
         return found
-    steps = _steps(lines, _trimmed(lines, data), path, named(dialect), b"\t" in data)
+    steps = _steps(lines, _trim(lines, data), path, find_dialect(dialect), b"\t" in data)
     return CaseFile(path, tuple(steps), tuple(lines))
 
 
@@ -172,7 +172,7 @@ def _take_pattern(
     return patterns + 1
 
 
-def _trimmed(lines: list[str], data: bytes) -> list[str]:
+def _trim(lines: list[str], data: bytes) -> list[str]:
     # For nearly all files str.strip(), three times as fast, takes off what Java's trim() does.
     if data.translate(None, _UNUSUAL) == data:
         return list(map(str.strip, lines))

@@ -62,12 +62,15 @@ def in_python(one: Ranges) -> str:
     if not one:
         return r"[^\s\S]"
     if len(one) == 1 and one[0][0] == one[0][1]:
-        return escaped(one[0][0])
-    parts = (escaped(first) + (f"-{escaped(last)}" if last > first else "") for first, last in one)
+        return escape_character(one[0][0])
+    parts = (
+        escape_character(first) + (f"-{escape_character(last)}" if last > first else "")
+        for first, last in one
+    )
     return f"[{''.join(parts)}]"
 
 
-def escaped(code: int) -> str:
+def escape_character(code: int) -> str:
     """Return one character so that it stands for itself, in a set or outside."""
     character = chr(code)
     if character.isascii() and character.isalnum():

@@ -15,10 +15,10 @@ from harness.reading import java_regex
 from harness.reading.answer_files import (
     EXPRESSION,
     REASONS,
-    escaped,
+    escape_text,
     expression_of,
     is_expression,
-    parted,
+    split_answer,
 )
 from harness.reading.pattern import matcher, plain_texts
 from harness.reading.statuses import COUNTS, ILLEGAL, is_status
@@ -118,7 +118,7 @@ def _literal(text: str) -> list[str]:
     """Return the lines of an answer that is a text."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if any(map(_is_marked, lines)):
-        whole = r"\n".join(escaped(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines)
+        whole = r"\n".join(escape_text(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines)
         return [f"{EXPRESSION}{whole}"]
     return lines
 
@@ -147,7 +147,7 @@ def _for_python(pattern: Pattern) -> str:
 def to_gtp(case: CaseFile, *, drops: bool = False) -> str:
     """Return a case file of answers with status lines as one for GTP.
 
-    ``drops``: tests of refusals become set-up, with a comment that says so.
+    ``drops``: tests of refusals become setup, with a comment that says so.
 
     Raises:
         CaseError: a test of it cannot be written so.
@@ -182,7 +182,7 @@ def _with_expectation(step: Step, number: int, drops: bool) -> Iterator[str]:
     if not step.is_test:
         yield step.command
         return
-    answer, status = parted(step.pattern.text)
+    answer, status = split_answer(step.pattern.text)
     if status != DONE and not status.startswith((ILLEGAL, REASONS)):
         if not drops:
             what = f"found a test whose answer is {status!r}, expected {DONE!r}"
@@ -198,12 +198,12 @@ def _for_gtp(answer: str, status: str) -> str:
     if status != DONE:
         answer = "\n".join(filter(None, (answer, status.removeprefix("= "))))
     if not is_expression(answer):
-        found = escaped(answer).replace("\n", r"\n")
+        found = escape_text(answer).replace("\n", r"\n")
         return rf"\{found}" if found.startswith("!") else found
     found = expression_of(answer).replace("\n", r"\n")
     if negated := _NEGATED.fullmatch(found):
         return "!" + _in_java((negated[1] or "") + negated[2])
-    return _shielded(_in_java(found))
+    return _shield(_in_java(found))
 
 
 def _in_java(expression: str) -> str:
@@ -216,7 +216,7 @@ def _in_java(expression: str) -> str:
     return found
 
 
-def _shielded(expression: str) -> str:
+def _shield(expression: str) -> str:
     """Return an expression that is not taken for a negated one, nor trimmed."""
     is_safe = not expression.startswith("!") and expression == expression.strip(BLANKS)
     return expression if is_safe else f"(?:{expression})"

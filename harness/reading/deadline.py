@@ -1,6 +1,6 @@
 """A deadline for the matching of regular expressions, in whatever thread.
 
-``(a+)+b`` has two ways to go on at every further ``a`` of a text without a ``b``. Which texts are
+``(a+)+b`` has two ways to match every further ``a`` of a text without a ``b``. Which texts are
 too much for which expression cannot be told beforehand, and the text is an untrusted program's.
 
 What takes few steps for certain (:mod:`harness.reading.effort`) is matched here. All else is
@@ -31,7 +31,7 @@ def within(seconds: float, compiled: re.Pattern[str], how: How) -> Callable[[str
     """
     from harness.reading import effort
 
-    bound = effort.bound(compiled.pattern, compiled.flags, anywhere=how == "search")
+    bound = effort.find_bound(compiled.pattern, compiled.flags, anywhere=how == "search")
     here = getattr(compiled, how)
 
     def test(text: str) -> bool:
@@ -39,6 +39,6 @@ def within(seconds: float, compiled: re.Pattern[str], how: How) -> Callable[[str
             return here(text) is not None
         from harness.reading import matchers  # few runs need one
 
-        return matchers.asked([seconds, compiled.pattern, compiled.flags, how, text])
+        return matchers.ask([seconds, compiled.pattern, compiled.flags, how, text])
 
     return test

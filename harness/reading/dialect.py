@@ -103,7 +103,7 @@ class GnuGo(Dialect):
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests, and its first line is all of it."""
         last = {
-            steps[outcome.step].id: outcome._replace(reply=_shortened(outcome.reply))
+            steps[outcome.step].id: outcome._replace(reply=_shorten(outcome.reply))
             for outcome in outcomes
             if outcome.reply
         }
@@ -116,7 +116,7 @@ class GnuGo(Dialect):
 DIALECTS = {dialect.name: dialect for dialect in (Dialect(), GnuGo())}
 
 
-def named(name: str) -> Dialect:
+def find_dialect(name: str) -> Dialect:
     """Return the dialect called ``name``.
 
     Raises:
@@ -137,7 +137,7 @@ def _first_line(reply: Reply) -> str:
     return re.sub(_STATUS_AND_ID, "", reply.raw.partition("\n")[0], count=1)
 
 
-def _shortened(reply: Reply) -> Reply:
+def _shorten(reply: Reply) -> Reply:
     """Return the reply with the text that was judged."""
     return reply._replace(text=_first_line(reply))
 

@@ -1,4 +1,4 @@
-"""How long a regular expression may take at most, whatever the text. Pure.
+"""The most time that a regular expression may take, whatever the text. Pure.
 
 An expression is tried in every way in which its parts can match, one way after the other. How many
 ways there are is bounded by the tree of the expression and the length of the text: a repetition of
@@ -65,7 +65,7 @@ class Bound:
 
 
 @lru_cache(1024)
-def bound(expression: str, flags: int, *, anywhere: bool) -> Bound:
+def find_bound(expression: str, flags: int, *, anywhere: bool) -> Bound:
     """Return the bound of an expression, the same each time: it remembers what was worked out."""
     return Bound(expression, flags, anywhere=anywhere)
 

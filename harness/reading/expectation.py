@@ -71,12 +71,12 @@ class ExpectationInWords(NamedTuple):
 
 def in_words(pattern: Pattern | None) -> str:
     """Return what is expected, such as ``B+4 or B+4.0``."""
-    return str(shown(pattern)) if pattern else ANY
+    return str(put_in_words(pattern)) if pattern else ANY
 
 
 def in_a_sentence(pattern: Pattern | None) -> str:
     """Return the same, a single answer in quotes."""
-    alone = pattern and shown(pattern)
+    alone = pattern and put_in_words(pattern)
     is_one = alone and alone.example and alone == ExpectationInWords("", alone.example)
     return f"'{alone}'" if is_one else in_words(pattern)
 
@@ -88,14 +88,14 @@ def is_literal(pattern: Pattern | None) -> bool:
     return len(plain_texts(pattern.expression)) == 1
 
 
-def shown(pattern: Pattern, near: str = "") -> ExpectationInWords:
+def put_in_words(pattern: Pattern, near: str = "") -> ExpectationInWords:
     """Return an expectation in words; of several answers the one that is nearest to ``near``."""
-    told = _shown(pattern.expression, near[:_NEAR])
+    told = _show_pattern(pattern.expression, near[:_NEAR])
     return told._replace(before=f"anything but {told.before}") if pattern.negated else told
 
 
 @lru_cache(1024)
-def _shown(expression: str, near: str) -> ExpectationInWords:
+def _show_pattern(expression: str, near: str) -> ExpectationInWords:
     if expression in _ANYTHING:
         return ExpectationInWords(_ANYTHING[expression], None)
     found = examples(expression)
@@ -215,11 +215,11 @@ def _sequence(nodes: Iterable[tuple[Any, Any]]) -> _Words:
     parts = [_node(*node) for node in nodes]
     found = _Words([""])
     for part in parts:
-        found = _joined(found, part)
+        found = _join(found, part)
     return found
 
 
-def _joined(left: _Words, right: _Words) -> _Words:
+def _join(left: _Words, right: _Words) -> _Words:
     texts = ["".join(pair) for pair in islice(product(left.texts, right.texts), _MOST)]
     if texts and len(texts[0]) > _LONGEST:
         raise _TooGeneralError
@@ -233,7 +233,7 @@ def _node(kind: Any, value: Any) -> _Words:
     return _KINDS[kind](value)
 
 
-def _set(items: Sequence[tuple[Any, Any]]) -> _Words:
+def _words_of_set(items: Sequence[tuple[Any, Any]]) -> _Words:
     """Return the characters of a set that names them; of blanks one stands for all."""
     found: list[str] = []
     for kind, value in items:
@@ -266,7 +266,7 @@ def _repeat(value: tuple[int, int, Any]) -> _Words:
     for count in range(most + 1):
         if count >= least:
             found.append(times)
-        times = _joined(times, once)
+        times = _join(times, once)
     texts = [text for one in found for text in one.texts]
     return _Words(texts[:_MOST], all(one.complete for one in found) and len(texts) <= _MOST)
 
@@ -275,7 +275,7 @@ _NOTHING = _Words([""])  # of what matches a place; whether it does is seen at t
 _KINDS: dict[Any, Callable[[Any], _Words]] = {
     ops.LITERAL: lambda code: _Words([chr(code)]),
     ops.ANY: lambda _: _Words(["."]),  # one without a backslash is meant to be one, as in 0.5
-    ops.IN: _set,
+    ops.IN: _words_of_set,
     ops.BRANCH: _branch,
     ops.SUBPATTERN: lambda value: _sequence(value[3]),
     ops.ATOMIC_GROUP: _sequence,
@@ -306,14 +306,14 @@ def _by_what_is_fixed(expression: str) -> str:
         return ""
     try:
         nodes, matches = _tree(expression), matcher(expression)
-        told, words = _fixed_list(nodes, matches) or _fixed_part(nodes, matches)
+        told, words = _find_fixed_list(nodes, matches) or _find_fixed_part(nodes, matches)
     except (_TooGeneralError, PatternError, UndecidedError, re.error, RecursionError):
         return ""
     any_case = expression.startswith(_ANY_CASE) and _has_letters(words)
     return f"{told} {words}{_EITHER_CASE * any_case}" if told else ""
 
 
-def _fixed_part(
+def _find_fixed_part(
     nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
 ) -> tuple[str, str]:
     """Return what all answers do, begin, end or contain, and with what: ``.*`` stands beside it.
@@ -364,11 +364,11 @@ def _is_anything(node: tuple[Any, Any]) -> bool:
     return least == 0 and most is ops.MAXREPEAT and [one for one, _ in what] == [ops.ANY]
 
 
-def _fixed_list(
+def _find_fixed_list(
     nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
 ) -> tuple[str, str] | None:
     """Return what is said of words in any order, and these: of ``(?=.*A1)(?=.*B2).*`` and such."""
-    words = [_looked_for(value) for kind, value in nodes if kind is ops.ASSERT]
+    words = [_get_looked_for(value) for kind, value in nodes if kind is ops.ASSERT]
     orders = islice(permutations(words), _MOST)
     if len(words) < 2 or not all(matches(" ".join(order)) for order in orders):
         return None
@@ -377,7 +377,7 @@ def _fixed_list(
     return f"an answer that contains {_ANY_ORDER}" if has_more else _ANY_ORDER, listed
 
 
-def _looked_for(value: tuple[int, Sequence[tuple[Any, Any]]]) -> str:
+def _get_looked_for(value: tuple[int, Sequence[tuple[Any, Any]]]) -> str:
     r"""Return the one text of a look-ahead such as ``(?=.*\bA1\b)``."""
     direction, inner = value
     parts = [one for one in inner if one[0] is not ops.AT and not _is_anything(one)]

@@ -117,7 +117,7 @@ def _without_quotes(expression: str) -> str:
         if two == ("\\E" if quoted else "\\Q"):
             quoted, place = not quoted, place + 2
         elif quoted:
-            found.append(_quoted(two[0]))
+            found.append(_quote(two[0]))
             place += 1
         else:
             step = 2 if two[0] == "\\" else 1
@@ -126,9 +126,9 @@ def _without_quotes(expression: str) -> str:
     return "".join(found)
 
 
-def _quoted(character: str) -> str:
+def _quote(character: str) -> str:
     if character.isdigit() and character.isascii():
-        return f"\\x3{character}"  # or it might go on with a reference before it
+        return f"\\x3{character}"  # or it might continue with a reference before it
     return character if character.isalpha() or not character.isascii() else f"\\{character}"
 
 
@@ -222,9 +222,9 @@ class _JavaParser(RegexReader):
     def _literal(self, character: str) -> str:
         if 0xD800 <= ord(character) < 0xDC00:
             self._refuse("it has half of a surrogate pair")
-        return charset.in_python(self._cased(charset.of([character])))
+        return charset.in_python(self._apply_case(charset.of([character])))
 
-    def _cased(self, found: Ranges) -> Ranges:
+    def _apply_case(self, found: Ranges) -> Ranges:
         if self._flags.ignore_case and self._flags.unicode_case:
             self._refuse("the flags 'i' and 'u' together have no counterpart here")
         return charset.of_either_case(found) if self._flags.ignore_case else found
@@ -234,7 +234,7 @@ class _JavaParser(RegexReader):
         if sign and sign in "?*+":
             self._place += 1
         elif sign == "{":
-            sign = self._counted()
+            sign = self._read_count()
         else:
             return ""
         following = self._peek()
@@ -243,7 +243,7 @@ class _JavaParser(RegexReader):
             return sign + following
         return sign
 
-    def _counted(self) -> str:
+    def _read_count(self) -> str:
         """Read ``{2}``, ``{2,}`` or ``{2,3}``."""
         self._place += 1
         least = self._number()
@@ -273,19 +273,19 @@ class _JavaParser(RegexReader):
         outer = self._flags
         if self._raw() != "?":
             self._skip()
-            return self._captured("(", outer)
+            return self._read_capturing("(", outer)
         self._place += 1
         for opening in ("?:", "?=", "?!", "?>", "?<=", "?<!"):
             if self._takes(opening[1:]):
-                return self._closed_by(f"({opening}", outer)
+                return self._read_group(f"({opening}", outer)
         if self._takes("<"):
-            return self._captured(f"(?P<{self._name()}>", outer)
-        return self._flagged(outer)
+            return self._read_capturing(f"(?P<{self._name()}>", outer)
+        return self._read_flags(outer)
 
-    def _captured(self, opening: str, outer: Flags) -> str:
+    def _read_capturing(self, opening: str, outer: Flags) -> str:
         self._groups.append(opening)
         number = len(self._groups)
-        found = self._closed_by(opening, outer)
+        found = self._read_group(opening, outer)
         self._closed.add(number)
         return found
 
@@ -301,7 +301,7 @@ class _JavaParser(RegexReader):
         self._named[name] = len(self._groups) + 1
         return name
 
-    def _closed_by(self, opening: str, outer: Flags) -> str:
+    def _read_group(self, opening: str, outer: Flags) -> str:
         before, references = len(self._groups), len(self._references) + len(self._early)
         found = self._alternatives()
         if self._peek() != ")":
@@ -314,7 +314,7 @@ class _JavaParser(RegexReader):
             self._looped |= set(range(before + 1, len(self._groups) + 1))
         return f"{opening}{found})"
 
-    def _flagged(self, outer: Flags) -> str | None:
+    def _read_flags(self, outer: Flags) -> str | None:
         on = True
         while (letter := self._peek()) and (letter in _FLAGS or (letter == "-" and on)):
             self._place += 1
@@ -329,7 +329,7 @@ class _JavaParser(RegexReader):
             return None
         if letter != ":":
             self._refuse("found '(?' that no kind of group follows")
-        return self._closed_by("(?:", outer)
+        return self._read_group("(?:", outer)
 
     # --- escapes
 
@@ -338,16 +338,16 @@ class _JavaParser(RegexReader):
         if letter and letter in "123456789":
             return self._reference()
         self._place += 1
-        if (fixed := self._fixed(letter)) is not None:
+        if (fixed := self._read_fixed(letter)) is not None:
             return fixed
         if letter == "k":
-            return self._named_reference()
-        found = self._escaped_set(letter)
+            return self._read_named_reference()
+        found = self._read_escaped_set(letter)
         if found is not None:
             return charset.in_python(found)
         return self._literal(chr(self._character(letter)))
 
-    def _fixed(self, letter: str) -> str | None:
+    def _read_fixed(self, letter: str) -> str | None:
         """Return what an escape outside of sets stands for, if it is one of a fixed meaning."""
         if letter == "b" and self._raw() == "{":
             self._refuse(r"\b{g} has no counterpart here")
@@ -363,7 +363,7 @@ class _JavaParser(RegexReader):
         }
         return table[letter]() if letter in table else None
 
-    def _escaped_set(self, letter: str) -> Ranges | None:
+    def _read_escaped_set(self, letter: str) -> Ranges | None:
         """Return the set that an escape stands for, None if it is not a set."""
         if letter.lower() not in ("p", *_CLASSES):
             return None
@@ -379,7 +379,7 @@ class _JavaParser(RegexReader):
             name = self._text[self._place + 1 : max(end, 0)]
             self._place = end + 1
         if name in _PROPERTIES:
-            return self._cased(_PROPERTIES[name])
+            return self._apply_case(_PROPERTIES[name])
         category = name.removeprefix("Is")
         if category not in _CATEGORIES:
             self._refuse(f"'\\p' knows a category such as Lu, and {', '.join(_PROPERTIES)}")
@@ -466,7 +466,7 @@ class _JavaParser(RegexReader):
             self._place += 1
         return self._refers_to(number)
 
-    def _named_reference(self) -> str:
+    def _read_named_reference(self) -> str:
         end = self._text.find(">", self._place)
         name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
         if name not in self._named:
@@ -515,7 +515,9 @@ class _JavaParser(RegexReader):
             return self._set()
         if character == "\\":
             letter = self._next(1)
-            known = None if letter == "v" and self._raw() == "-" else self._escaped_set(letter)
+            known = (
+                None if letter == "v" and self._raw() == "-" else self._read_escaped_set(letter)
+            )
             if known is not None:
                 return known
             first = self._member_code(letter)
@@ -535,7 +537,7 @@ class _JavaParser(RegexReader):
             last = self._member_code(self._next(1)) if character == "\\" else ord(character or " ")
             if last < first:
                 self._refuse("found a range in a set that ends before it begins")
-        return self._cased(((first, last),))
+        return self._apply_case(((first, last),))
 
 
 def _boundary(beyond: str) -> str:

@@ -1,4 +1,4 @@
-"""Why a program died, in its own words: what its standard error ended with. Pure.
+"""The reason why a program died, in its own words: the end of its standard error. Pure.
 
 Of a chain of exceptions the first one counts: those raised while it was handled hide it. Beside it
 stands the innermost line that is the program's own, not a library's: below the folder of the
@@ -54,7 +54,7 @@ class LastWords(NamedTuple):
     @property
     def reason(self) -> str:
         """What is the same for two programs that die of the same, wherever they lie."""
-        return normalized(self.error)
+        return normalize(self.error)
 
 
 class _Frame(NamedTuple):
@@ -71,12 +71,12 @@ def last_words(stderr: str) -> LastWords:
     return next((one for one in found if one.error), LastWords())
 
 
-def normalized(text: str) -> str:
+def normalize(text: str) -> str:
     """Return a text without what differs between programs that die of the same."""
     return _NUMBER.sub("N", _FOLDERS.sub("", text)).strip()
 
 
-def _made(error: str, folder: str = "", own: _Frame | None = None) -> LastWords:
+def _make(error: str, folder: str = "", own: _Frame | None = None) -> LastWords:
     error = one_line(error.strip(), _ERROR)
     if own is None:
         return LastWords(error)
@@ -100,7 +100,7 @@ def _python(lines: Sequence[str]) -> LastWords:
         return LastWords()
     chain = blocks[first:]
     folder, own = _innermost([list(_frames(block)) for block in chain])
-    return _made(_error(chain[0]), folder, own)
+    return _make(_error(chain[0]), folder, own)
 
 
 def _blocks(lines: Sequence[str]) -> list[Sequence[str]]:
@@ -160,7 +160,7 @@ def _java(lines: Sequence[str]) -> LastWords:
     frames = [_Frame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
     error = _THREAD.sub("", lines[begin]).removeprefix("Caused by: ")
-    return _made(error, own=own)
+    return _make(error, own=own)
 
 
 # --- C, and all else ---------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def _sanitizer(lines: Sequence[str]) -> LastWords:
     matches = [one for line in lines[begin:] if (one := _C.match(line))]
     frames = [_Frame(one["path"], int(one["line"])) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
-    return _made(error["error"], own=own)
+    return _make(error["error"], own=own)
 
 
 def _plain(lines: Sequence[str]) -> LastWords:
@@ -185,7 +185,7 @@ def _plain(lines: Sequence[str]) -> LastWords:
     what = [line.strip() for line in lines if line.startswith("  what():")]
     thrown = told[-1].startswith("terminate called") and what
     more = f": {what[-1].removeprefix('what():').strip()}" if thrown else ""
-    return _made(f"{told[-1]}{more}")
+    return _make(f"{told[-1]}{more}")
 
 
 _READERS: tuple[Callable[[Sequence[str]], LastWords], ...] = (_python, _java, _sanitizer, _plain)

@@ -19,7 +19,7 @@ from harness.errors import HarnessError, UndecidedError
 _PROGRAM = Path(__file__).with_name("matching.py")
 
 
-def asked(question: list[object]) -> bool:
+def ask(question: list[object]) -> bool:
     """Return the answer to a question of :mod:`harness.reading.matching`.
 
     A process that waited may have been killed meanwhile, say for want of memory: then a new one is

@@ -1,4 +1,4 @@
-"""Which tests of a file are wanted: ``--only``, ``--ids`` and ``--lines``."""
+"""The selection of a file's tests: ``--only``, ``--ids`` and ``--lines``."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Selection:
         if self._everything:
             return case
         wanted = [self._wants(step) for step in case.steps]
-        return narrowed(case, wanted) if True in wanted else None
+        return narrow(case, wanted) if True in wanted else None
 
     def _wants(self, step: Step) -> bool:
         numbers = _among(step.id, self._ids) and _among(step.line, self._lines)
         return step.is_test and numbers and self._only.search(step.command) is not None
 
 
-def narrowed(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
+def narrow(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
     """Return ``case`` with no other tests than those ``wanted`` (one word for each step).
 
     The steps up to the last one wanted keep their indices; those after it are left out.

@@ -1,4 +1,4 @@
-"""Where the set-up of a test begins, what it loads, and what is said above it. Pure."""
+"""The setup of a test: where it begins, what it loads, and the comment above it. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _file_name(argument: str) -> str:
 
 
 def comments(case: CaseFile, test: int, setup: SetUp | None = None) -> str:
-    """Return what is said above a test's set-up, and what is said of it alone; both may be "".
+    """Return what is said above a test's setup, and what is said of it alone; both may be "".
 
     The latter is the last comment after the test before it.
     """

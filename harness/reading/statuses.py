@@ -31,25 +31,25 @@ def with_status(answer: str, status: str) -> str:
     So expectations of GTP mean the same: ``= illegal move: "a1" occupied`` is the answer to a
     move, and the status of a refusal is all that there is to be shown.
     """
-    return "\n".join(part for part in (answer, _said(status)) if part)
+    return "\n".join(part for part in (answer, _text_of(status)) if part)
 
 
 def whole(reply: Reply) -> str:
     """Return all of an answer: its lines, and its status. A reply of GTP is given one."""
     if not reply.status:
         reply = _of_gtp(reply)
-    answer = reply.text.removesuffix(_said(reply.status)).removesuffix("\n")
+    answer = reply.text.removesuffix(_text_of(reply.status)).removesuffix("\n")
     return f"{answer}\n{reply.status}" if answer else reply.status
 
 
-def judged(reply: Reply) -> Reply:
+def make_judged_reply(reply: Reply) -> Reply:
     """Return a reply with the text that is judged: all of it."""
     return reply._replace(text=whole(reply))
 
 
 def _of_gtp(reply: Reply) -> Reply:
     if not reply.ok:
-        status, text = REFUSED, _said(REFUSED)
+        status, text = REFUSED, _text_of(REFUSED)
     elif f"= {reply.text}".startswith(ILLEGAL):
         status, text = f"= {reply.text}", reply.text
     else:
@@ -57,5 +57,5 @@ def _of_gtp(reply: Reply) -> Reply:
     return reply._replace(text=text, status=status)
 
 
-def _said(status: str) -> str:
+def _text_of(status: str) -> str:
     return "" if status == DONE else status[1:].strip()

@@ -1,4 +1,4 @@
-"""What TEST arguments name: case files, folders of them, and ``@suites``."""
+"""TEST arguments: case files, folders of them, and ``@suites``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from harness.errors import CaseError
-from harness.paths import joined
+from harness.paths import join_path
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
 from harness.records import ANSWERS_FILE, CaseFile
@@ -97,20 +97,20 @@ def expand(
 
 def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterator[str]:
     if test.startswith("@"):
-        yield from _shipped(test[1:]) or _suite(test[1:], outer, refuse, is_case)
+        yield from _find_shipped_files(test[1:]) or _suite(test[1:], outer, refuse, is_case)
     elif os.path.isdir(test):  # a name is kept as it was typed
         yield from _folder(test, refuse, is_case)
     else:
         yield test
 
 
-def _shipped(name: str) -> list[str]:
+def _find_shipped_files(name: str) -> list[str]:
     """Return the case files that ship under a name; none: a suite of that name is there."""
     if _is_suite(name):
         return []
     from harness import shipped
 
-    return shipped.named(name)
+    return shipped.find_paths(name)
 
 
 def _is_suite(name: str) -> bool:
@@ -129,7 +129,7 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
         raise CaseError(f"the suite contains itself: {circle}", path)
     for name in names:
         if name and not name.startswith("#"):
-            place = _located(name, os.path.dirname(path))
+            place = _locate(name, os.path.dirname(path))
             yield from _expand(place, (*outer, own), refuse, is_case)
 
 
@@ -145,10 +145,10 @@ def _short(suite: str) -> str:
     return "@" + os.path.basename(suite)
 
 
-def _located(name: str, folder: str) -> str:
+def _locate(name: str, folder: str) -> str:
     mark = "@" if name.startswith("@") else ""
     path = name.removeprefix("@")
-    beside = joined(folder, path)
+    beside = join_path(folder, path)
     # (Not pathlib's exists(), which raises for a name that is too long.)
     is_there = _is_suite if mark else os.path.exists
     return mark + (path if is_there(path) or not is_there(beside) else beside)

@@ -68,8 +68,8 @@ class Comparison(NamedTuple):
         """Yield a heading and its lines for everything that is not the same."""
         for heading, found in (
             ("broke", self.broke),
-            ("engine broke, and did not before", self.broken_files),
-            ("wrong in case files, and was not before", self.new_errors),
+            ("new engine failures", self.broken_files),
+            ("new errors in case files", self.new_errors),
             ("mended", self.mended),
             ("new", self.new),
             ("gone", self.gone),
@@ -97,15 +97,15 @@ def compare(former: dict[str, Any], run: RunResult) -> Comparison:
 
     When only some of the tests were chosen, those not chosen are not gone.
     """
-    return _compared(_of_document(former), _of_run(run))
+    return _compare(_of_document(former), _of_run(run))
 
 
 def between(former: dict[str, Any], now: dict[str, Any]) -> Comparison:
     """Compare two runs by their documents, as :func:`compare` does."""
-    return _compared(_of_document(former), _of_document(now))
+    return _compare(_of_document(former), _of_document(now))
 
 
-def _compared(former: _Side, side: _Side) -> Comparison:
+def _compare(former: _Side, side: _Side) -> Comparison:
     before, now = former.tests, side.tests
     changes = [
         (_RANKS[now[key][1]] - _RANKS[before[key][1]], _change(key, before, now))
@@ -130,7 +130,7 @@ def _of_document(found: dict[str, Any]) -> _Side:
     tests: Tests = {}
     for file in found["files"]:
         told = [(one["id"], one["command"], one["line"], one["verdict"]) for one in file["tests"]]
-        tests.update(_keyed(file["path"], told))
+        tests.update(_key_tests(file["path"], told))
     return _Side(
         started=str(found.get("started", "")),
         tests=tests,
@@ -155,7 +155,7 @@ def _of_run(run: RunResult) -> _Side:
             (steps[index].id, steps[index].command, steps[index].line, verdict.value)
             for index, verdict, _, _ in file.outcomes
         ]
-        tests.update(_keyed(file.case.path, told))
+        tests.update(_key_tests(file.case.path, told))
     broken = ((file.case.path, one.message) for file in run.files for one in file.failures)
     chosen = _is_part(run.options)
     return _Side(run.started, tests, tuple(broken), run.errors, run.faults, chosen)
@@ -165,7 +165,7 @@ def _is_part(options: dict[str, object]) -> bool:
     return any(options.get(name) for name in ("only", "ids", "lines"))
 
 
-def _keyed(
+def _key_tests(
     path: str, tests: list[tuple[int, str, int, str]]
 ) -> Iterator[tuple[Key, tuple[int, str]]]:
     """Yield each test's key with its line and verdict."""

@@ -1,4 +1,4 @@
-"""What a test is about, as points on its board: asked for, right, missing, wrong. Pure.
+"""The subject of a test, as points on its board: asked for, right, missing, wrong. Pure.
 
 Only whole vertices count, as commands, expectations and replies have them. Of an expectation that
 leaves open what it matches nothing is said.
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from harness.reading.expectation import examples, is_any_order
 from harness.records import Outcome, Pattern, Step, Verdict
-from harness.report.counting import NEUTRAL, counted
+from harness.report.miscounted_points import NEUTRAL, find_explaining_points
 from harness.typed import NamedTuple
 from oracle.color import EMPTY
 from oracle.grid import Grid
@@ -50,7 +50,7 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     asked = points(step.command, board, letters)
     reply = outcome.reply
     came = points(reply.text, board, letters) if reply and reply.ok else ()
-    expected, is_list = _expected(step.pattern, board, letters)
+    expected, is_list = _find_expected(step.pattern, board, letters)
     is_wrong = outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL)
     missing = _without(expected, came) if is_list and is_wrong and came else ()
     right = _without(expected, missing) if is_wrong else came
@@ -58,7 +58,11 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     if not (is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values()):
         return Evidence(asked, right, missing, wrong)
     return Evidence(
-        asked, right, missing, wrong, *counted(step.pattern, reply.text, diagram.marks)
+        asked,
+        right,
+        missing,
+        wrong,
+        *find_explaining_points(step.pattern, reply.text, diagram.marks),
     )
 
 
@@ -71,7 +75,7 @@ def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
     board, letters, reply = diagram.position.grid, diagram.letters, outcome.reply
     if reply is None or not reply.ok or outcome.verdict is not Verdict.FAILED:
         return ""
-    expected, _ = _expected(step.pattern, board, letters)
+    expected, _ = _find_expected(step.pattern, board, letters)
     if not _are_moves(step, expected, diagram):
         return ""
     came = points(reply.text, board, letters)
@@ -112,7 +116,7 @@ def without_points(text: str) -> str:
     return _VERTEX.sub("*", text[:_LONGEST])
 
 
-def _expected(
+def _find_expected(
     pattern: Pattern | None, board: Grid, letters: str
 ) -> tuple[tuple[Point, ...], bool]:
     """Return the points of the right answers, and whether the one right answer is a list."""

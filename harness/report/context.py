@@ -1,4 +1,4 @@
-"""What helps with a failed test besides its answer, the same in every report."""
+"""The context of a failed test besides its answer, the same in every report."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NO = Repeat()
 class Context(NamedTuple):
     """What surrounds a test; a text that is empty is not known."""
 
-    comment: str = ""  # above its set-up, and its own
+    comment: str = ""  # above its setup, and its own
     because: str = ""  # why the right answer is right
-    loaded: str = ""  # the file that its set-up loads, from here
+    loaded: str = ""  # the file that its setup loads, from here
     again: str = ""  # a command line, for a shell, that repeats just this test
 
 

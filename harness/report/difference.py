@@ -18,7 +18,7 @@ from typing import NamedTuple
 from harness.engine.replies import foreign_id
 from harness.errors import UndecidedError
 from harness.reading.deadline import within
-from harness.reading.expectation import EMPTY, examples, in_words, shown
+from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.records import Pattern, Reply
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def _difference(pattern: Pattern | None, ok: bool, text: str) -> TextDifference:
         return TextDifference(
             (Segment(in_words(pattern), False),), marked, _hint(pattern, ok, text)
         )
-    wanted = shown(pattern, text)
+    wanted = put_in_words(pattern, text)
     if wanted.example is None:  # an expression says nothing of where the difference is
         told = (Segment(wanted.before, False),)
         return TextDifference(told, (Segment(text, False),), _hint(pattern, ok, text))
@@ -196,7 +196,7 @@ def _same_words(expression: str, text: str) -> bool:
     return any(sorted(one.lower().split()) == words for one in texts)
 
 
-def _contained(expression: str, text: str) -> bool:
+def _is_contained(expression: str, text: str) -> bool:
     return "|" not in expression and _matches(expression, text, how="search")
 
 
@@ -213,7 +213,7 @@ _HINTS: _Hints = (
     (_equal_but_for_case, "Only upper and lower case differ."),
     (_equal_but_for_blanks, "Only blanks or line ends differ."),
     (_same_words, "The same words, in another order."),
-    (_contained, "The reply contains the expected text, but is more than that."),
+    (_is_contained, "The reply contains the expected text, but is more than that."),
 )
 # Who was asked through an adapter need not know GTP: its signs are named where they matter.
 _ERROR_HINTS: _Hints = (

@@ -1,4 +1,4 @@
-"""What reports for people show of one file, worked out once for all of them."""
+"""The view of one file for reports for people, worked out once for all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.report.count import Count
+    from harness.report.score_table import Count
     from harness.vocabulary.board_kinds import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
@@ -74,16 +74,16 @@ def _with_reasons(view: FileView) -> FileView:
     failed = [one.step for one in view.remarkable if one.verdict is Verdict.FAILED]
     if not failed or len(file.case.steps) > _MOST_STEPS:
         return view
-    from harness.judging.explain import agreed, marked
+    from harness.judging.explain import explain_agreed, mark_boards
     from harness.judging.recognition import specifications_of
-    from harness.report.count import counts
+    from harness.report.score_table import counts
 
     own = specifications_of(file.case)
     if not own:
         return view
-    found = agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
+    found = explain_agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
     return view._replace(
-        boards=marked(view.boards, found),
+        boards=mark_boards(view.boards, found),
         reasons={step: why.text for step, why in found.items()},
         legend=own[0].legend,
         wordings=own[0].wordings,

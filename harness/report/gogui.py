@@ -1,4 +1,4 @@
-"""The lines and the data file of gogui-regress, to the letter, so that scripts go on working.
+"""The lines and the data file of gogui-regress, to the letter, so that scripts keep working.
 
 Plain lines are those of GNU Go's ``regress.sh``, long ones those of its ``eval.sh``. A test that
 was not reached, or not judged, has no line there; here it has one: ``12 not run``.

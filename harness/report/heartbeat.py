@@ -49,7 +49,7 @@ def as_time(seconds: float) -> str:
     return f"{minutes}:{rest:02}"
 
 
-def waiting(paths: Mapping[str, Waiting]) -> str:
+def describe_waiting(paths: Mapping[str, Waiting]) -> str:
     """Return for which commands one waits, by case file, and how long at most; "": for none."""
     shown = (f"{one_line(path, _NAME)} {_waits(one)}" for path, one in paths.items())
     return "; ".join(at_most(shown, _NAMES, "{} more"))

@@ -37,9 +37,9 @@ version stays; whatever else changes makes it 2)::
         text      a digest of all commands up to the test and of its expectation: it is the same
                   until one of these is another
         and where the verdict is "FAILED", if they are known:
-        comment   above its set-up, and its own
+        comment   above its setup, and its own
         because   why the right answer is right, as the oracle says
-        loaded    the file that its set-up loads, from where the run was started
+        loaded    the file that its setup loads, from where the run was started
         again     a command line, for a shell, that repeats just this test
 """
 
@@ -51,7 +51,7 @@ from itertools import starmap
 
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates
-from harness.reading.asked import digests
+from harness.reading.test_fingerprint import digests
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import report_files
 from harness.report.context import Context, Contexts, of_run
@@ -112,7 +112,7 @@ def _diagnosis(found: Diagnosis) -> dict[str, object]:
     return {**found._asdict(), "sets": sets, "text": str(found)}
 
 
-def opened(members: Mapping[str, object]) -> str:
+def open_object(members: Mapping[str, object]) -> str:
     """Return an object without its closing brace, a line for each member."""
     return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in members.items())
 
@@ -124,7 +124,7 @@ def with_list(
 
     ``items``: the pieces of which each item of the list consists, as JSON.
     """
-    yield f'{opened(members)},\n"{name}": ['
+    yield f'{open_object(members)},\n"{name}": ['
     between = "\n"
     for item in items:
         yield between
@@ -138,10 +138,10 @@ def _value(value: object) -> str:
 
 
 def _tally(counts: Tally) -> dict[str, object]:
-    return {name: _rounded(value) for name, value in counts._asdict().items()}
+    return {name: _round(value) for name, value in counts._asdict().items()}
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return round(value, 6) if isinstance(value, float) else value
 
 
@@ -153,7 +153,8 @@ def file_parts(
 ) -> Iterator[str]:
     """Yield the object about one file; ``context`` tells what surrounds a failed test.
 
-    ``texts``: a digest for each step (see :mod:`harness.reading.asked`); none: they are left out.
+    ``texts``: a digest for each step (see :mod:`harness.reading.test_fingerprint`); if empty, they
+    are left out.
     """
     failures = [_failure(one) for one in breaks(file)]
     head = {
@@ -196,7 +197,7 @@ def _tests(
         if texts:
             got += f', "text": "{texts[index]}"'
         if verdict is Verdict.FAILED:
-            got += _told(context(index))
+            got += _context_fields(context(index))
         yield (
             f'{{"id": {step.id}, "line": {step.line}, "command": {_quoted(step.command)}, '
             f'"expected": {expected}, "verdict": "{word}", '
@@ -204,7 +205,7 @@ def _tests(
         )
 
 
-def _told(context: Context) -> str:
+def _context_fields(context: Context) -> str:
     known = {name: text for name, text in context._asdict().items() if text}
     return "".join(f', "{name}": {_quoted(text)}' for name, text in known.items())
 
@@ -220,9 +221,9 @@ def load(path: str) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON: {error}") from error
+        raise UsageError(f"{path} is not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise UsageError(f'{path} is no file of --json: expected "schema": "{SCHEMA}"')
+        raise UsageError(f'{path} was not written by --json: expected "schema": "{SCHEMA}"')
     if document.get("version") != VERSION:
         found = document.get("version")
         raise UsageError(f"{path} has version {found} of its format, expected {VERSION}")

@@ -104,7 +104,7 @@ def _case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
 def _result(step: Step, outcome: Outcome, context: Contexts) -> str:
     match outcome.verdict:
         case Verdict.FAILED:
-            told = _told(context(outcome.step))
+            told = _context_lines(context(outcome.step))
             found = _element("failure", "FAILED", mismatch(step, outcome), told)
         case Verdict.EXPECTED_FAIL:
             found = _element("skipped", "", f"expected failure: {mismatch(step, outcome)}")
@@ -120,14 +120,14 @@ def _result(step: Step, outcome: Outcome, context: Contexts) -> str:
 def mismatch(step: Step, outcome: Outcome) -> str:
     """Return expectation and reply in one sentence."""
     expected, reply = in_a_sentence(step.pattern), outcome.reply
-    return f"expected {expected}, got {_quoted(reply) if reply else 'no reply'}"
+    return f"expected {expected}, got {_quote(reply) if reply else 'no reply'}"
 
 
-def _quoted(reply: Reply) -> str:
+def _quote(reply: Reply) -> str:
     return f"'{reply.text}'" if reply.ok or reply.status else f"? '{reply.text}'"
 
 
-def _told(context: Context) -> str:
+def _context_lines(context: Context) -> str:
     """Return what surrounds a test, a line for each thing that is known of it."""
     known = [(name, text) for name, text in context._asdict().items() if text]
     return "\n".join(f"{name}: {text}" for name, text in known)

@@ -19,7 +19,7 @@ class Markup(str):
         given = values if type(values) is tuple else (values,)
         return Markup(
             str.__mod__(
-                self, tuple([one if type(one) in _SAFE else _escaped(one) for one in given])
+                self, tuple([one if type(one) in _SAFE else _escape(one) for one in given])
             )
         )
 
@@ -55,10 +55,10 @@ def escape(value: object) -> Markup:
     """
     if isinstance(value, Markup):
         return value
-    return Markup(_escaped(value))
+    return Markup(_escape(value))
 
 
-def _escaped(value: object) -> str:
+def _escape(value: object) -> str:
     text = value if type(value) is str else str(value)
     # To look is faster than to replace nothing, as with nearly all texts.
     if "&" in text:
@@ -70,6 +70,6 @@ def _escaped(value: object) -> str:
     return text.replace('"', "&quot;") if '"' in text else text
 
 
-def joined(parts: Iterable[str]) -> Markup:
+def join_markup(parts: Iterable[str]) -> Markup:
     """Return parts one after the other; what is not markup is escaped."""
     return NOTHING.join(parts)

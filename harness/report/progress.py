@@ -9,7 +9,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from harness.report.heartbeat import waiting
+from harness.report.heartbeat import describe_waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class LiveProgress:
             failed = f"  {progress.failed} FAILED" if progress.failed else ""
             path = progress.path
             if progress.waiting:
-                path = waiting({path: progress.waiting})
+                path = describe_waiting({path: progress.waiting})
             live.update(
                 self._lines[place],
                 completed=progress.done,

@@ -43,23 +43,23 @@ def write(
     """
     rest = iter(parts)
     batches = iter(lambda: list(islice(rest, _BATCH)), [])
-    _write(path, (_encoded(batch, encode) for batch in batches), lasting=lasting)
+    _write(path, (_encode(batch, encode) for batch in batches), lasting=lasting)
 
 
-def _encoded(parts: list[str], encode: Callable[[str], bytes]) -> bytes:
+def _encode(parts: list[str], encode: Callable[[str], bytes]) -> bytes:
     if SharedMarkup not in map(type, parts):
         return encode("".join(parts))
     data: list[bytes] = []
     for kind, some in groupby(parts, type):
         if kind is SharedMarkup:
-            data += [_known(one, encode) for one in some]
+            data += [_encode_known(one, encode) for one in some]
         else:
             data.append(encode("".join(some)))
     return b"".join(data)
 
 
 @lru_cache(16)
-def _known(text: str, encode: Callable[[str], bytes]) -> bytes:
+def _encode_known(text: str, encode: Callable[[str], bytes]) -> bytes:
     """Return what many files have, as it is written."""
     return encode(text)
 
@@ -79,10 +79,10 @@ def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:
         else:
             _write_file(path, pieces, lasting)
     except OSError as error:
-        raise ReportError(f"cannot write {_named(path)}: {error.strerror}") from error
+        raise ReportError(f"cannot write {_describe_path(path)}: {error.strerror}") from error
 
 
-def _named(path: str) -> str:
+def _describe_path(path: str) -> str:
     return "to standard output" if path in STDOUT else path
 
 

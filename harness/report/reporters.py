@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.postponed import loaded
+from harness.postponed import load
 from harness.records import RunResult
 from harness.report.file_view import FileView
 from harness.report.tally import Tally
@@ -61,7 +61,7 @@ class Reporter(NamedTuple):
 
         Raises :class:`ReportError` when that cannot be done.
         """
-        loaded(self.module).report(path, finished)
+        load(self.module).report(path, finished)
 
 
 # In the order in which they are written.

@@ -1,4 +1,4 @@
-"""Each failed test as a case file of its own, with its set-up, and its position as SGF.
+"""Each failed test as a case file of its own, with its setup, and its position as SGF.
 
 A saved case file has what leads to the test from the last new board on, and before it the settings
 that were made earlier. Other tests among these commands are sent and not judged. Files that
@@ -45,7 +45,7 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
     """
     names = _FileNames(folder)
     for view in views:
-        failed = list(_failed(view, run.repeat.whole_ids))
+        failed = list(_find_failed_tests(view, run.repeat.whole_ids))
         if not failed:
             continue
         tell, game = contexts(view), _game(view)
@@ -59,7 +59,7 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
             _save_board(view, outcome, game, f"{folder}/{name}.sgf")
 
 
-def _failed(view: FileView, whole_ids: bool) -> Iterator[Outcome]:
+def _find_failed_tests(view: FileView, whole_ids: bool) -> Iterator[Outcome]:
     """Yield the tests that failed; of those that are one the last, which is judged for all."""
     failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
     steps = view.file.case.steps

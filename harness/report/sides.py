@@ -1,4 +1,4 @@
-"""What was asked, what is right and what came, in plain words: one form for every report.
+"""The question, the right answer and the reply, in plain words: one form for every report.
 
 Anyone who reads it need know neither regular expressions nor GTP: an expectation is told by the
 answers that meet it, an error is called one, and a move to an occupied point says so.
@@ -6,12 +6,12 @@ answers that meet it, an error is called one, and a move to an occupied point sa
 
 from __future__ import annotations
 
-from harness.reading.expectation import EMPTY, examples, in_words, shown
+from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.records import Outcome, Pattern, Step, Verdict
 from harness.report.board_evidence import objection
 from harness.report.difference import Segment, difference
 from harness.typed import NamedTuple
-from harness.vocabulary.wordings import asked, said
+from harness.vocabulary.wordings import word_answer, word_question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,17 +49,17 @@ def sides(view: FileView, outcome: Outcome) -> Sides:
     """Return what a reader is told of one result of a file."""
     step = view.file.case.steps[outcome.step]
     is_wrong = outcome.verdict in _WRONG and outcome.reply is not None
-    expected, got, hint = _marked(step, outcome) if is_wrong else _plain(step, outcome)
+    expected, got, hint = _mark_difference(step, outcome) if is_wrong else _plain(step, outcome)
     if got and (diagram := view.boards.get(outcome.step)):
         against = objection(step, outcome, diagram)
-        got = got._replace(segments=(*got.segments, *_unmarked(against)))
-    question = asked(view.wordings, step.command, komi_of(view, outcome.step))
+        got = got._replace(segments=(*got.segments, *_plain_segments(against)))
+    question = word_question(view.wordings, step.command, komi_of(view, outcome.step))
     expected, got = _with_words(view.wordings, step, outcome, expected, got)
     return Sides(question, expected, got, hint, is_wrong)
 
 
 def komi_of(view: FileView, test: int) -> str:
-    """Return the komi that the set-up of a test sets, "" if it sets none."""
+    """Return the komi that the setup of a test sets, "" if it sets none."""
     setup = view.setups.get(test)
     for step in reversed(view.file.case.steps[setup.first if setup else 0 : test]):
         name, _, value = step.command.partition(" ")
@@ -73,25 +73,25 @@ def komi_of(view: FileView, test: int) -> str:
 
 def _plain(step: Step, outcome: Outcome) -> tuple[Side, Side | None, str]:
     reply = outcome.reply
-    got = Side(_reply(outcome, _unmarked(reply.text))) if reply else None
-    return _expected(step.pattern), got, ""
+    got = Side(_reply(outcome, _plain_segments(reply.text))) if reply else None
+    return _make_expected_side(step.pattern), got, ""
 
 
-def _marked(step: Step, outcome: Outcome) -> tuple[Side, Side, str]:
+def _mark_difference(step: Step, outcome: Outcome) -> tuple[Side, Side, str]:
     """Return both with what differs marked, and a hint."""
     reply = outcome.reply
     assert reply is not None
-    found, expected = difference(step.pattern, reply, step.id), _expected(step.pattern)
+    found, expected = difference(step.pattern, reply, step.id), _make_expected_side(step.pattern)
     if found.expected and not expected.pattern:
         expected = Side(found.expected)
     return expected, Side(_reply(outcome, found.got)), found.hint
 
 
-def _expected(pattern: Pattern | None) -> Side:
+def _make_expected_side(pattern: Pattern | None) -> Side:
     if pattern is None:
-        return Side(_unmarked(in_words(None)))
-    told = shown(pattern)
-    return Side(_unmarked(told.words), pattern=told.pattern)
+        return Side(_plain_segments(in_words(None)))
+    told = put_in_words(pattern)
+    return Side(_plain_segments(told.words), pattern=told.pattern)
 
 
 def _reply(outcome: Outcome, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
@@ -103,7 +103,7 @@ def _reply(outcome: Outcome, segments: tuple[Segment, ...]) -> tuple[Segment, ..
     return (Segment(word, outcome.verdict in _WRONG), *segments)
 
 
-def _unmarked(text: str) -> tuple[Segment, ...]:
+def _plain_segments(text: str) -> tuple[Segment, ...]:
     return (Segment(text, False),) if text else ()
 
 
@@ -114,9 +114,9 @@ def _with_words(
     wordings: Wordings, step: Step, outcome: Outcome, expected: Side, got: Side | None
 ) -> tuple[Side, Side | None]:
     """Return both with what they say; if they say the same, it is the form that is wrong."""
-    right = _said_by_all(wordings, step, _texts(step.pattern))
+    right = _find_common_words(wordings, step, _texts(step.pattern))
     reply = outcome.reply
-    came = _said_by_all(wordings, step, [reply.text] if reply and reply.ok else [])
+    came = _find_common_words(wordings, step, [reply.text] if reply and reply.ok else [])
     if right == came and outcome.verdict in _WRONG:
         return expected, got
     return expected._replace(said=right), got._replace(said=came) if got else None
@@ -130,7 +130,7 @@ def _texts(pattern: Pattern | None) -> Sequence[str]:
     return found.texts if found.complete else ()
 
 
-def _said_by_all(wordings: Wordings, step: Step, answers: Sequence[str]) -> str:
+def _find_common_words(wordings: Wordings, step: Step, answers: Sequence[str]) -> str:
     """Return what all answers say, "" if that is not one and the same."""
-    words = {said(wordings, step.command, answer) for answer in answers}
+    words = {word_answer(wordings, step.command, answer) for answer in answers}
     return words.pop() if len(words) == 1 else ""

@@ -1,4 +1,4 @@
-"""What a file or a run comes to: counts, the exit status they mean, and a run's last lines."""
+"""The counts of a file or a run, the exit status they mean, and a run's last lines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def never_answers(files: Iterable[FileResult]) -> bool:
 
 
 def phrases(counts: Tally) -> list[tuple[str, str, str]]:
-    """Return the counts that are not zero as (kind, sign, words), the worst first."""
+    """Return the tests, then all counts that are not zero, as (kind, sign, words).
+
+    Behind the tests the worst comes first.
+    """
     named = (
         ("FAILED", "✗", counts.failed, "FAILED"),
         ("not run", "–", counts.not_run, "not run"),

@@ -101,11 +101,11 @@ def _diagnostics(details: Mapping[str, object]) -> Iterator[str]:
     """Yield a YAML block; JSON's scalars are YAML, whatever is in them."""
     yield "  ---"
     for name, value in details.items():
-        yield f"  {name}: {without_surrogates(json.dumps(_decoded(value)))}"
+        yield f"  {name}: {without_surrogates(json.dumps(_decode(value)))}"
     yield "  ..."
 
 
-def _decoded(value: object) -> object:
+def _decode(value: object) -> object:
     return without_surrogates(value) if isinstance(value, str) else value
 
 

@@ -79,14 +79,14 @@ class Terminal:
             self._headline(view.file, step, outcome),
             *(self.paint("dim", f"{_INDENT}# {line}") for line in comment),
             *self._sides(step, sides(view, outcome)),
-            *self._wrapped("because", context.because),
+            *self._wrap("because", context.because),
             *self._board(view.boards.get(outcome.step), above),
-            *self._named("loaded", context.loaded),
-            *self._named("again", context.again),
+            *self._label("loaded", context.loaded),
+            *self._label("again", context.again),
         ]
         return "\n".join(lines) + "\n"
 
-    def _named(self, label: str, text: str) -> Iterator[str]:
+    def _label(self, label: str, text: str) -> Iterator[str]:
         if text:
             yield self.paint("dim", f"{_INDENT + label:{_TEXT}}{escape_controls(text)}")
 
@@ -98,7 +98,7 @@ class Terminal:
         return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
 
     def _sides(self, step: Step, told: Sides) -> Iterator[str]:
-        yield from self._wrapped("asked", told.asked)
+        yield from self._wrap("asked", told.asked)
         yield from self._side("expected", told.expected)
         if told.got:
             yield from self._side("got", told.got)
@@ -110,7 +110,7 @@ class Terminal:
     def _is_shown(self, pattern: Pattern, told: Side) -> bool:
         return bool(told.pattern) or (self._patterns and not is_literal(pattern))
 
-    def _wrapped(self, label: str, sentences: str) -> Iterator[str]:
+    def _wrap(self, label: str, sentences: str) -> Iterator[str]:
         for place, line in enumerate(textwrap.wrap(escape_controls(sentences), _WRAP)):
             yield f"{_INDENT + ('' if place else label):{_TEXT}}{line}"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.judging.board_replay import boards
-from harness.judging.explain import marked, reasons
+from harness.judging.explain import mark_boards, reasons
 from harness.reading.setups import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict
-from harness.report.count import Count, counts
 from harness.report.file_view import FileView, is_remarkable
+from harness.report.score_table import Count, counts
 from harness.report.tally import tally
 from harness.specifications import EVERYONES
 from oracle.draw import Diagram
@@ -69,7 +69,7 @@ class Views:
     def _make(self, file: FileResult, name: str, path: str) -> FileView:
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
-        drawn = self._drawn(file, path or file.case.path) if seen else _NOTHING
+        drawn = self._find_drawn(file, path or file.case.path) if seen else _NOTHING
         shown = {outcome.step for outcome in seen} & drawn.boards.keys()
         short = file._replace(case=file.case._replace(path=name))
         return FileView(
@@ -84,7 +84,7 @@ class Views:
             counts={step: drawn.counts[step] for step in wrong & drawn.counts.keys()},
         )
 
-    def _drawn(self, file: FileResult, path: str) -> _Drawn:
+    def _find_drawn(self, file: FileResult, path: str) -> _Drawn:
         placed = file._replace(case=file.case._replace(path=str(self._place / path)))
         course = _course(placed, self._natures)
         if course not in self._known:
@@ -98,7 +98,7 @@ class Views:
         why = reasons(placed, tests, own) if own else {}
         told = {step: one.text for step, one in why.items()}
         led = setups(placed.case, tests, self._natures)
-        return _Drawn(found, marked(found, why), told, counts(why), led)
+        return _Drawn(found, mark_boards(found, why), told, counts(why), led)
 
 
 def _course(file: FileResult, natures: Natures) -> _Course:
@@ -107,14 +107,18 @@ def _course(file: FileResult, natures: Natures) -> _Course:
         file.case.path,
         file.case.lines,
         (
-            *(_sent(one, natures) for one in file.before),
-            *(f"{one.step} {_sent(sent, natures)}" for one in file.restarts for sent in one.sent),
+            *(_describe_command(one, natures) for one in file.before),
+            *(
+                f"{one.step} {_describe_command(sent, natures)}"
+                for one in file.restarts
+                for sent in one.sent
+            ),
             *(_word(command, reply, natures) for command, reply in steps),
         ),
     )
 
 
-def _sent(exchange: Exchange, natures: Natures) -> str:
+def _describe_command(exchange: Exchange, natures: Natures) -> str:
     return f"{exchange.text} {_word(exchange.text, exchange.reply, natures)}"
 
 

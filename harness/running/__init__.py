@@ -1,1 +1,1 @@
-"""Case files against an engine: one after the other or in parallel, from start to result."""
+"""Run case files against an engine, one after the other or in parallel."""

@@ -62,6 +62,7 @@ class RunContext(NamedTuple):
     ends: float = NEVER  # of time.monotonic(): the end of the whole run
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
     beside: float = 1.0  # of the engine's clock
+    pace: float = 1.0  # of the engine's clock
     crowded: bool = False  # other engines are at work on every core
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
     patience: HangPolicy | None = None  # the launcher runs several engines at a time if need be
@@ -145,7 +146,7 @@ class _FileRun:
         self._judged = self._dialect.judged
         self._farewell = spoken.farewell
         self._lines = protocol_facts.as_sent(case, spoken)
-        self._alone = protocol_facts.unfollowed(case.steps, setting.natures)
+        self._alone = protocol_facts.find_awaited(case.steps, setting.natures)
         self._one_by_one = setting.options.lockstep or self._is_strict
         if self._one_by_one:
             self._alone = [True] * len(case.steps)
@@ -176,7 +177,7 @@ class _FileRun:
         self._lines, self._alone = [], []  # a million of them take more room than the result
 
     def _part(self, place: RestartPoint) -> RestartPoint | None:
-        """Go on from a place with an engine of its own; return the next place, if it breaks."""
+        """Continue from a place with an engine of its own; return the next place, if it breaks."""
         again = bool(self._failures)
         self._leave_out(place.step)
         step = None
@@ -234,6 +235,7 @@ class _FileRun:
             protocol=self._setting.protocol,
         )
         process.clock.beside = self._setting.beside
+        process.clock.pace = self._setting.pace
         return process
 
     def _session_with(self, process: EngineProcess) -> EngineSession:
@@ -275,7 +277,7 @@ class _FileRun:
             )
 
     def _next_place(self, begun: int) -> RestartPoint | None:
-        """Return where the file goes on after an engine failed at a command of it, if it may."""
+        """Return where the file continues after an engine failed at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
         if not options.restart or options.fail_fast or self._quit:

@@ -166,20 +166,20 @@ def _work(setting: RunContext) -> jobs.Work[CaseFile, FileResult]:
         def tell(judged: Judged) -> None:
             if judged.cut:
                 # A run that is whole is worth more than a second one that is broken off.
-                known = _merged(runs) if runs else judged.cut
+                known = _merge(runs) if runs else judged.cut
                 judged = judged._replace(cut=known._replace(case=_NO_CASE))
             note(judged)
 
         tell(Judged(0, 0))
         for _ in range(1 + setting.options.rerun):
             runs.append(run_file(case, setting, tell))
-        # Whoever gave the case has it: it need not be sent back from another process.
-        return _merged(runs)._replace(case=_NO_CASE)
+        # The caller has the case: it need not be sent back from another process.
+        return _merge(runs)._replace(case=_NO_CASE)
 
     return work
 
 
-def _merged(runs: Sequence[FileResult]) -> FileResult:
+def _merge(runs: Sequence[FileResult]) -> FileResult:
     if len(runs) == 1:
         return runs[0]
     from harness.running.rerun import merge

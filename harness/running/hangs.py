@@ -1,4 +1,4 @@
-"""How long engines are waited for once several of a submission hung, and what happens to them.
+"""The wait for engines once several of a submission hung, and what happens to them.
 
 An engine that does not answer within a short limit then is left alone, asleep, and the file goes
 on with another one. At its end all that were left are waited for together. So they hang side by

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _HEADER = 8  # bytes: the length of a message, or the index of a task
 DONE, NOTE, CLAIM = range(3)  # kinds of messages
 _YES, _NO = b"y", b"n"
+_PATIENCE = 60.0  # seconds that a worker has to end its engine and itself, on a busy machine too
 _SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
 _ASLEEP = 0.15  # of a core: less than that a worker uses whose engine sleeps
@@ -90,7 +91,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     ended early is heard, too, by ``on_note``: notes, and the result of a task that had come to its
     end.
     """
-    with leftovers.ended_on_the_way_out():
+    with leftovers.end_on_exit():
         if min(workers, len(tasks)) > (0 if forked else 1):
             pool = _WorkerPool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
             pool.on_time = on_time
@@ -230,7 +231,7 @@ class _WorkerPool:
     ) -> None:
         self._tasks = tasks
         self._work = work
-        self._new = hire or self._forked
+        self._new = hire or self._fork
         self._size = size
         self._on_note = on_note
         self._leave = leave
@@ -283,7 +284,7 @@ class _WorkerPool:
         self._poll.register(worker.answers, select.POLLIN)
         self._employ(worker)
 
-    def _forked(self) -> WorkerHandle:
+    def _fork(self) -> WorkerHandle:
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
         pid = os.fork()
@@ -307,7 +308,7 @@ class _WorkerPool:
                 index = int.from_bytes(request)
                 line = _Piped(requests, answers, self._dump)
                 result = _attempt(self._work, self._tasks[index], line)
-                with signals.held_back():  # half a result is none
+                with signals.hold_back():  # half a result is none
                     _send(answers, self._dump((DONE, result)))
             self._leave()
         finally:
@@ -331,9 +332,9 @@ class _WorkerPool:
 
         New ones first: else a few tasks that sleep take all places, and nobody computes.
         """
-        return self._waiting.pop() if self._waiting else self._shared()
+        return self._waiting.pop() if self._waiting else self._choose_shared()
 
-    def _shared(self) -> int | None:
+    def _choose_shared(self) -> int | None:
         """Return a task whose worker sleeps and of which there is more to be done."""
         asleep = [one.task for one in self._workers.values() if one.is_asleep]
         return next((task for task in asleep if task is not None and self._is_shared(task)), None)
@@ -354,7 +355,7 @@ class _WorkerPool:
             worker.look(now - before)
         for _ in range(self._size - self._awake()):
             is_full = len(self._workers) >= _MOST * self._size or not memory_is_left()
-            if is_full or not (self._waiting or self._shared() is not None):
+            if is_full or not (self._waiting or self._choose_shared() is not None):
                 return
             self._hire()
 
@@ -364,23 +365,25 @@ class _WorkerPool:
         del self._workers[worker.answers]
         os.close(worker.requests)
         os.close(worker.answers)
+        if not _ends_within(worker.pid, _PATIENCE):
+            os.kill(worker.pid, signals.SIGKILL)  # whatever it waits for, it is a fault of ours
         return os.waitpid(worker.pid, 0)[1]
 
     def _hear(self, worker: WorkerHandle) -> Iterator[tuple[int, object]]:
         assert worker.task is not None
         messages = worker.receive()
         if messages is None:
-            yield from self._lost(worker, worker.task)
+            yield from self._replace_lost(worker, worker.task)
             return
         for kind, content in messages:
             yield from self._take(worker, kind, content)
 
-    def _lost(self, worker: WorkerHandle, index: int) -> Iterator[tuple[int, object]]:
+    def _replace_lost(self, worker: WorkerHandle, index: int) -> Iterator[tuple[int, object]]:
         """Let a worker go that has ended in the midst of a task, and hire another."""
         status = os.waitstatus_to_exitcode(self._dismiss(worker))
         leftovers.end_leftovers(frozenset())
         fault = Fault(f"the harness's own process for this file ended ({status})")
-        yield from self._ended(index, fault)
+        yield from self._report_end(index, fault)
         if self._waiting:
             self._hire()
 
@@ -398,7 +401,7 @@ class _WorkerPool:
         else:
             self._arriving = index, content
             self._employ(worker)  # which may wait for the worker's end
-            yield from self._ended(index, content)
+            yield from self._report_end(index, content)
             self._arriving = None
 
     def _hear_out(self, worker: WorkerHandle) -> None:
@@ -422,12 +425,25 @@ class _WorkerPool:
         worker.grant(granted=part not in claimed)
         claimed.add(part)
 
-    def _ended(self, index: int, end: object) -> Iterator[tuple[int, object]]:
+    def _report_end(self, index: int, end: object) -> Iterator[tuple[int, object]]:
         """Yield the end of a task, once all who were at it have come to theirs."""
         if isinstance(end, Fault):
             self._faults[index] = end
         if not any(worker.task == index for worker in self._workers.values()):
             yield index, self._faults.pop(index, end)
+
+
+def _ends_within(pid: int, seconds: float) -> bool:
+    """Wait for a child's end; it can be waited for all the same."""
+    if not hasattr(os, "pidfd_open"):
+        return True  # macOS: only waiting for it would tell
+    descriptor = os.pidfd_open(pid)
+    try:
+        end = select.poll()
+        end.register(descriptor, select.POLLIN)
+        return bool(end.poll(seconds * 1000))
+    finally:
+        os.close(descriptor)
 
 
 def _has_ended(pid: int) -> bool:

@@ -26,7 +26,7 @@ def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
     return encode(text).splitlines(keepends=True)
 
 
-def unfollowed(steps: Sequence[Step], natures: Natures) -> list[bool]:
+def find_awaited(steps: Sequence[Step], natures: Natures) -> list[bool]:
     """Return for each step whether its reply must have come before anything else is sent.
 
     So it is for tests, because some engines stop thinking when input arrives.

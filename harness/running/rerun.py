@@ -46,7 +46,7 @@ def fails_by_choice(result: FileResult, natures: Natures) -> bool:
     Such a test is believed to have failed only when it fails again, alone on the machine: an
     instructor's own engine fails one in seven of them on a busy one.
     """
-    chosen = _chosen(result.case, natures)
+    chosen = _choosing_steps(result.case, natures)
     broke = {one.step for one in result.failures if one.kind not in _TIMED}
     return any(
         outcome.verdict is Verdict.FAILED
@@ -56,7 +56,7 @@ def fails_by_choice(result: FileResult, natures: Natures) -> bool:
     )
 
 
-def _chosen(case: CaseFile, natures: Natures) -> set[int]:
+def _choosing_steps(case: CaseFile, natures: Natures) -> set[int]:
     """Return the steps that choose a move, or come after one on the same board."""
     found, is_chosen = set(), False
     for index, step in enumerate(case.steps):
@@ -79,7 +79,7 @@ def believe(
     Nobody loses by the second run what another choice had passed in the first. ``counts``: says
     of such a pass whether it counts, for it may have taken too long.
     """
-    chosen = _chosen(first.case, natures)
+    chosen = _choosing_steps(first.case, natures)
     pairs = zip(first.outcomes, second.outcomes, strict=True)
     better = [
         one if one.step in chosen and _passes(one) and not _passes(two) and counts(one) else two

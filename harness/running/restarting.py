@@ -1,6 +1,6 @@
-"""Where a case file can go on with a new engine after the one before broke. Pure.
+"""Places where a case file can continue with a new engine after the one before broke. Pure.
 
-It goes on at a *place* from which nothing before matters. The file says so by the line
+It continues at a *place* from which nothing before matters. The file says so by the line
 ``#! restart``; or ``clear_board`` follows, with ``boardsize`` and settings before it as may be, or
 ``load_board`` of a good file. What outlives ``clear_board`` is sent again before: the last command
 that gave the board its size, and every command that may have made a setting. A test whose command
@@ -22,7 +22,7 @@ _MARK = re.compile(r"\s*#!\s*restart\s*")
 
 
 def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> RestartPoint | None:
-    """Return where to go on after an engine failed at a command, None if there is no such place.
+    """Return where to continue after an engine failed at a command, or None.
 
     ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
     A program that prints an error and then ends is found dead at the next command only. So where
@@ -45,7 +45,7 @@ def _begins(case: CaseFile, index: int, natures: Natures) -> bool:
 
 
 def _places(case: CaseFile, natures: Natures) -> Iterator[RestartPoint]:
-    marked = _marked(case)
+    marked = _find_marked_steps(case)
     known = True  # what came before can be had again
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps):
@@ -54,7 +54,7 @@ def _places(case: CaseFile, natures: Natures) -> Iterator[RestartPoint]:
             known = True
             settings.clear()
             yield RestartPoint(index, ())
-        elif known and (made := _made_anew(case, index, natures)) is not None:
+        elif known and (made := _find_remade(case, index, natures)) is not None:
             kept = (command for key, command in settings.items() if key not in made)
             yield RestartPoint(index, tuple(kept))
         if nature.ends:
@@ -74,7 +74,7 @@ def settings_before(
     for index, step in enumerate(case.steps[:place]):
         nature = natures[_name(step)]
         if index in among and SIZE in nature.sets:
-            _set(settings, SIZE, step)
+            _note_setting(settings, SIZE, step)
         elif index in among:
             _remember(settings, index, step, nature)
     if SIZE in natures[_name(case.steps[place])].sets:
@@ -82,7 +82,7 @@ def settings_before(
     return tuple(settings.values())
 
 
-def _marked(case: CaseFile) -> set[int]:
+def _find_marked_steps(case: CaseFile) -> set[int]:
     """Return the steps before which the file says that nothing before matters."""
     lines = [number for number, text in enumerate(case.lines, 1) if _MARK.fullmatch(text)]
     numbers = [step.line for step in case.steps]
@@ -90,7 +90,7 @@ def _marked(case: CaseFile) -> set[int]:
     return {index for found in after for index in found}
 
 
-def _made_anew(case: CaseFile, index: int, natures: Natures) -> set[str] | None:
+def _find_remade(case: CaseFile, index: int, natures: Natures) -> set[str] | None:
     """Return the settings that are made from a step on before the board is cleared.
 
     None: something is asked or played before.
@@ -128,10 +128,10 @@ def _remember(settings: dict[str, str], index: int, step: Step, nature: Nature) 
     if not _is_plain(nature):
         settings[f"{index}"] = step.command
     for part in nature.lasting if _is_plain(nature) else ():
-        _set(settings, part, step)
+        _note_setting(settings, part, step)
 
 
-def _set(settings: dict[str, str], part: str, step: Step) -> None:
+def _note_setting(settings: dict[str, str], part: str, step: Step) -> None:
     settings.pop(part, None)
     settings[part] = step.command
 

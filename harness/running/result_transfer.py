@@ -1,4 +1,4 @@
-"""How the result of a file travels from one process to another: in few records.
+"""The transfer of a file's result from one process to another, in few records.
 
 For each named tuple :mod:`pickle` asks by functions of Python how it is made, which took as long
 as to split the replies. Most commands have the same few replies: each travels once, as a plain
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     _Packed = tuple[Callable[..., FileResult], tuple[Any, ...]]
 
 
-def packed(file: FileResult) -> _Packed:
+def pack(file: FileResult) -> _Packed:
     """Return what makes a result again, and what that is given; see :func:`copyreg.pickle`."""
     own = [*file.before, *file.after]
     replies = [*file.replies, *(one.reply for one in file.outcomes), *(one.reply for one in own)]
     known = dict(zip(map(id, replies), replies, strict=True))
     places = {one: place for place, one in enumerate(known)}
-    return unpacked, (
+    return unpack, (
         [None if reply is None else tuple(reply) for reply in known.values()],
         [places[id(reply)] for reply in replies],
         [(step, verdict, flaky) for step, verdict, _, flaky in file.outcomes],
@@ -37,7 +37,7 @@ def packed(file: FileResult) -> _Packed:
     )
 
 
-def unpacked(  # noqa: PLR0913, PLR0917 - as pickle hands them over
+def unpack(  # noqa: PLR0913, PLR0917 - as pickle hands them over
     known: Sequence[tuple[Any, ...] | None],
     places: Sequence[int],
     outcomes: Sequence[tuple[int, Verdict, bool]],
@@ -66,4 +66,4 @@ def unpacked(  # noqa: PLR0913, PLR0917 - as pickle hands them over
 
 def register() -> None:
     """Let results travel so from now on."""
-    copyreg.pickle(FileResult, packed)
+    copyreg.pickle(FileResult, pack)

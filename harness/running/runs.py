@@ -19,8 +19,8 @@ from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline
-from harness.reading.dialect import named
-from harness.reading.gathered import Gathered, gather
+from harness.reading.dialect import find_dialect
+from harness.reading.named_case_files import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
 from harness.running.file_runner import RunContext
 from harness.running.gathering import ResultCollector, Told
@@ -68,8 +68,8 @@ def run(  # noqa: PLR0913 - a door: each has its use
     A reply that takes too long to be matched with its expectation has the verdict *not judged* and
     an error of its case file.
 
-    Both are called in the caller's own thread. Files in parallel run in forked processes; so start
-    no threads of your own before the first ``on_progress``, unless ``options.jobs`` is 1.
+    Both callbacks run in the caller's own thread. Files in parallel run in forked processes; so
+    start no threads of your own before the first ``on_progress``, unless ``options.jobs`` is 1.
 
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
@@ -119,7 +119,7 @@ def run_gathered(
     setting = RunContext(
         tuple(as_typed(split_program(program))),
         options,
-        named(options.dialect),
+        find_dialect(options.dialect),
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
         natures=natures,
@@ -130,14 +130,14 @@ def run_gathered(
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     gathering = ResultCollector(cases, options, told)
 
-    def found(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
+    def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
             program=program,
             files=tuple(results),
             errors=(*gathered.errors, *_not_judged(results)),
             started=started,
             host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
-            options=_described(options, sandbox.description),
+            options=_describe(options, sandbox.description),
             faults=tuple(gathering.faults),
             unfinished=tuple(unfinished),
         )
@@ -152,17 +152,17 @@ def run_gathered(
                 )
             )
     except KeyboardInterrupt:
-        raise Interrupted(found(*gathering.so_far())) from None
-    return found(gathering.results)
+        raise Interrupted(make_result(*gathering.so_far())) from None
+    return make_result(gathering.results)
 
 
 def _protocol(name: str) -> Protocol:
     """Return a protocol; a run of GTP loads no other."""
     if name == GTP.name:
         return GTP
-    from harness.engine.protocols import named
+    from harness.engine.protocols import find_protocol
 
-    return named(name)
+    return find_protocol(name)
 
 
 def _session(table: str) -> Callable[..., EngineSession]:
@@ -193,7 +193,7 @@ def not_judged(case: CaseFile, step: Step) -> CaseError:
     return CaseError(what, case.path, step.line)
 
 
-def _described(options: Options, sandbox: str) -> dict[str, object]:
+def _describe(options: Options, sandbox: str) -> dict[str, object]:
     nested = {"limits": options.limits._asdict(), "box": options.box._asdict()}
     return options._asdict() | nested | {"sandbox": sandbox}
 

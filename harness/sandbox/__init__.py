@@ -1,4 +1,4 @@
-"""Untrusted engines, contained. In the order in which a reader should meet the rooms:
+"""The sandbox: contain untrusted engines. In the order in which a reader should meet the rooms:
 
 * ``limits``: how much an engine may use;
 * ``view``: what it may see, worked out from its command; ``layout``: the same for each layer;

@@ -65,12 +65,12 @@ class Sandbox:
         own = (f for f in view.own_folders() if not programs.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
         self._boxes = {os.getpid(): proven}
-        self._view = _known_views()
+        self._view = _make_view_cache()
 
     @property
     def description(self) -> str:
         """What is recorded with every result."""
-        return levels.described(self.level)
+        return levels.describe_level(self.level)
 
     def launcher(
         self, case: CaseFile, shown: Iterable[str] = (), submission: str = ""
@@ -83,7 +83,7 @@ class Sandbox:
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
-        named = list(_named(case, self._natures))
+        named = list(_find_named_files(case, self._natures))
         boxes.refuse_shut(os.path.abspath(name) for name in named if os.path.isabs(name))
         folder = Path(case.path).absolute().parent
         seen = (*self._shown, *shown, *(os.path.normpath(folder / name) for name in named))
@@ -99,7 +99,7 @@ def _proven(choice: str, allowed: BoxLimits) -> BoxLauncher:
     return levels.strongest(allowed) if choice == "auto" else levels.proven(int(choice), allowed)
 
 
-def _named(case: CaseFile, natures: Natures) -> Iterator[str]:
+def _find_named_files(case: CaseFile, natures: Natures) -> Iterator[str]:
     """Yield the names of files as the commands of a case have them, if they are there."""
     folder = Path(case.path).absolute().parent
     for step in case.steps:
@@ -108,7 +108,7 @@ def _named(case: CaseFile, natures: Natures) -> Iterator[str]:
             yield words[1]
 
 
-def _known_views() -> Callable[..., view.View]:
+def _make_view_cache() -> Callable[..., view.View]:
     """Return :func:`view.of_program` that remembers: one command is started for each case file."""
     return lru_cache(_KNOWN_VIEWS)(view.of_program)
 
@@ -186,7 +186,7 @@ class BoxedLauncher:
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
         self._submission = submission
-        self._view = known or _known_views()
+        self._view = known or _make_view_cache()
         self._spent = 0.0  # seconds of CPU time, by programs that have ended
         self._under_way: dict[BoxedEngine, BoxLauncher] = {}
 

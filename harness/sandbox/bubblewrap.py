@@ -96,7 +96,7 @@ class Started(NamedTuple):
 
 
 def command(plan: LaunchPlan, pipes: Pipes) -> list[str]:
-    """Return bubblewrap's command for an engine; see :func:`connected`."""
+    """Return bubblewrap's command for an engine; see :func:`connect_command`."""
     waiting = ("--file", str(pipes.hold), mark(plan)) if plan.mounts else ()
     return [
         plan.bubblewrap,
@@ -110,7 +110,7 @@ def command(plan: LaunchPlan, pipes: Pipes) -> list[str]:
     ]
 
 
-def connected(identity: int, words: Iterable[str]) -> tuple[str, ...]:
+def connect_command(identity: int, words: Iterable[str]) -> tuple[str, ...]:
     """Return the command that executes ``words`` in the box, on their streams.
 
     ``identity``: the user to become for good before; 0: none.

@@ -63,7 +63,7 @@ def machine() -> str:
     return os.uname().machine
 
 
-def _checked(result: int, name: str) -> int:
+def _check(result: int, name: str) -> int:
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"{name}: {os.strerror(error)}")
@@ -73,14 +73,14 @@ def _checked(result: int, name: str) -> int:
 def syscall(name: str, number: int, *arguments: object) -> int:
     """Make a system call by its number. Integers are passed as 64 bits."""
     passed = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    return _checked(_libc.syscall(ctypes.c_long(number), *passed), name)
+    return _check(_libc.syscall(ctypes.c_long(number), *passed), name)
 
 
 def prctl(name: str, option: int, *arguments: object) -> None:
     """Set a property of this process; ``name`` is for the error."""
     passed = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in arguments]
     passed += [ctypes.c_ulong(0)] * (4 - len(passed))
-    _checked(_libc.prctl(ctypes.c_int(option), *passed), name)
+    _check(_libc.prctl(ctypes.c_int(option), *passed), name)
 
 
 def clone(namespaces: int) -> int:
@@ -104,7 +104,7 @@ def mount(source: str, target: str, kind: str, flags: int = 0, data: str = "") -
     result = _libc.mount(
         source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), data.encode()
     )
-    _checked(result, f"mount {kind or source} on {target}")
+    _check(result, f"mount {kind or source} on {target}")
 
 
 def bind(source: str, target: str, attributes: int) -> None:
@@ -134,7 +134,7 @@ def pivot_root(new: str, old: str) -> None:
 
 def unmount(target: str) -> None:
     """Take a mount and all below it out of the tree."""
-    _checked(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
+    _check(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
 
 
 def drop_capabilities() -> None:

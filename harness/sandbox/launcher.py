@@ -26,7 +26,6 @@ from harness.sandbox import (
     bubblewrap,
     cgroup,
     folder_copies,
-    folders,
     kernel,
     landlock,
     layout,
@@ -34,15 +33,19 @@ from harness.sandbox import (
     plan,
     relocating,
     seccomp,
+    untrusted_folders,
     view,
 )
 from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
 from harness.sandbox.programs import is_in_one
+from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
 _LONGEST_PLAN = 1 << 17
+_MEANWHILE = 128  # threads that a user may start beside an engine that shares the count
 _OF_BUBBLEWRAP = 1  # process that is counted with the engine's own
+_UMASK = 0o022  # of engines, and of what is made for them, whatever ours is
 _ROOM = Path(__file__).resolve().parents[2]
 # Users nobody is: far beyond all that are given out, or systemd's own range for such users where
 # a container maps no others.
@@ -96,15 +99,19 @@ class Boxed:
             SandboxError: the box could not be made, so that the engine never ran.
         """
         if self._end is None and self._fault is None and _ready(self._control, seconds):
-            try:
-                self._end = self._take_report()
-            except SandboxError as error:
-                self._fault = error
+            with block_interrupts():  # the server says it once
+                self._keep_report()
             if self._ground:
-                folders.remove(self._ground)
+                untrusted_folders.remove(self._ground)
         if self._fault is not None:
             raise self._fault
         return self._end
+
+    def _keep_report(self) -> None:
+        try:
+            self._end = self._take_report()
+        except SandboxError as error:
+            self._fault = error
 
     def _take_report(self) -> BoxEnd:
         message = b""
@@ -159,9 +166,6 @@ class BoxLauncher:
             raise SandboxError("level 3 needs bubblewrap, which is not installed")
         if level == 1 and not self._landlock:
             raise SandboxError("level 1 needs Landlock, which this kernel does not offer")
-        self._threads = _threads(allowed.threads, level, self._identity)
-        if level == 3 and self._threads:
-            self._threads = max(_OF_BUBBLEWRAP + 1, self._threads)
         self._control, self._server = _start_server()
 
     def start(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Boxed:
@@ -182,7 +186,7 @@ class BoxLauncher:
         try:
             streams = self._send(self.plan(ground.seen, ground.words, own, spent))
         except BaseException:
-            folders.remove(ground.folder)
+            untrusted_folders.remove(ground.folder)
             raise
         return Boxed(self._control, streams, self._server.pid, ground.folder)
 
@@ -213,11 +217,12 @@ class BoxLauncher:
         tree = layout.mounts(seen) if self.level > 1 else ()
         environment = layout.environment(self.level, seen.writable)
         allowed = self.limits.after(spent)
+        threads = _most_threads(allowed.threads, self.level, self._identity)
         room = WritableSpace(allowed.scratch, allowed.scratch_files, own, self._identity)
         options = b""
         if self.level == 3:
             options = bubblewrap.options(tree, room, seen.folder, environment)
-            command = bubblewrap.connected(self._identity, command)
+            command = bubblewrap.connect_command(self._identity, command)
         return LaunchPlan(
             level=self.level,
             arguments=command,
@@ -229,8 +234,8 @@ class BoxLauncher:
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options,
-            rlimits=tuple(limits.rlimits(allowed, self._threads)),
-            threads=self._threads,
+            rlimits=tuple(limits.rlimits(allowed, threads)),
+            threads=threads,
             watched=Watched(
                 allowed.memory,
                 allowed.cpu,
@@ -246,7 +251,7 @@ class BoxLauncher:
     def give(self, folder: Path) -> None:
         """Give a folder and all in it to the user that engines are, to be ``View.writable``."""
         if self._identity:
-            folders.give(str(folder), self._identity)
+            untrusted_folders.give(str(folder), self._identity)
 
     def refuse_shut(self, paths: Iterable[str]) -> None:
         """Say what to do if engines may not read files that commands name by whole paths.
@@ -265,7 +270,7 @@ class BoxLauncher:
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""
         with contextlib.suppress(OSError):  # it has died before
-            self._control.shutdown(socket.SHUT_RDWR)  # whoever else may hold a copy of it
+            self._control.shutdown(socket.SHUT_RDWR)  # others may hold a copy of it
         self._control.close()
         self._server.wait()
 
@@ -310,7 +315,7 @@ def _refuse_unreadable(seen: view.View, level: int) -> None:
         SandboxError: with namespaces, a shown path must be open to all; without, those above too.
     """
     program = [] if is_in_one(seen.program, seen.copied) else [seen.program]
-    copied = relocating.brought(seen) if level == 1 and not seen.writable else ()
+    copied = relocating.bring_files(seen) if level == 1 and not seen.writable else ()
     for path in (*seen.shown, *program):
         if path not in copied:
             _refuse_shut(path, level)
@@ -336,13 +341,21 @@ def _above(path: str) -> list[str]:
     return found
 
 
-def _threads(limit: int, level: int, identity: int) -> int:
-    """Return RLIMIT_NPROC: without a user of its own or a user namespace, all of ours count."""
-    if not limit or identity or level >= 2:
+def _most_threads(limit: int, level: int, identity: int) -> int:
+    """Return RLIMIT_NPROC for an engine that is started now.
+
+    Without a user of its own or a user namespace, all processes of ours count, and those that we
+    start while the engine runs: a browser, the engines beside it. They must not stop an engine.
+    """
+    if not limit:
+        return 0
+    if level == 3:
+        return max(_OF_BUBBLEWRAP + 1, limit)
+    if identity or level == 2:
         return limit
     user = os.getuid()
     own = [path for path in Path("/proc").iterdir() if path.name.isdigit() and _is_of(path, user)]
-    return limit + sum(len(_entries(path / "task")) for path in own)
+    return limit + _MEANWHILE + sum(len(_entries(path / "task")) for path in own)
 
 
 def _is_of(path: Path, user: int) -> bool:
@@ -372,6 +385,7 @@ def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
             pass_fds=[theirs.fileno()],
             env={},
             cwd="/",
+            umask=_UMASK,
         )
     return ours, server
 

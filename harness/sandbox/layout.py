@@ -1,4 +1,4 @@
-"""From what an engine may see to how a layer is told: mounts for namespaces, rules for Landlock.
+"""Turns what an engine may see into layers: mounts for namespaces, rules for Landlock.
 
 Nothing here changes the machine; it is only asked what lies in a folder.
 """

@@ -1,4 +1,4 @@
-"""Which sandbox this machine has: found by trying, and each run tries the one it takes.
+"""The sandbox levels of this machine: found by trying, and each run tries the one it takes.
 
 The canary is sent through the very launcher that the engines will use. A sandbox that cannot be
 started is not there; one that the canary gets out of is an error, whatever else there is.
@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import platforms
+from harness import open_folders, platforms
 from harness.errors import SandboxError
 from harness.options import BoxLimits
 from harness.sandbox import canary, view
@@ -31,16 +31,16 @@ GAPS = {
     1: "an engine that guesses a private path sees that it exists, its size, times and owner, and"
     " where a link leads"
 }
-# What else is different there, for whoever wonders.
+# What else is different there.
 REMARKS = {
     3: "exit statuses from 129 on look like signals; what outlives an engine is ended unnamed",
     1: "an engine runs in a copy at another path; it may write there and in TMPDIR, not to"
     " /tmp and /dev/shm; the disk it uses is looked at every 50 ms",
 }
-_PATIENCE = 10.0  # seconds; the canary takes 0.03
+_PATIENCE = 60.0  # seconds; the canary takes 0.03, on a machine that stands still more
 
 
-def described(level: int) -> str:
+def describe_level(level: int) -> str:
     """Return what a level is made of and what it cannot hold, as it is recorded with results."""
     gap = f" (does not hold: {GAPS[level]})" if level in GAPS else ""
     return f"level {level}: {NAMES[level]}{gap}"
@@ -113,9 +113,7 @@ def _nest() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as stage:
         Path(stage).chmod(0o755)
         nest = Path(stage, "nest")
-        nest.mkdir(0o755)
-        (nest / canary.EGG).write_text("egg", encoding="ascii")
-        (nest / canary.EGG).chmod(0o644)
+        open_folders.write(nest / canary.EGG, b"egg")
         yield str(nest)
 
 

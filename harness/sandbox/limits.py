@@ -1,4 +1,4 @@
-"""How much of the machine one engine may use."""
+"""Limits on how much of the machine one engine may use."""
 
 from __future__ import annotations
 

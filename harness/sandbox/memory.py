@@ -1,4 +1,4 @@
-"""What a tree of processes holds in memory where no control group counts it, read from ``/proc``.
+"""The memory of a tree of processes where no control group counts it, read from ``/proc``.
 
 Resident pages are the least of it. An engine can keep memory in pipes and sockets, in shared
 memory that it has not mapped just now, in page tables, in the records of thousands of mappings
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from harness.processes import MOST_OF_A_FILE, read
-from harness.sandbox import folders
+from harness.sandbox import untrusted_folders
 from harness.sandbox.seccomp import LARGEST_SHARED
 
 KIB = 1024
@@ -25,7 +25,6 @@ KIB = 1024
 _THREAD = 24 * KIB  # kernel stack and task
 _MAPPING = 384  # an area of memory with its tree nodes
 _MOST_MAPPINGS = 65_530  # vm.max_map_count
-_PAGE_TABLES = 512  # bytes of memory for each byte of page table
 # net.core.wmem_default, the buffer that is under way, and half as much again: many processes can
 # fill sockets faster than all of them are counted.
 _SOCKET = 384 * KIB
@@ -61,7 +60,7 @@ class MemoryLook(NamedTuple):
     closely: bool = False  # at everything, however little there seems to be
 
 
-def held(engine: Sequence[ProcessFacts], look: MemoryLook) -> int:
+def measure_held(engine: Sequence[ProcessFacts], look: MemoryLook) -> int:
     """Return the bytes that the processes hold: roughly, unless that may be over the limit."""
     rough = look.scratch + sum(one.resident + one.threads * _THREAD for one in engine)
     if not look.limit:
@@ -121,7 +120,7 @@ def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: Memor
 
 def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) -> Iterator[int]:
     """Yield what the kernel keeps for the processes, part by part; see :func:`_mappings`."""
-    yield _opened([one.task for one in engine], most + sum(one.resident for one in engine))
+    yield _open_files([one.task for one in engine], most + sum(one.resident for one in engine))
     for one in engine:
         yield _tables(one.task) + _mappings(one.task, shared)
 
@@ -231,7 +230,7 @@ class _Opened:
         except OSError:
             return
         try:
-            for name in folders.names(folder):  # none of a process that has just ended
+            for name in untrusted_folders.names(folder):  # none of a process that has just ended
                 with contextlib.suppress(OSError):
                     self._add(os.readlink(name, dir_fd=folder), task, name)
         finally:
@@ -247,7 +246,7 @@ class _Opened:
             self._rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
 
 
-def _opened(tasks: Iterable[int], most: int) -> int:
+def _open_files(tasks: Iterable[int], most: int) -> int:
     """Return what the open files of the processes may hold; if over ``most``, what shows that."""
     opened = _Opened()
     for task in tasks:

@@ -1,4 +1,4 @@
-"""What the box server is told about one engine, and what it answers: plain records.
+"""The records that the box server is sent about one engine, and those that it answers.
 
 The harness decides everything beforehand; the server only carries it out. Both run the same
 Python, so ``marshal`` serves as the format: fast, and nothing to import.

@@ -11,8 +11,10 @@ import re
 import shutil
 import stat
 import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
+from harness import open_folders
 from harness.sandbox import folder_copies
 from harness.sandbox.programs import is_in_one, is_within
 from harness.sandbox.view import View
@@ -43,7 +45,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
     ground = _new_folder(seen.stage)
     home, room = os.path.join(ground, "home"), os.path.join(ground, _ROOM)
     top = _top(seen)
-    places = {path: _moved(path, top, room) for path in seen.places_to_write}
+    places = {path: _move(path, top, room) for path in seen.places_to_write}
     for place in (home, room, *places.values()):
         _make(place, owner)
     for path in seen.copied:
@@ -51,13 +53,16 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
             pass
     _bring_others(seen, room, owner)
     moved = seen._replace(
-        shown=(*(path for path in seen.shown if path not in seen.copied), *_named_inside(seen)),
+        shown=(
+            *(path for path in seen.shown if path not in seen.copied),
+            *_find_inside(seen),
+        ),
         folder=places.get(seen.folder, seen.folder),
-        program=_renamed(seen.program, places),
+        program=_rename(seen.program, places),
         writable=(room, home),
         copied=(),
     )
-    return RelocatedView(ground, moved, tuple(_renamed(word, places) for word in words))
+    return RelocatedView(ground, moved, tuple(_rename(word, places) for word in words))
 
 
 def _new_folder(stage: str) -> str:
@@ -66,13 +71,13 @@ def _new_folder(stage: str) -> str:
     while stage:
         folder = os.path.join(stage, GROUND if number == 1 else f"{GROUND}{number}")
         try:
-            os.mkdir(folder, 0o755)
+            open_folders.make_new(Path(folder))
         except FileExistsError:
             number += 1
         else:
             return folder
     folder = tempfile.mkdtemp(prefix="gtp-harness-")
-    os.chmod(folder, 0o755)
+    os.chmod(folder, open_folders.FOLDER)
     return folder
 
 
@@ -86,24 +91,24 @@ def _own(seen: View) -> tuple[str, ...]:
     return seen.places_to_write or ("/",)
 
 
-def _moved(path: str, top: str, room: str) -> str:
+def _move(path: str, top: str, room: str) -> str:
     return os.path.normpath(os.path.join(room, os.path.relpath(path, top)))
 
 
 def _make(folder: str, owner: int) -> None:
     """Make a folder, and those above it, with their owner, unless they are there."""
     try:
-        os.mkdir(folder, 0o755)
+        open_folders.make_new(Path(folder))
     except FileNotFoundError:
         _make(os.path.dirname(folder), owner)
-        os.mkdir(folder, 0o755)
+        open_folders.make_new(Path(folder))
     except FileExistsError:
         return
     if owner:
         os.chown(folder, owner, owner)
 
 
-def brought(seen: View) -> tuple[str, ...]:
+def bring_files(seen: View) -> tuple[str, ...]:
     """Return the files beside the engine's that are copied, for root's engines cannot reach them.
 
     They are small, open to all themselves, and in a folder that is not.
@@ -129,7 +134,7 @@ def _is_small_and_open(path: str) -> bool:
     )
 
 
-def _named_inside(seen: View) -> list[str]:
+def _find_inside(seen: View) -> list[str]:
     """Return what is shown by its own name though it lies in a folder of which there is a copy.
 
     Commands name files by whole paths, also those beside an assignment's own program.
@@ -149,9 +154,9 @@ def _others(seen: View) -> list[str]:
 
 def _bring_others(seen: View, room: str, owner: int) -> None:
     """Put links, or copies, where relative paths look for what is shown, and is not copied."""
-    top, copies = _top(seen), brought(seen) if owner else ()
+    top, copies = _top(seen), bring_files(seen) if owner else ()
     for path in _others(seen):
-        place = _moved(path, top, room)
+        place = _move(path, top, room)
         _make(os.path.dirname(place), owner)
         if os.path.lexists(place):
             continue
@@ -162,7 +167,7 @@ def _bring_others(seen: View, room: str, owner: int) -> None:
             os.symlink(path, place)
 
 
-def _renamed(word: str, places: dict[str, str]) -> str:
+def _rename(word: str, places: dict[str, str]) -> str:
     """Return a word of a command with the new places of what it names."""
     for path, place in places.items():
         word = place.join(re.split(rf"{re.escape(path)}(?![\w.-])", word))

@@ -88,7 +88,7 @@ UNSUPPORTED = _names(
 
 # Answered with success, and not done, as are the locks of fcntl: a lock on a file that other
 # engines are shown, too, would tell them something, and /dev/null they may even write. An engine
-# that locks a file of its own goes on; its processes do not keep each other out.
+# that locks a file of its own continues; its processes do not keep each other out.
 NOT_DONE = ("flock",)
 
 # Where no mount namespace makes files read-only: what Landlock does not see.
@@ -232,7 +232,7 @@ _LARGE_SHARED = [
 
 
 def _any_of(values: Iterable[int]) -> list[Instruction]:
-    """Go on to the next instruction if the accumulator is one of the values, else skip it."""
+    """Continue to the next instruction if the accumulator is one of the values, else skip it."""
     *others, last = values
     before = [(_EQUAL, 1 + left, 0, value) for left, value in enumerate(reversed(others))]
     return [*reversed(before), (_EQUAL, 0, 1, last)]

@@ -21,7 +21,6 @@ import resource
 import select
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 
@@ -50,9 +49,10 @@ _CLOSELY = 0.25  # seconds between two close looks
 # Bytes that a machine can fill in a second: the next look comes before the limit can be passed.
 _FILLED = 4 * GIB * (os.cpu_count() or 1)
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
-# Seconds. A box is made in 0.01; after so many it is given up. Who has it ended earlier, but after
-# half a second, waited for a box in vain: that must not look like an engine that does not answer.
-_LONGEST_START = 5.0
+# Seconds. A box is made in 0.01, on a machine that stood still for a while in many more; after so
+# many it is given up. Who has it ended earlier, but after half a second, waited for a box in vain:
+# that must not look like an engine that does not answer.
+_LONGEST_START = 20.0
 _LONG_START = 0.5
 _COPIED = (20 << 20, 1000)  # bytes and files that are copied in a second, even if it is a bad one
 _OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
@@ -215,7 +215,7 @@ class Box:
         if word == "ready":
             self._ready = True
         elif word == "ended":
-            self._ended(int(rest))
+            self._note_end(int(rest))
         elif word == "unstarted":
             self._unstarted = rest
         elif word == "fault":
@@ -229,7 +229,7 @@ class Box:
             if self._hold >= 0:
                 self._poll.register(self._hold, select.POLLOUT)
         if "exit-code" in news:
-            self._ended(_as_returncode(news["exit-code"]))
+            self._note_end(_as_returncode(news["exit-code"]))
 
     def _fill(self) -> bool:
         """Copy into the new folders of the box; return whether that could be done."""
@@ -251,7 +251,7 @@ class Box:
         return True
 
     def _let_go(self) -> None:
-        """Let bubblewrap go on, or forget it."""
+        """Let bubblewrap continue, or forget it."""
         if self._hold >= 0:
             with contextlib.suppress(KeyError):
                 self._poll.unregister(self._hold)
@@ -275,7 +275,7 @@ class Box:
             return False
         return True
 
-    def _ended(self, status: int) -> None:
+    def _note_end(self, status: int) -> None:
         self._status = status
         if self._plan.level < 3:  # bubblewrap ends the others before we could look
             # A daemon that changes its parent while we walk the tree is missed in one walk.
@@ -283,11 +283,11 @@ class Box:
             own = _OWN_PROCESSES[self._plan.level]
             self._leftovers = tuple(process.name for process in alive[own:])
 
-    def _found(self) -> list[watch.ProcessStat]:
+    def _find_processes(self) -> list[watch.ProcessStat]:
         return watch.processes(processes.descendants(os.getpid()))
 
     def _living(self) -> list[watch.ProcessStat]:
-        return [process for process in self._found() if not process.dead]
+        return [process for process in self._find_processes() if not process.dead]
 
     def _look(self) -> float:
         """Look at what is used; return after how many seconds to look again."""
@@ -296,7 +296,7 @@ class Box:
         if closely:
             self._looked_closely = time.monotonic()
         look = memory.MemoryLook(self._watched.memory, 0, self._shared, closely)
-        found = self._found()
+        found = self._find_processes()
         if time.monotonic() >= self._looked_at_disk + _TICK:
             self._disk = watch.disk(found[own:], self._plan, self._free)
             self._looked_at_disk = time.monotonic()
@@ -305,7 +305,7 @@ class Box:
         self._is_much = usage.memory > self._watched.memory / 2
         self._memory = max(self._memory, usage.memory)
         self._cpu = max(self._cpu, usage.cpu)
-        self._hit = self._group.hit() or watch.exceeded(usage, self._watched)
+        self._hit = self._group.hit() or watch.find_exceeded(usage, self._watched)
         return self._pause(usage.memory)
 
     def _time(self, found: list[watch.ProcessStat], visible: float) -> float:
@@ -343,7 +343,7 @@ class Box:
         """Look at what was written at the last moment, too: no file system held it."""
         disk = watch.disk([], self._plan, self._free)
         usage = watch.measure([], 0, self._plan, memory.MemoryLook(0, 0, 0), disk)
-        return watch.exceeded(usage, self._watched)
+        return watch.find_exceeded(usage, self._watched)
 
     def _find_fault(self, late: bool) -> None:
         """Note it if the engine never ran, or not to its end, for no reason of its own."""
@@ -419,7 +419,3 @@ def _wait_for(pid: int, patience: float) -> None:
 def _cpu_of_the_dead() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])

@@ -1,4 +1,4 @@
-"""What an engine may see: its own program, an interpreter, the system's libraries, nothing else.
+"""The files that an engine may see: its own program, an interpreter, the system's libraries.
 
 The view is the same at every level; only what enforces it differs. It is worked out from the
 assignment, the command, the teacher's options and the system, never from a submission's bytes: its
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.sandbox import folders, programs
+from harness.sandbox import programs, untrusted_folders
 from harness.sandbox.programs import (
     installation,
     is_given,
@@ -92,7 +92,7 @@ def of_program(
         UsageError: there is no such program.
     """
     program = programs.find(words[0], folder, submission)
-    near = [path for word in words[1:] for path in _named(word, folder, submission)]
+    near = [path for word in words[1:] for path in _find_named_paths(word, folder, submission)]
     near += map(os.path.abspath, also)
     shown = [*_paths_of(program, submission), *near]
     system, links = _system()
@@ -107,13 +107,13 @@ def of_program(
         links,
         start,
         program,
-        copied=_copied(start, lasting, submission),
+        copied=_copies(start, lasting, submission),
         near=tuple(near),
         stage=os.path.dirname(submission),
     )
 
 
-def _copied(folder: str, shown: tuple[str, ...], submission: str) -> tuple[str, ...]:
+def _copies(folder: str, shown: tuple[str, ...], submission: str) -> tuple[str, ...]:
     """Return the submission, and the folder of the start if that is shown and not the system's."""
     own = (submission,) if submission else ()
     is_shown = is_in_one(folder, shown) and not is_in_one(folder, (*SYSTEM, *own))
@@ -127,7 +127,7 @@ def _paths_of(program: str, submission: str) -> list[str]:
     return [] if submission else [installation(program)]
 
 
-def _named(word: str, folder: str, submission: str) -> Iterator[str]:
+def _find_named_paths(word: str, folder: str, submission: str) -> Iterator[str]:
     """Yield the paths that a word of the command names: ``x.py``, ``-Dx=y.jar``, ``a:b.jar``."""
     parts = word.rpartition("=")[2].split(":")
     for path in (os.path.abspath(os.path.join(folder, part)) for part in parts if part):
@@ -220,7 +220,7 @@ def _other_names(files: set[str], shown: tuple[str, ...]) -> set[str]:
     return {
         f"{folder}/{entry.path}"
         for folder in outer
-        for entry in folders.walk(folder, mode=0)
+        for entry in untrusted_folders.walk(folder, mode=0)
         if stat.S_ISREG(entry.found.st_mode)
         and (entry.found.st_dev, entry.found.st_ino) in several
     }

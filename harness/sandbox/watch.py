@@ -1,4 +1,4 @@
-"""What a tree of processes uses, read from ``/proc`` every now and then."""
+"""The use of the machine by a tree of processes, read from ``/proc`` every now and then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 from harness.limit import CPU_SECONDS
 from harness.processes import read
-from harness.sandbox import folders, memory
+from harness.sandbox import memory, untrusted_folders
 from harness.sandbox.plan import LaunchPlan, Watched
 from harness.typed import NamedTuple
 
@@ -58,7 +58,7 @@ def measure(
     """Add up what the processes of a box use.
 
     ``found``: all of them, of which the first ``own`` belong to the box itself and not to the
-    engine (they only collect the time of the dead). ``look``: see ``memory.held``.
+    engine (they only collect the time of the dead). ``look``: see ``memory.measure_held``.
     ``outside``: see :func:`disk`.
     """
     engine = [process for process in found[own:] if not process.dead]
@@ -67,7 +67,7 @@ def measure(
     files = max(0, files + outside.files - plan.own[1])
     cpu = sum(process.own + process.waited for process in found)
     look = look._replace(scratch=max(0, scratch - plan.own[0]))
-    return Usage(memory.held(engine, look), cpu, len(engine), used, files)
+    return Usage(memory.measure_held(engine, look), cpu, len(engine), used, files)
 
 
 def disk(found: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
@@ -77,16 +77,16 @@ def disk(found: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
     """
     if not plan.writable:
         return Disk()
-    sizes, numbers = zip(*map(folders.use, plan.writable), strict=True)
+    sizes, numbers = zip(*map(untrusted_folders.use, plan.writable), strict=True)
     used = sum(sizes)
     devices = {os.stat(folder).st_dev for folder in plan.writable}
-    unlinked = _unlinked([process.task for process in found if not process.dead], devices)
+    unlinked = _measure_unlinked([process.task for process in found if not process.dead], devices)
     # What cannot be measured is at most what has vanished from the file system.
     gone = max(0, before - free(plan.writable))
     return Disk(max(used, gone) if unlinked is None else used + unlinked, sum(numbers))
 
 
-def exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:
+def find_exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:
     """Return the limit that was hit, if any: what makes a :class:`~harness.limit.Limit`."""
     table = (
         ("memory", usage.memory, limits.memory, "bytes", 1),
@@ -158,7 +158,7 @@ def free(writable: tuple[str, ...]) -> int:
     return sum(size.f_bfree * size.f_frsize for size in found.values())
 
 
-def _unlinked(tasks: list[int], devices: set[int]) -> int | None:
+def _measure_unlinked(tasks: list[int], devices: set[int]) -> int | None:
     """Return the bytes of files on ``devices`` that have no name any more, but are open or mapped.
 
     None: there are some that cannot be measured, because they are only mapped, which is for root
@@ -167,22 +167,31 @@ def _unlinked(tasks: list[int], devices: set[int]) -> int | None:
     sizes: dict[tuple[int, int], int] = {}
     for task in tasks:
         try:
-            opened = [f"/proc/{task}/fd/{name}" for name in os.listdir(f"/proc/{task}/fd")]
-            mapped = _maps_unlinked(task, devices)
+            sizes |= _unlinked_of(task, devices)
         except PermissionError:
-            return None
+            if _has_memory(task):
+                return None
         except OSError:
-            continue  # it has just ended
-        for place in (f"/proc/{task}/exe", *opened, *mapped):
-            try:
-                found = os.stat(place)
-            except OSError:
-                if place in mapped:
-                    return None
-                continue
+            pass  # it has just ended
+    return sum(sizes.values())
+
+
+def _unlinked_of(task: int, devices: set[int]) -> dict[tuple[int, int], int]:
+    """Return the bytes of the files without a name that a process holds, by device and inode."""
+    opened = [f"/proc/{task}/fd/{name}" for name in os.listdir(f"/proc/{task}/fd")]
+    sizes = {}
+    for place in (f"/proc/{task}/exe", *opened, *_maps_unlinked(task, devices)):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # closed meanwhile
+            found = os.stat(place)
             if found.st_nlink == 0 and found.st_dev in devices:
                 sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
-    return sum(sizes.values())
+    return sizes
+
+
+def _has_memory(task: int) -> bool:
+    """Whether a process lives. One that is ending has no memory and belongs to root for a moment."""
+    found = _figures(task)
+    return found is not None and not found.dead and found.virtual > 0
 
 
 def _maps_unlinked(task: int, devices: set[int]) -> list[str]:

@@ -5,37 +5,55 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from harness.service.api import courses, marks, people, runs, schema, students, submissions, suites
+from harness.service.api import (
+    assistants,
+    comments_and_overrides,
+    courses,
+    drafts,
+    marks,
+    own_files,
+    people,
+    runs,
+    schema,
+    students,
+    submissions,
+    suites,
+)
 from harness.service.api import gradings as api_gradings
+from harness.service.api import points as api_points
+from harness.service.api import private as api_private
 from harness.service.operating import routes as operating
 from harness.service.pages import (
     assignment_page,
+    cluster,
     course,
-    entrance,
     gradings,
-    links,
+    mail_links,
     own_mark,
     points,
     private,
     provider,
+    sign_in,
     student,
     submission,
     tokens,
 )
 from harness.service.pages import runs as pages_of_runs
 from harness.service.pages import suites as pages_of_suites
-from harness.service.web import access, troubles
+from harness.service.web import access, error_answers
 from harness.service.web.guarding import Guarded
-from harness.service.web.logged import Logged
+from harness.service.web.request_log import Logged
 from harness.service.web.service import Service
 from oracle import __version__
 
 ROUTES = (
-    *(entrance.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(sign_in.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
-    *(tokens.ROUTES, links.ROUTES, provider.ROUTES),
+    *(cluster.ROUTES, tokens.ROUTES, mail_links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
+    *(assistants.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),
+    *(own_files.ROUTES, drafts.ROUTES),
     *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
     operating.ROUTES,
     operating.FOR_TOKENS,
@@ -57,11 +75,11 @@ def application(service: Service) -> FastAPI:
         for route in routes.routes:
             app.router.routes.append(route)
     access.require_rules(app)
-    troubles.add_handlers(app)
+    error_answers.add_handlers(app)
     return app
 
 
-def guarded(service: Service) -> ASGIApp:
+def guard_application(service: Service) -> ASGIApp:
     """Return the application as it is served: with what is said with every answer."""
     settings = service.settings
     inner = Guarded(application(service), is_secure=settings.is_secure, largest=settings.largest)

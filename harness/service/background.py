@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 
 from harness import signals
-from harness.service.settings import Settings, received
+from harness.service.settings import Settings, load_settings
 from harness.service.storage.database import Database
 from harness.work.parent import die_with_parent
 
 
-@contextlib.contextmanager
-def background_process() -> Iterator[tuple[Settings, Database]]:
-    """Read the settings from standard input, as JSON; SIGTERM ends the block, without a word."""
+def begin() -> Settings:
+    """Return the settings that come on standard input, as JSON; end when the parent ends."""
+    gc.freeze()  # what was loaded stays
+    gc.enable()
     signals.leave_sigint_to_the_parent()
-    signals.end_on_sigterm()
-    settings, parent = received(sys.stdin.read())
+    settings, parent = load_settings(sys.stdin.read())
     die_with_parent(parent)  # it may have been killed by now
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        closing(Database.patiently(settings)) as database,
-    ):
-        yield settings, database
+    return settings
+
+
+def run(work: Callable[[Settings, Database], None]) -> int:
+    """Do work with the settings from the parent; return the exit status.
+
+    SIGTERM ends it without a word, also while the database is still being opened.
+    """
+    signals.end_on_sigterm()
+    with contextlib.suppress(KeyboardInterrupt):
+        settings = begin()
+        with closing(Database.patiently(settings)) as database:
+            work(settings, database)
+    return 0

@@ -1,4 +1,4 @@
-"""``python -m harness.service.keeper``: the process that sends mails and prunes what is old.
+"""``python -m harness.service.keeper``: the process that sends mails and prunes old data.
 
 The settings come as JSON on standard input. A mail server that is slow or away keeps no worker
 from its work so.
@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 from harness import signals
 from harness.errors import HarnessError
-from harness.service import telling
-from harness.service.background import background_process
+from harness.service import background, service_log
 from harness.service.mailing import posting
 from harness.service.operating import pruning
 from harness.service.settings import Settings
@@ -27,14 +26,16 @@ _PATIENCE = 30.0  # seconds after a fault
 
 def main() -> int:
     """Send what waits until a signal comes; a mail under way is sent first."""
-    with background_process() as (settings, database):
-        pruning_is_due = time.monotonic() + _SOON
-        while True:
-            if time.monotonic() > pruning_is_due:
-                _tried(settings, lambda: _prune(settings, database))
-                pruning_is_due = time.monotonic() + _DAY
-            time.sleep(_tried(settings, lambda: _send(settings, database)))
-    return 0
+    return background.run(_keep)
+
+
+def _keep(settings: Settings, database: Database) -> None:
+    pruning_is_due = time.monotonic() + _SOON
+    while True:
+        if time.monotonic() > pruning_is_due:
+            _try(settings, lambda: _prune(settings, database))
+            pruning_is_due = time.monotonic() + _DAY
+        time.sleep(_try(settings, lambda: _send(settings, database)))
 
 
 def _send(settings: Settings, database: Database) -> float:
@@ -45,19 +46,19 @@ def _send(settings: Settings, database: Database) -> float:
 def _prune(settings: Settings, database: Database) -> float:
     gone = [one for one in pruning.prune(settings, database) if one.number]
     for one in gone:
-        telling.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
+        service_log.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
     return 0.0
 
 
-def _tried(settings: Settings, do: Callable[[], float]) -> float:
+def _try(settings: Settings, do: Callable[[], float]) -> float:
     """Do something as a whole; return what it returns, or how long to wait after a fault."""
     try:
-        with signals.held_back():
+        with signals.hold_back():
             return do()
     except HarnessError as error:
-        telling.warn(settings, f"no mail can be sent, nothing pruned now: {error}")
-    except Exception:  # noqa: BLE001 - whatever it is, an operator is to see it, and it goes on
-        telling.warn(settings, traceback.format_exc())
+        service_log.warn(settings, f"no mail can be sent, nothing pruned now: {error}")
+    except Exception:  # noqa: BLE001 - whatever it is, an operator is to see it, and the process continues
+        service_log.warn(settings, traceback.format_exc())
     return _PATIENCE
 
 

@@ -1,4 +1,4 @@
-"""Does something every few seconds, in a thread beside what the process does."""
+"""Do something every few seconds, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def meanwhile(do: Callable[[], object], every: float) -> Iterator[None]:
     """Call ``do`` each ``every`` seconds until the block ends; ``do`` must not raise."""
     is_over = threading.Event()
     thread = threading.Thread(target=_repeat, args=(do, every, is_over), daemon=True)
-    with signals.held_back():  # a thread takes no signal: it would come where we hold it back
+    with signals.hold_back():  # a thread takes no signal: it would come where we hold it back
         thread.start()
     try:
         yield

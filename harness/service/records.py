@@ -1,4 +1,4 @@
-"""The records that travel between the rooms of the service. All immutable, none does anything.
+"""The records that the packages of the service exchange. All immutable, none does anything.
 
 Ids are texts that nobody can guess; times are seconds since 1970, except for dates that a teacher
 sets, which are local as those of an assignment are: ``2026-01-29T23:55``.
@@ -102,10 +102,13 @@ class Assigned(NamedTuple):
     grace: int  # minutes
     made: float
     points: str = ""  # JSON: of parts that are worth something else in this course, by name
+    weights: str = ""  # JSON: of tests, too: by part, and by FILE:ID
+    edition: int = 0  # of one that was uploaded: how many took the place of another
+    left_out: str = ""  # JSON: of tests of weight 0: SHA-256 of their files when that was said
 
 
 class Upload(NamedTuple):
-    """Something handed in."""
+    """A submitted file."""
 
     id: str
     assignment: str
@@ -141,6 +144,7 @@ class Grading(NamedTuple):
     released: float = 0.0
     changes: str = "[]"  # JSON: a sentence for each mark in force that would change, or did
     trouble: str = ""  # why there are no marks; else empty
+    edition: int = 0  # of the assignment, when it was planned
 
 
 class Marked(NamedTuple):

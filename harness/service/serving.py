@@ -1,8 +1,9 @@
-"""A service from its start to its end: a process that answers HTTP, one for mail, some that judge.
+"""Run a service: a process that answers HTTP, one for mail, some that judge, and one that speaks
+to a cluster if engines run there.
 
-This process starts them, starts anew whichever dies, and ends them. The socket is its own: while
-the one that answers is started anew, anyone who asks waits instead of being turned away. Nothing
-is lost with any of them: what was under way is found in the queue.
+This process starts them, restarts any that dies, and ends them. It owns the socket: while the web
+process restarts, requests wait instead of being turned away. Nothing is lost with any of them,
+because unfinished work is in the queue.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ from typing import NamedTuple
 from harness.errors import ServerError, UsageError
 from harness.service.mailing import outbox
 from harness.service.people import entering
-from harness.service.settings import Settings, sent
+from harness.service.settings import Settings, dump_settings
 from harness.service.storage import people
 from harness.service.web.service import Service
 
 _ROOM = Path(__file__).resolve().parents[2]
 # Not "-m": there may be another harness where we are.
+# A thousand modules are loaded without looking for garbage: `background.begin` turns that on.
 _TURN = (
-    "import sys, runpy; sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
+    "import gc, sys, runpy; gc.disable(); sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
     " del sys.argv[1:3]; runpy.run_module(name, run_name='__main__', alter_sys=True)"
 )
 _WEB, _WORKER = "harness.service.web_process", "harness.service.work"
-_KEEPER = "harness.service.keeper"
+_KEEPER, _CLUSTER = "harness.service.keeper", "harness.service.cluster_process"
 _LOOK = 0.2  # seconds between two looks at the processes
 _SOON, _MOST = 10.0, 5  # so often a process may die within so many seconds of its start
 _PATIENCE = 30.0  # seconds for processes to end
@@ -52,7 +54,7 @@ def first_link(settings: Settings) -> str:
 
     Raises as :class:`harness.service.storage.database.Database`.
     """
-    service = Service.opened(settings)
+    service = Service.open(settings)
     try:
         with service.database.acting() as act:
             if people.has_entered(act.db):
@@ -91,18 +93,22 @@ def serve(settings: Settings, open_socket: socket.socket) -> None:
     parts: list[_Part] = []
     try:
         with open_socket:
-            for module in (_WEB, *[_WORKER] * settings.workers, _KEEPER):
-                parts.append(_started(module, settings, open_socket))
+            for module in _modules(settings):
+                parts.append(_start(module, settings, open_socket))
             while True:
                 time.sleep(_LOOK)
-                parts[:] = [_kept(part, settings, open_socket) for part in parts]
+                parts[:] = [_keep_running(part, settings, open_socket) for part in parts]
     finally:
         _end([part.process for part in parts])
 
 
-def _started(
-    module: str, settings: Settings, open_socket: socket.socket, deaths: int = 0
-) -> _Part:
+def _modules(settings: Settings) -> list[str]:
+    """Return what is started: what workers need before them."""
+    cluster = [_CLUSTER] if settings.scheduler else []
+    return [_WEB, *cluster, *[_WORKER] * settings.workers, _KEEPER]
+
+
+def _start(module: str, settings: Settings, open_socket: socket.socket, deaths: int = 0) -> _Part:
     descriptor = open_socket.fileno()
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _TURN, str(_ROOM), module, str(descriptor)],
@@ -113,7 +119,8 @@ def _started(
     )
     assert process.stdin
     with contextlib.suppress(BrokenPipeError), process.stdin:  # it has died: that is seen soon
-        process.stdin.write(sent(settings).encode())  # an address may have a password in it
+        # By a pipe: an address may have a password in it.
+        process.stdin.write(dump_settings(settings).encode())
     return _Part(module, process, time.monotonic(), deaths)
 
 
@@ -122,7 +129,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name != outbox.PASSWORD}
 
 
-def _kept(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:
+def _keep_running(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:
     """Return a process that runs: the same, or another one in its place."""
     if part.process.poll() is None:
         return part
@@ -131,7 +138,7 @@ def _kept(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:
     deaths = part.deaths + 1 if is_soon and is_own else 0
     if deaths >= _MOST:
         raise ServerError(f"{part.module} died {deaths} times as soon as it was started")
-    return _started(part.module, settings, open_socket, deaths)
+    return _start(part.module, settings, open_socket, deaths)
 
 
 def _end(processes: list[subprocess.Popen[bytes]]) -> None:

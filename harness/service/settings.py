@@ -1,4 +1,4 @@
-"""What a service is told when it starts: where its data are, who reaches it, what it takes."""
+"""The settings of a service: where its data are, who can reach it, what it accepts."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ class Settings(NamedTuple):
     oidc_add: bool = False  # make those known who are not
     keep: str = ""  # how long what is kept, as ``logs=30,audit=forever``; else by default
     budget: float = 1800.0  # seconds of wall time for all case files of a submission
+    scheduler: str = ""  # of the cluster whose machines run engines; empty: this machine does
+    tls: str = ""  # the folder of the cluster's certificates; empty: none
+    bytes_host: str = ""  # an address of this machine, by which the cluster's workers reach it
+    bytes_port: int = 0  # at that address; 0: any
 
     @property
     def base(self) -> str:
@@ -74,11 +78,16 @@ class Settings(NamedTuple):
         return self.data / "workers"
 
     @property
+    def cluster(self) -> Path:
+        """Return the folder of what is known of the cluster."""
+        return self.data / "cluster"
+
+    @property
     def keys(self) -> Path:
         """Return the folder of the keys that sign ledgers and the audit log."""
         return self.data / "keys"
 
-    def made(self, assignment: str) -> Path:
+    def assignment_folder(self, assignment: str) -> Path:
         """Return the folder of an assignment of a course: private case files and exports."""
         return self.data / "assignments" / assignment
 
@@ -97,7 +106,7 @@ class Settings(NamedTuple):
         """Return the ledger of an assignment of a course: a file, or a schema of the database."""
         key = self.keys / f"{assignment}.key"
         if not self.database:
-            return LedgerFile(self.made(assignment) / "ledger.sqlite", key)
+            return LedgerFile(self.assignment_folder(assignment) / "ledger.sqlite", key)
         return Server(_with_schema(self.database, schema_of(assignment)), key)
 
 
@@ -116,14 +125,14 @@ def _with_schema(address: str, schema: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}options=-csearch_path%3D{schema}"
 
 
-def sent(settings: Settings) -> str:
+def dump_settings(settings: Settings) -> str:
     """Return settings as a text for a process that this one starts."""
     found = {**settings._asdict(), "data": str(settings.data)}
     return json.dumps({"parent": os.getpid(), "settings": found})
 
 
-def received(text: str) -> tuple[Settings, int]:
-    """Return the settings of a text that :func:`sent` made, and the process that made it.
+def load_settings(text: str) -> tuple[Settings, int]:
+    """Return the settings of a text that :func:`dump_settings` made, and the process that made it.
 
     A parent that was killed while it wrote has left a part of it: then its number is 0.
     """

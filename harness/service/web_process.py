@@ -11,24 +11,20 @@ import sys
 
 import uvicorn
 
-from harness import signals
-from harness.service.app import guarded
-from harness.service.settings import received
+from harness.service import background
+from harness.service.app import guard_application
 from harness.service.storage.database import Database
 from harness.service.web.service import Service
-from harness.work.parent import die_with_parent
 
 _PATIENCE = 5  # seconds for open connections at the end
 
 
 def main(descriptor: int) -> int:
     """Answer until a signal comes, and then what was asked before it."""
-    signals.leave_sigint_to_the_parent()
-    settings, parent = received(sys.stdin.read())
-    die_with_parent(parent)  # it may have been killed by now
-    service = Service.opened(settings, Database.patiently)
+    settings = background.begin()
+    service = Service.open(settings, Database.patiently)
     config = uvicorn.Config(
-        guarded(service),
+        guard_application(service),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -1,4 +1,4 @@
-"""What the assignments are: a folder each, and nowhere else.
+"""The specifications of the assignments that ship, a folder each.
 
 ``SPECIFICATION`` in ``<folder>/__init__.py`` is the record
 (:class:`~harness.specifications.record.Specification`); ``features.py`` what generated tests are
@@ -8,9 +8,9 @@ installed for fuzzing only. No other module of ``harness`` names an assignment.
 
 from __future__ import annotations
 
-from harness.postponed import loaded
+from harness.postponed import load
 from oracle.assignments import ASSIGNMENTS
-from oracle.natures import STANDARD, Nature, Natures, told_by
+from oracle.natures import STANDARD, Nature, Natures, guess_nature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ NAMES = tuple(ASSIGNMENTS)
 def specification(key: str) -> Specification:
     """Return the specification of this key, one of :data:`NAMES`."""
     assert key in NAMES, key
-    module = loaded(f"{__name__}.{key.replace('-', '_')}")
+    module = load(f"{__name__}.{key.replace('-', '_')}")
     found: Specification = module.SPECIFICATION
     return found
 
@@ -37,7 +37,7 @@ def _of_all() -> dict[str, Nature]:
         for name, nature in specification(key).natures.items():
             known = found.setdefault(name, nature)
             if not nature.does_as(known):
-                found[name] = told_by(name)
+                found[name] = guess_nature(name)
     return found
 
 

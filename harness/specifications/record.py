@@ -1,4 +1,4 @@
-"""What an assignment is: one record, which everything else is handed.
+"""The specification of an assignment: one record, which everything else works with.
 
 An *assignment* (:mod:`harness.assignments`) says how a submission is submitted, run and marked; a
 *specification* what is asked of it and what is right. Two assignments may share one.
@@ -59,10 +59,10 @@ class Specification:
     depends: Mapping[str, Read] = field(default_factory=dict)
     swaps: bool = True  # whether exchanging the colors leaves a test as it is
     # What is equal for two tests that are the same; None: what harness.judging.likeness says, of
-    # which the symmetries are a part. It is given the right engine, before the command.
+    # which the symmetries are a part. It is given the reference engine, before the command.
     alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
     unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image
-    # Where a scene begins, told by the right engine that stands there; None: it is its position.
+    # Where a scene begins, told by the reference engine that stands there; None: its position.
     begun: Callable[[Engine], Beginning] | None = None
 
     # A game of it:

@@ -1,4 +1,4 @@
-"""Who knows the right answers: the oracle in this process, or a program that a teacher trusts.
+"""The source of right answers: the oracle in this process, or a program that a teacher trusts.
 
 All rooms ask a :class:`Truth` and need not know which it is. It takes whole conversations; where
 one is followed command by command, :meth:`Truth.engine` returns an engine to be asked.

@@ -12,7 +12,7 @@ from harness.reading.dialect import Dialect
 from harness.records import Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.text import some
-from harness.verifying.near import near
+from harness.verifying.near_answers import near
 from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer
 
 _SHOWN = 60  # characters of an answer
@@ -33,7 +33,7 @@ class ExpectationJudge:
     ) -> Iterator[CaseFinding]:
         """Yield what is wrong with a test.
 
-        ``mistaken``: the replies of mistaken engines to it, with the names of their mistakes.
+        ``mistaken``: the replies of mutants to it, with the names of their mistakes.
         """
         try:
             if asked.readings is not None:
@@ -77,7 +77,7 @@ class ExpectationJudge:
         if len(refused) == len(forms):
             yield self._wrong(asked)
         elif refused:
-            text = f"it refuses {_quoted(refused)}, which is right, too"
+            text = f"it refuses {_quote(refused)}, which is right, too"
             yield self._finding(FindingKind.TIGHT, asked, text, self._better(asked))
         elif text := next(self._wrongly_accepted(asked, mistaken), ""):
             yield self._finding(FindingKind.LOOSE, asked, text, self._better(asked))
@@ -88,7 +88,7 @@ class ExpectationJudge:
         return equivalence.forms(asked.step.command, asked.right, self._specification)
 
     def _wrong(self, asked: OracleAnswer) -> CaseFinding:
-        text = f"the right answer is {_quoted([asked.right.text])}"
+        text = f"the right answer is {_quote([asked.right.text])}"
         return self._finding(FindingKind.WRONG, asked, text, self._better(asked))
 
     def _wrongly_accepted(
@@ -100,14 +100,14 @@ class ExpectationJudge:
         step = asked.step
         if asked.choices:
             others = (*_NEVER, *_points_off(asked.choices))
-            yield from (_accepted(text) for text in others if self.accepts(step, text))
+            yield from (_accepts_wrong(text) for text in others if self.accepts(step, text))
             return
         for name, reply in mistaken:
             if self._is_wrong(asked, reply.text) and reply.ok and self.accepts(step, reply.text):
-                yield f"{_accepted(reply.text)} (mistake {name})"
+                yield f"{_accepts_wrong(reply.text)} (mistake {name})"
         for text in (wrong for form in self._forms(asked) for wrong in near(form)):
             if self._is_wrong(asked, text) and self.accepts(step, text):
-                yield _accepted(text)
+                yield _accepts_wrong(text)
 
     def _is_wrong(self, asked: OracleAnswer, text: str) -> bool:
         if text == asked.right.text:
@@ -151,10 +151,10 @@ def _points_off(choices: Sequence[str]) -> list[str]:
     return [point for point in points if point not in choices]
 
 
-def _accepted(text: str) -> str:
-    return f"it accepts {_quoted([text])}, which is wrong"
+def _accepts_wrong(text: str) -> str:
+    return f"it accepts {_quote([text])}, which is wrong"
 
 
-def _quoted(texts: Sequence[str]) -> str:
+def _quote(texts: Sequence[str]) -> str:
     shown = (f"'{one_line(text, _SHOWN)}'" if text else "an empty answer" for text in texts)
     return some(shown, 3)

@@ -1,4 +1,4 @@
-"""What verifying found, as code hosts and editors read it to show it in place.
+"""The findings of verifying, in formats that code hosts and editors show in place.
 
 Sources: "Workflow commands for GitHub Actions"; OASIS, Static Analysis Results Interchange Format
 (SARIF) 2.1.0; Language Server Protocol 3.17, ``textDocument/publishDiagnostics``.
@@ -25,7 +25,7 @@ _RULES = {
     FindingKind.LOOSE: "A wrong answer is accepted.",
     FindingKind.TIGHT: "A form of the right answer is refused.",
     FindingKind.OPEN: "The assignment leaves the answer open, and the test does not.",
-    FindingKind.UNREACHABLE: "A command of the set-up is refused, or the test is never reached.",
+    FindingKind.UNREACHABLE: "A command of the setup is refused, or the test is never reached.",
     FindingKind.QUESTION: "The reference stands alone against programs that agree with the test.",
     FindingKind.DUPLICATE: "An earlier test asks the same.",
 }
@@ -51,13 +51,13 @@ def github(checked: VerifiedText) -> Iterator[str]:
         place = _relative(one.path, checked.folder)
         title = f"{_TOOL}: {one.kind.value}"
         members = {"file": place, "line": str(one.line), "title": title}
-        listed = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in members.items())
-        yield f"::{_LEVELS[one.kind]} {listed}::{_escaped(_message(one))}"
+        listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in members.items())
+        yield f"::{_LEVELS[one.kind]} {listed}::{_escape(_message(one))}"
     for error in checked.errors:
-        yield f"::error title={_TOOL}::{_escaped(escape_controls(error))}"
+        yield f"::error title={_TOOL}::{_escape(escape_controls(error))}"
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     for char in f"%\r\n{more}":
         text = text.replace(char, f"%{ord(char):02X}")
     return text

@@ -1,4 +1,4 @@
-"""What verifying finds. All immutable, none does anything."""
+"""The records of verifying. All immutable, none does anything."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CaseFinding(NamedTuple):
     line: int
     command: str  # as in the file, number included
     message: str  # one sentence
-    found: str = ""  # the expectation, or the answer to a command of the set-up
+    found: str = ""  # the expectation, or the answer to a command of the setup
     expected: str = ""  # what should stand there
     reason: str = ""  # why the right answer is right
 

@@ -21,16 +21,16 @@ from oracle.natures import STONES, Nature
 
 _PLAYED = Reply(True, "", "=", 0.0)
 _ANNOUNCED = re.compile(r"#\s*refused\b", re.IGNORECASE)  # a comment above a command
-_HIDDEN = "the right answer is not known: the command of the set-up in line {} is refused"
-_SETS_UP = "the document leaves open what this command of the set-up does: {}"
+_HIDDEN = "the right answer is not known: the command of the setup in line {} is refused"
+_SETS_UP = "the document leaves open what this command of the setup does: {}"
 
 
-def asked(
+def ask_tests(
     case: CaseFile, specification: Specification, dialect: Dialect
 ) -> Iterator[OracleAnswer | CaseFinding]:
     """Yield what each test asks, and a finding for each line that goes wrong before one.
 
-    A test of which a refused set-up hides the right answer is a finding, too.
+    A test of which a refused setup hides the right answer is a finding, too.
     """
     walk = _FileWalk(case, specification, dialect)
     for step in case.steps:
@@ -64,11 +64,11 @@ class _FileWalk:
         choices = self._specification.choices(self._engine, step.command)
         late = self._after_the_end(nature)
         hidden = self._unknown.line(nature)
-        told = self._told(step, nature, choices) if step.is_test else None
+        told = self._ask_oracle(step, nature, choices) if step.is_test else None
         if not (late or hidden):
             self._look_whether_open(step, nature)
         right = reply_of(self._engine.handle(step.text))
-        fault = "" if self._is_meant(step, right) else _refused(right, nature)
+        fault = "" if self._is_meant(step, right) else _describe_refusal(right, nature)
         (self._unknown.refused if fault else self._unknown.accepted)(nature, step.line)
         if told is None or (fault and nature.sets_up and self._only_sets_up(step, nature)):
             if text := late or fault:
@@ -80,7 +80,7 @@ class _FileWalk:
         self._is_free = self._is_free or (nature.moves and len(choices) > 1)
         self.quit_line = 0 if self._engine.session.running else step.line
 
-    def _told(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> OracleAnswer:
+    def _ask_oracle(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> OracleAnswer:
         """Return a test without its right answer."""
         depends = self._is_free and STONES in nature.needs
         readings, why_open = _open(self._engine, step.command)
@@ -100,7 +100,7 @@ class _FileWalk:
         """Return whether the file's author knows that a command is refused, if it is.
 
         A test says so by its expectation. What it asks in one place may be repeated in another.
-        Of a command of the set-up a comment above it says so: ``# refused``.
+        Of a command of the setup a comment above it says so: ``# refused``.
         """
         if self._is_announced(step):
             return True
@@ -109,7 +109,7 @@ class _FileWalk:
             return is_expected or step.command in self._tested
         if step.pattern is None:
             return False
-        # Gomoku refuses with a successful reply: to expect another text is no hope for a stone.
+        # Gomoku refuses with a successful reply: another text expects no stone.
         return self._meets(step, right) or (right.ok and not self._meets(step, _PLAYED))
 
     def _is_announced(self, step: Step) -> bool:
@@ -147,7 +147,7 @@ class _FileWalk:
 
 def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     """Return the answers under each reading where they differ, or else why there are none."""
-    if not equivalence.underspecified(engine, command):
+    if not equivalence.is_underspecified(engine, command):
         return None, ""
     found = engine.readings(command)
     if found.left_open:
@@ -157,7 +157,7 @@ def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
 
 
 def _why_open(engine: Engine, command: str) -> str:
-    """Return what a command of the set-up itself does that is left open.
+    """Return what a command of the setup itself does that is left open.
 
     What it inherits from one before, the wrong side to move for instance, was said there.
     """
@@ -166,15 +166,15 @@ def _why_open(engine: Engine, command: str) -> str:
     return "" if why == session.left_open([""]) else why
 
 
-def _refused(right: Reply, nature: Nature) -> str:
-    """Return that a command of the set-up is refused: as an error, or in Gomoku's own way."""
+def _describe_refusal(right: Reply, nature: Nature) -> str:
+    """Return that a command of the setup is refused: as an error, or in Gomoku's own way."""
     if not right.ok or (nature.says_nothing and right.text):
-        return f"this command of the set-up is refused: {one_line(right.raw, 80)}"
+        return f"this command of the setup is refused: {one_line(right.raw, 80)}"
     return ""
 
 
 class _Unknown:
-    """What is not known of a game because a command of its set-up was refused."""
+    """What is not known of a game because a command of its setup was refused."""
 
     def __init__(self) -> None:
         self._since: dict[str, int] = {}  # what is not known, and the line of the refused command

@@ -14,13 +14,13 @@ from harness.judging.equivalence import is_judged
 from harness.judging.likeness import Identity, identities
 from harness.judging.recognition import specifications_of
 from harness.reading.casefile import dialect_of
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.verifying.expectation_judge import ExpectationJudge
 from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer, Verified
-from harness.verifying.test_walk import asked
+from harness.verifying.test_walk import ask_tests
 from oracle.mistakes import Breakdown
 from oracle.natures import Natures
 
@@ -47,9 +47,9 @@ def verify(
         if not any(step.is_test for step in case.steps):
             continue  # for --gtpfile, say: of no assignment
         own = specification or specification_of(case, in_folder)
-        told = list(asked(case, own, named(dialect)))
+        told = list(ask_tests(case, own, find_dialect(dialect)))
         found, skipped = _of_file(case, told, own, dialect)
-        found += _asked_before(case, told, own, first)
+        found += _find_repeated(case, told, own, first)
         findings += sorted(found, key=lambda finding: finding.line)
         tests += sum(step.is_test for step in case.steps)
         unchecked += skipped
@@ -87,7 +87,7 @@ def _of_file(
     dialect: str,
 ) -> tuple[list[CaseFinding], int]:
     """Return what is wrong with the tests of a file, and how many could not be checked."""
-    judge = ExpectationJudge(case.path, specification, dialect_of(case, named(dialect)))
+    judge = ExpectationJudge(case.path, specification, dialect_of(case, find_dialect(dialect)))
     answers = mistaken_answers(case, specification)
     findings, unchecked = [], 0
     for one in told:
@@ -103,12 +103,12 @@ def _of_file(
 def mistaken_answers(
     case: CaseFile, specification: Specification
 ) -> dict[int, list[tuple[str, Reply]]]:
-    """Return by line what mistaken engines answer to the tests, each different answer once."""
+    """Return by line what mutants answer to the tests, each different answer once."""
     answers: dict[int, dict[str, tuple[str, Reply]]] = {}
     used = {step.command.partition(" ")[0] for step in case.steps}
     for mistake in specification.settled_mistakes:
         if used.isdisjoint(mistake.commands):
-            continue  # it would answer as the right engine does
+            continue  # it would answer as the reference engine does
         for step, raw in mistaken.answers(case, mistaken.mutant_engine(mistake)):
             if step.is_test and not isinstance(raw, Breakdown):
                 reply = reply_of(raw)
@@ -116,7 +116,7 @@ def mistaken_answers(
     return {line: list(replies.values()) for line, replies in answers.items()}
 
 
-def _asked_before(
+def _find_repeated(
     case: CaseFile,
     told: Sequence[OracleAnswer | CaseFinding],
     specification: Specification,
@@ -128,7 +128,7 @@ def _asked_before(
     known = {one.step.line for one in told if isinstance(one, OracleAnswer) and not one.is_free}
     for step, identity in identities(case, specification):
         if step.line not in known:
-            continue  # what an engine's own choice led to, or a set-up that was refused
+            continue  # what an engine's own choice led to, or a setup that was refused
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
         if (path, game) != (case.path, games[step.line]):
             text = f"{path}:{line} asks the same, but for a symmetry or an exchange of colors"

@@ -1,4 +1,4 @@
-"""The words in which a specification is written, and nothing of any assignment.
+"""The building blocks of specifications, independent of any assignment.
 
 :mod:`~harness.vocabulary.board_kinds` and :mod:`~harness.vocabulary.answer_forms` of answers;
 :mod:`~harness.vocabulary.facts` that answers depend on, and

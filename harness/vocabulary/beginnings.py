@@ -1,4 +1,4 @@
-"""Where a scene of a case file begins, and how its commands are asked otherwise. Pure."""
+"""The beginning of a case file's scene, and other ways to ask its commands. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Beginning(Protocol):
         """Return a command as it reads then."""
 
     def allows(self, engine: Engine, command: str) -> bool:
-        """Whether the right engine's answer to a command, where it stands, is right for all."""
+        """Whether the reference engine's answer to a command now is right for all."""
 
 
 class Laid(NamedTuple):

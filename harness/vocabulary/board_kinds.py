@@ -1,4 +1,4 @@
-"""What the board of a game is like."""
+"""Kinds of boards, one for each game."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class _Turns:
 # --- what games are made of --------------------------------------------------------------------
 
 
-def asked(*commands: str) -> SearchStrategy[Drawn]:
+def ask_together(*commands: str) -> SearchStrategy[Drawn]:
     """Return several questions at once: those without need are taken out again."""
     return st.builds(lambda: list(commands))
 
@@ -113,7 +113,7 @@ def said(*texts: str) -> SearchStrategy[Drawn]:
     return st.sampled_from(texts).map(lambda text: [text])
 
 
-def filed(verb: str, texts: SearchStrategy[str]) -> SearchStrategy[Drawn]:
+def command_with_file(verb: str, texts: SearchStrategy[str]) -> SearchStrategy[Drawn]:
     """Return a command that names a file."""
     return texts.map(lambda text: [BoardFile(verb, text)])
 

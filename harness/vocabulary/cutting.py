@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.scenes import SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.rules.capture import captured_of_both, is_legal, played
@@ -18,8 +18,8 @@ from oracle.symmetry import image
 def corner(moment: SceneMoment, size: int, symmetry: int) -> SceneMoment:
     """Return the stones of one of the four corners, whatever led to them."""
     places = _places(moment.shape, size, symmetry)
-    cut = StoneBits(*(_cut(mask, places) for mask in moment.board))
-    return _told(moment, size)._replace(before=cut, board=cut, color=0, move=0)
+    cut = StoneBits(*(_cut_mask(mask, places) for mask in moment.board))
+    return _keep_history(moment, size)._replace(before=cut, board=cut, color=0, move=0)
 
 
 def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
@@ -29,14 +29,14 @@ def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
     """
     for symmetry in range(4):
         places = _places(moment.shape, size, symmetry)
-        taken = _cut(moment.taken, places)
+        taken = _cut_mask(moment.taken, places)
         if moment.move not in places or taken.bit_count() < moment.taken.bit_count():
             continue
-        before = StoneBits(*(_cut(mask, places) for mask in moment.before))
+        before = StoneBits(*(_cut_mask(mask, places) for mask in moment.before))
         move = places[moment.move]
         after = _after(size, before, moment.color, move)
         if after and before.stones & ~after.stones == taken:
-            return _told(moment, size)._replace(before=before, board=after, move=move)
+            return _keep_history(moment, size)._replace(before=before, board=after, move=move)
     return None
 
 
@@ -47,15 +47,15 @@ def _after(size: int, before: StoneBits, color: int, move: int) -> StoneBits | N
         return None
     if not is_legal(shape, mine, theirs, move):
         return None
-    return made.sides(color, *played(shape, mine, theirs, move))
+    return made_positions.sides(color, *played(shape, mine, theirs, move))
 
 
-def _told(moment: SceneMoment, size: int) -> SceneMoment:
+def _keep_history(moment: SceneMoment, size: int) -> SceneMoment:
     origin = moment.origin.but(f"the {size} by {size} points of a corner, cut out")
     return moment._replace(origin=origin, size=size)
 
 
-def _cut(mask: int, places: dict[int, int]) -> int:
+def _cut_mask(mask: int, places: dict[int, int]) -> int:
     return sum(places[bit] for bit in each_bit(mask) if bit in places)
 
 

@@ -1,4 +1,4 @@
-"""What an answer depends on beside the position, read off a session of the oracle.
+"""Facts beside the position that an answer depends on, read from a session of the oracle.
 
 Each reader is called before a command, with the session and the words of the command.
 """

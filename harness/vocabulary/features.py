@@ -1,4 +1,4 @@
-"""What an assignment looks for in positions, and how it asks about them.
+"""The features that an assignment looks for in positions, and how it asks about them.
 
 ``features.py`` of each specification makes a :class:`FeatureKind` of these.
 """
@@ -30,6 +30,7 @@ class Feature(NamedTuple):
     make: Maker  # a moment which may have it
     files: Callable[[SceneMoment, Random], Files] = lambda moment, random: ()
     least: int = 1  # scenes with it, where there is room
+    sizes: tuple[int, ...] = ()  # of all boards that ``make`` gives; none: of any
 
 
 class FeatureKind(NamedTuple):
@@ -123,7 +124,7 @@ def as_it_lies(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*new_board(moment), *stones(moment, *moment.board, random)]
 
 
-def laid(moment: SceneMoment) -> list[SceneCommand]:
+def lay_stones(moment: SceneMoment) -> list[SceneCommand]:
     """Return the commands that lay the stones without playing, as few as possible."""
     commands = []
     for color, mask in zip("BW", moment.board, strict=True):

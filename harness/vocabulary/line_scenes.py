@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.scenes import SceneMoment, StoneBits
 from oracle.grid import Grid, grid
 from oracle.rules.lines import fives, fives_along, long_lines, steps, window
@@ -74,12 +74,14 @@ def line(random: Random, size: int, direction: int, length: int = 5) -> int:
     return random.choice(at_edge if at_edge and random.random() < 0.6 else lines)
 
 
-def completed(random: Random, size: int, points: int, color: int, *, end: bool) -> SceneMoment:
+def complete_line(random: Random, size: int, points: int, color: int, *, end: bool) -> SceneMoment:
     """Return the moment in which a line was completed, by a stone at an end of it or within."""
     shape = grid(size)
     places = shape.points(points)
     inner = places[1:-1]
     move = shape.bit(random.choice([places[0], places[-1]] if end or not inner else inner))
-    before = made.added(StoneBits(), color, points & ~move)
-    before = made.sprinkled(random, shape, before, points, points.bit_count() + 1)
-    return made.after("gomoku", size, before, color, move, made.added(before, color, move))
+    before = made_positions.add_stones(StoneBits(), color, points & ~move)
+    before = made_positions.sprinkle(random, shape, before, points, points.bit_count() + 1)
+    return made_positions.after(
+        "gomoku", size, before, color, move, made_positions.add_stones(before, color, move)
+    )

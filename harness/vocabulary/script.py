@@ -1,4 +1,4 @@
-"""What is sent to an engine while it is fuzzed, and what it did."""
+"""The script that is sent to an engine while it is fuzzed, and a trace of what it did."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def line_of(command: str) -> bytes:
     return encode(f"{command}\n")
 
 
-def written(drawn: Iterable[str | BoardFile]) -> Script:
+def write_script(drawn: Iterable[str | BoardFile]) -> Script:
     """Return what was drawn as a script; a file's name tells its text."""
     commands: list[str] = []
     files: dict[str, str] = {}
@@ -79,7 +79,7 @@ def written(drawn: Iterable[str | BoardFile]) -> Script:
     return Script(tuple(commands), tuple(files.items()))
 
 
-def joined(scripts: Iterable[Script]) -> Script:
+def join_scripts(scripts: Iterable[Script]) -> Script:
     """Return one conversation of several."""
     scripts = tuple(scripts)
     files = {name: text for script in scripts for name, text in script.files}

@@ -115,7 +115,7 @@ def line(size: int) -> SearchStrategy[Stones]:
 def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
     """Return the points of a line on the board.
 
-    ``is_bent``: it goes on at the other edge, a row higher, as a list of rows would have it.
+    ``is_bent``: it continues at the other edge, a row higher, as a list of rows would have it.
     """
     points_ = [(start[0] + i * step[0], start[1] + i * step[1]) for i in range(_LONGEST)]
     if is_bent:

@@ -56,31 +56,31 @@ class Transformation(NamedTuple):
         """Return a command as it reads then; ``shape``: of the board it was about."""
         name, *words = command.split()
         if name == "komi" and self.kind == COLORS:
-            return " ".join([name, *map(_negated, words)])
+            return " ".join([name, *map(_negate, words)])
         return " ".join([name, *(self._word(word, shape) for word in words)])
 
     def _word(self, word: str, shape: Grid) -> str:
         color = color_of(word)
         if color is not None:
-            return dressed(NAMES[self.color(color)][: len(word)], word)
+            return match_case(NAMES[self.color(color)][: len(word)], word)
         try:
             point = parse_vertex(word, shape.rows, shape.columns)
         except VertexError:
             return word  # no point of this board: not one of any
-        return dressed(vertex(self.point(point, shape)), word)
+        return match_case(vertex(self.point(point, shape)), word)
 
 
 UNCHANGED = Transformation("")
 
 
-def dressed(text: str, like: str) -> str:
+def match_case(text: str, like: str) -> str:
     """Return a text in small or capital letters, as another one is; without any, as it is."""
     if not like.upper().isupper():
         return text
     return text.lower() if like.islower() else text.upper() if like.isupper() else text.title()
 
 
-def _negated(number: str) -> str:
+def _negate(number: str) -> str:
     if number.startswith("-"):
         return number[1:]
     return f"-{number}" if number.strip("0.") else number
@@ -103,7 +103,7 @@ def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Transformati
     return Transformation(kind)
 
 
-def reordered(commands: list[str], random: Random) -> list[str]:
+def reorder(commands: list[str], random: Random) -> list[str]:
     """Return commands that set stones, in another order in which colors follow each other alike.
 
     A row of ``play`` keeps its colors and exchanges the points of each; a ``gogui-setup`` puts
@@ -124,7 +124,7 @@ def _runs(commands: list[str]) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(names)], strict=True))
 
 
-def _dealt(run: list[list[str]], random: Random) -> list[str]:
+def _deal(run: list[list[str]], random: Random) -> list[str]:
     points: dict[int | None, list[str]] = {}
     for words in run:
         points.setdefault(color_of(words[1]), []).append(" ".join(words[2:]))
@@ -133,7 +133,7 @@ def _dealt(run: list[list[str]], random: Random) -> list[str]:
     return [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
 
 
-def _scattered(run: list[list[str]], random: Random) -> list[str]:
+def _scatter(run: list[list[str]], random: Random) -> list[str]:
     done = []
     for words in run:
         pairs = list(zip(words[1::2], words[2::2], strict=False))
@@ -142,4 +142,4 @@ def _scattered(run: list[list[str]], random: Random) -> list[str]:
     return done
 
 
-_REORDERED = {"play": _dealt, "gogui-setup": _scattered}
+_REORDERED = {"play": _deal, "gogui-setup": _scatter}

@@ -1,4 +1,4 @@
-"""What commands ask and what their answers say, in words for a student. Pure.
+"""Questions of commands and their answers in words for a student. Pure.
 
 The words stand in the specifications, by the name of the command. An answer in another form than
 the specification's is not put into words: what is wrong with it may be its form.
@@ -36,7 +36,7 @@ class Wording(NamedTuple):
 Wordings = Mapping[str, Wording]  # by the name of the command
 
 
-def asked(wordings: Wordings, command: str, komi: str = "") -> str:
+def word_question(wordings: Wordings, command: str, komi: str = "") -> str:
     """Return what a command asks, "" where there are no words for it; ``komi``: "" is unknown."""
     name, *arguments = command.split() or [""]
     if name not in wordings:
@@ -48,7 +48,7 @@ def asked(wordings: Wordings, command: str, komi: str = "") -> str:
         return ""
 
 
-def said(wordings: Wordings, command: str, answer: str) -> str:
+def word_answer(wordings: Wordings, command: str, answer: str) -> str:
     """Return what an answer says, "" where there are no words for it."""
     name = command.partition(" ")[0]
     return wordings[name].answer(answer) if name in wordings else ""

@@ -1,4 +1,4 @@
-"""A unit of work: a submission asked some case files, as plain data and a process of its own.
+"""A unit of work: a submission and its case files, as plain data, run by a process of its own.
 
 Data flow: a :class:`~harness.work.records.WorkUnit` goes into a worker as one document of JSON,
 and every word that comes back is a line of JSON (:mod:`harness.work.worker_events`). All that a

@@ -13,21 +13,24 @@ from typing import NamedTuple
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine import protocols, translation
-from harness.engine.launch import Launcher, PlainLauncher, split_program
+from harness.engine.launch import Launcher, PlainLauncher, StartedEngine, split_program
+from harness.environments import interpreters
 from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
-from harness.reading.dialect import named
-from harness.records import Build, CaseFile, FileResult, Verdict
+from harness.reading.dialect import find_dialect
+from harness.records import Build, CaseFile, FileResult, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
 from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
+from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
 
-NO_SANDBOX = "off: engines ran with all rights of whoever graded"
+NO_SANDBOX = "off: engines ran with all rights of the person who graded"
 
 Say = Callable[[BuildFinished], object]
+OnTest = Callable[[CaseFile, Outcome], object]
 
 
 class Kit(NamedTuple):
@@ -39,6 +42,7 @@ class Kit(NamedTuple):
     limits: Limits
     alone: bool  # nothing else is running
     budget: float  # seconds of wall time for all case files of a submission
+    pace: float = 0.0  # of this machine; see :class:`harness.work.records.WorkUnit`
 
 
 class UnpackedSubmission(NamedTuple):
@@ -56,6 +60,9 @@ class UnitRunner:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._limits = kit.limits._replace(total=kit.budget)
+        self._pace = kit.pace or 1.0
+        python = kit.assignment.python
+        self._environment = interpreters.environment_of(python.program) if python else ""
 
     def close(self) -> None:
         """End this process's box server."""
@@ -72,7 +79,7 @@ class UnitRunner:
         """
         with workspace.workspace() as room:
             self._furnish(handed, room)
-            yield room, self._built(handed, room, say)
+            yield room, self._build(handed, room, say)
 
     def _furnish(self, handed: UnpackedSubmission, room: Path) -> None:
         assignment, home = self._kit.assignment, room / self._kit.assignment.archive.folder
@@ -80,14 +87,15 @@ class UnitRunner:
         if self._kit.overlay:
             workspace.overlay(self._kit.overlay, room / assignment.engine.overlay)
 
-    def _built(self, handed: UnpackedSubmission, room: Path, say: Say) -> Build | None:
+    def _build(self, handed: UnpackedSubmission, room: Path, say: Say) -> Build | None:
         sandbox = self._kit.sandbox
         begun = time.monotonic()
         built = build_steps.build(
             self._kit.assignment, room, str(sandbox.level) if sandbox else "off"
         )
         if built:
-            clean = built._replace(output=built.output.replace(str(room), canonical_json.PLACE))
+            output = canonical_json.without_places(built.output, str(room), self._environment)
+            clean = built._replace(output=output)
             say(BuildFinished(handed.build, clean, round(time.monotonic() - begun, 6)))
         return built
 
@@ -106,38 +114,51 @@ class UnitRunner:
             alone=kit.alone,
             sandbox=kit.sandbox.description if kit.sandbox else NO_SANDBOX,
             python=python.described if (python := kit.assignment.python) else "",
+            pace=kit.pace,
         )
 
-    def attempt(
-        self, basis: str, case: CaseFile, room: Path, ends: float, patience: HangPolicy
+    def attempt(  # noqa: PLR0913, PLR0917 - what a case file is run with
+        self,
+        basis: str,
+        case: CaseFile,
+        room: Path,
+        ends: float,
+        patience: HangPolicy,
+        on_test: OnTest | None = None,
     ) -> AttemptFinished | HarnessFailed:
-        """Run a case file in a furnished room; ``ends``: when the budget does, monotonic."""
+        """Run a case file in a furnished room.
+
+        ``ends``: when the budget does, monotonic. ``on_test``: is told of each test as it is
+        judged.
+        """
         own, about = time.process_time(), self._about(Measurements())
         gauge = _Gauge(self.launcher(case, room))
         try:
-            result = run_file(case, self._setting(gauge, room, ends, patience))
+            setting = self._setting(gauge, room, ends, patience)._replace(on_test=on_test)
+            result = run_file(case, setting)
         except (SandboxError, StarvedError, OSError) as error:
             return HarnessFailed(basis, f"{type(error).__name__}: {error}")
         times = canonical_json.get_measurements(result)
         figures = about._replace(
             seconds=times.seconds,
-            cpu=round(gauge.cpu, 6),
+            cpu=round(gauge.cpu / self._pace, 6),
             memory=gauge.memory,
             engine_cpu=times.engine_cpu,
             replies=times.replies,
             own_cpu=round(time.process_time() - own, 6),
-            late=patience.late,
+            late=patience.late or gauge.was_killed,
         )
-        return self._done(basis, result, figures, room)
+        return self._finish(basis, result, figures, room)
 
-    def _done(
+    def _finish(
         self, basis: str, result: FileResult, figures: Measurements, room: Path
     ) -> AttemptFinished:
         own, alone = self._kit.assignment, self._kit.alone
         limits, box = own.limits, own.box
         doubtful = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
-        told = result if alone else fairness.restate_limits(result, box)
-        text = canonical_json.dumps(canonical_json.strip_measurements(told, str(room)))
+        told = fairness.restate_limits(result, box)
+        settled = canonical_json.strip_measurements(told, str(room), self._environment)
+        text = canonical_json.dumps(settled)
         return AttemptFinished(basis, text, figures, bool(_troubles(result)), doubtful)
 
     def launcher(self, case: CaseFile, room: Path, shown: Sequence[str] = ()) -> Launcher:
@@ -162,15 +183,16 @@ class UnitRunner:
         return RunContext(
             tuple(split_program(command)),
             options,
-            named(options.dialect),
+            find_dialect(options.dialect),
             launcher=lambda _: gauge,
             ends=ends,
             beside=1.0 if alone else fairness.BESIDE,
+            pace=self._pace,
             crowded=not alone,
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._kit.sandbox and not alone else None,
             natures=assignment.natures,
-            protocol=protocols.named(protocol),
+            protocol=protocols.find_protocol(protocol),
             session=translation.sessions_of(assignment.translate),
         )
 
@@ -189,9 +211,11 @@ class _Gauge:
         self.start = launcher.start
         self.cpu = 0.0
         self.memory = 0
+        self.was_killed = False  # an engine, by SIGKILL, and for no limit: by whom, nobody knows
 
-    def end(self, engine: object) -> list[str]:
+    def end(self, engine: StartedEngine) -> list[str]:
         """End a program; see :class:`harness.engine.launch.Launcher`."""
+        self.was_killed |= engine.status() == -SIGKILL and engine.broken_by() is None
         left = self._launcher.end(engine)
         if isinstance(engine, BoxedEngine):
             end = engine.box.end()

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_ty
 
 from harness.options import Options
 from harness.reading.casefile import dialect_of
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Exchange, Failure, FileResult, Reply, Restart
 from harness.sandbox import relocating
 
@@ -35,6 +35,7 @@ _FORMERLY = {  # what fields were called in ledgers of before
 NO_CASE = CaseFile("", (), ())
 NOTHING = "null"  # the result where there was no program to be run
 PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
+ENVIRONMENT = "/environment"  # and for that of its Python's own, which each machine has elsewhere
 _TEXTS: dict[
     Any, tuple[Callable[[Any], str], Callable[[str], Any]]
 ] = {  # of the types that are written as text
@@ -64,6 +65,8 @@ def _plain(value: Any) -> Any:
         return {name: _plain(part) for name, part in zip(value._fields, value, strict=True)}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
+    if isinstance(value, frozenset):
+        return sorted(_plain(part) for part in value)
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return _TEXTS[type(value)][0](value) if type(value) in _TEXTS else value
@@ -78,6 +81,8 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return lambda plain: None if plain is None else read(plain)
     if get_origin(kind) is tuple:
         return _row_reader(get_args(kind))
+    if get_origin(kind) is frozenset:
+        return frozenset
     if hasattr(kind, "_fields"):
         return _record_reader(kind)
     if kind in _TEXTS:
@@ -119,17 +124,28 @@ class Measurements(NamedTuple):
     sandbox: str = ""
     python: str = ""  # that ran the engine; empty: none
     machine: str = ""  # of a cluster, where it was run; empty: where the grading was
-    late: bool = False  # what was taken for a hang was none, perhaps: only another run tells
+    pace: float = 0.0  # by which CPU time and what engines computed was divided
+    late: bool = False  # a hang that was none, perhaps, or SIGKILL: only another run tells
 
 
-def strip_measurements(result: FileResult, folder: str) -> FileResult:
+def without_places(text: str, folder: str, environment: str = "") -> str:
+    """Return a text without the names that folders happen to have on this machine.
+
+    ``folder``: where the submission was unpacked. ``environment``: of its Python; empty: none.
+    """
+    found = text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
+    return found.replace(environment, ENVIRONMENT) if environment else found
+
+
+def strip_measurements(result: FileResult, folder: str, environment: str = "") -> FileResult:
     """Return a result without its case file, and without anything that was measured.
 
     ``folder``: where the submission was unpacked, a name made for this one run.
+    ``environment``: the folder of its Python environment; empty: it has none.
     """
 
     def clean(text: str) -> str:
-        return text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
+        return without_places(text, folder, environment)
 
     def reply(one: Reply | None) -> Reply | None:
         if one is None:
@@ -177,19 +193,19 @@ def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) 
     """Return a settled result with its case file and its times, as the reports want it."""
     times = iter(figures.replies)
 
-    def timed(reply: Reply | None) -> Reply | None:
+    def add_time(reply: Reply | None) -> Reply | None:
         return reply and reply._replace(seconds=next(times, 0.0))
 
     def exchanges(some: Sequence[Exchange]) -> tuple[Exchange, ...]:
-        return tuple(Exchange(one.text, timed(one.reply)) for one in some)
+        return tuple(Exchange(one.text, add_time(one.reply)) for one in some)
 
-    judged = dialect_of(case, named(Options().dialect)).judged or (lambda reply: reply)
+    judged = dialect_of(case, find_dialect(Options().dialect)).judged or (lambda reply: reply)
 
     def as_judged(reply: Reply | None) -> Reply | None:
         return reply and judged(reply)
 
     before = exchanges(result.before)
-    replies = tuple(map(timed, result.replies))
+    replies = tuple(map(add_time, result.replies))
     after = exchanges(result.after)
     restarts = tuple(Restart(one.step, exchanges(one.sent)) for one in result.restarts)
     return result._replace(

@@ -21,10 +21,10 @@ from harness.work.records import WorkUnit
 from harness.work.unit_worker import answer
 from harness.work.worker_events import (
     AttemptEvent,
-    CaseStarted,
     Claim,
     EngineHung,
     Granted,
+    ProgressEvent,
     UnitFinished,
     WorkerEvent,
 )
@@ -40,6 +40,10 @@ _PIECE = 1 << 16  # bytes read at once
 Ends = Generator[tuple[int, jobs.Fault | None], None, None]
 
 
+def ignore(_index: int, _event: ProgressEvent) -> None:
+    """Take no note of progress."""
+
+
 class Crew:
     """Processes that do units of work.
 
@@ -52,7 +56,7 @@ class Crew:
         options += ["--proven", proven] if proven else []
         self._words = [sys.executable, "-P", "-c", _TURN, str(_ROOM), "--serve", *options]
 
-    def run(
+    def run(  # noqa: PLR0913 - three of them are told, each of something else
         self,
         units: Sequence[WorkUnit],
         workers: int,
@@ -60,27 +64,36 @@ class Crew:
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         shared: bool = False,
+        on_progress: Callable[[int, ProgressEvent], None] = ignore,
     ) -> Ends:
         """Do units, so many at a time; yield (index, fault) as they end, None where all is well.
 
         ``on_word``: told what comes of a unit, by its index; ``on_time``: the units under way,
         some four times a second. ``shared``: whether several workers may do one unit while its
-        engines sleep. Closing the iterator ends the work under way.
+        engines sleep. ``on_progress``: told what runs now. Closing the iterator ends the work
+        under way.
         """
-        desk = _UnitQueue(units, self._words)
+        queue = _UnitQueue(units, self._words)
+
+        def hear(index: int, event: object) -> None:
+            if isinstance(event, ProgressEvent):
+                on_progress(index, event)
+            else:
+                on_word(index, event)  # type: ignore[arg-type] # nothing else is noted
+
         return jobs.run_all(
             units,
-            _nothing,
+            _ignore,
             workers,
-            on_word,  # type: ignore[arg-type] # nothing else is noted
+            hear,
             forked=True,
             parts=(lambda unit: len(unit.cases)) if shared else None,
             on_time=on_time,
-            hire=desk.hire,
+            hire=queue.hire,
         )
 
 
-def _nothing(_unit: WorkUnit, _line: jobs.WorkerChannel) -> None:
+def _ignore(_unit: WorkUnit, _line: jobs.WorkerChannel) -> None:
     """What this process itself does of a unit."""
 
 
@@ -113,17 +126,17 @@ class _UnitQueue:
 class _CrewWorker(jobs.WorkerHandle):
     """A worker."""
 
-    def __init__(self, pid: int, requests: int, answers: int, desk: _UnitQueue) -> None:
+    def __init__(self, pid: int, requests: int, answers: int, queue: _UnitQueue) -> None:
         super().__init__(pid, requests, answers)
-        self._desk = desk
+        self._queue = queue
         self._heard = b""  # the beginning of a line
 
     def hand_out(self, task: int) -> None:
-        self._tell(self._desk.line(task))
+        self._tell(self._queue.line(task))
 
     def grant(self, *, granted: bool) -> None:
         assert self.task is not None
-        self._tell(answer(Granted(granted, self._desk.hangs[self.task])))
+        self._tell(answer(Granted(granted, self._queue.hangs[self.task])))
 
     def _tell(self, line: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # it has died, which is seen when it is heard
@@ -140,17 +153,17 @@ class _CrewWorker(jobs.WorkerHandle):
         except UsageError:
             os.kill(self.pid, SIGKILL)  # it is not a worker of ours any more
             return []
-        return [found for word in said for found in self._understood(word)]
+        return [found for word in said for found in self._interpret(word)]
 
-    def _understood(self, word: WorkerEvent) -> list[tuple[int, object]]:
+    def _interpret(self, word: WorkerEvent) -> list[tuple[int, object]]:
         """Return a word as the pool takes it; nothing where it is not for the pool."""
         assert self.task is not None
         if isinstance(word, EngineHung):
-            self._desk.hangs[self.task] += 1
+            self._queue.hangs[self.task] += 1
         elif isinstance(word, Claim):
             return [(jobs.CLAIM, word.case)]
         elif isinstance(word, UnitFinished):
             return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
-        elif not isinstance(word, CaseStarted):
+        else:
             return [(jobs.NOTE, word)]
         return []

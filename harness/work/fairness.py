@@ -17,6 +17,13 @@ Once a submission has hung three times, its commands have a tenth of their limit
 engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
 If it does anything by then, the file is in doubt, too.
 
+An engine that SIGKILL ended, and no limit of ours, may have done that itself. Or a machine that
+was short of memory did, or a person: that is in doubt, too.
+
+On a cluster, machines differ: what an engine computes is limited and told in seconds of the
+reference machine (:mod:`harness.cluster.calibration`). The pace of a machine is not known exactly.
+So one that stays within a limit, but nearly hits it, is in doubt there, too.
+
 So is a failed test of a command that chooses a move, or of one after it on the same board: a
 player with a clock and dice is believed to have failed only when it fails again, alone. Such a
 test passes if it passed in either run, within the assignment's limits.
@@ -35,7 +42,7 @@ from oracle.natures import Natures
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
-_A_PART = 0.1  # of a limit: whoever computed for less slept
+_A_PART = 0.1  # of a limit: an engine that computed for less slept
 
 
 def loose(box: BoxLimits) -> BoxLimits:
@@ -44,14 +51,14 @@ def loose(box: BoxLimits) -> BoxLimits:
 
 
 def restate_limits(result: FileResult, box: BoxLimits) -> FileResult:
-    """Return a first run's result with the assignment's limit in it, not the loose one."""
+    """Return a result with the assignment's limit in it, not that of this run on this machine."""
 
-    def restated(failure: Failure) -> Failure:
+    def restate(failure: Failure) -> Failure:
         if failure.kind is not FailureKind.CPU or failure.limit is None:
             return failure
         return failure._replace(limit=failure.limit._replace(allowed=box.cpu))
 
-    return result._replace(failures=tuple(map(restated, result.failures)))
+    return result._replace(failures=tuple(map(restate, result.failures)))
 
 
 def in_doubt(
@@ -59,17 +66,19 @@ def in_doubt(
 ) -> bool:
     """Whether a first run says nothing of how an engine stands to the assignment's limits.
 
-    ``result``: as it was run, with its times. ``natures``: of its commands.
+    ``result``: as it was run, with its times. ``natures``: of its commands. ``limits``, ``box``,
+    ``figures``: in seconds of the same machine.
     """
-    if figures.late or any(_timed_out(result)) or fails_by_choice(result, natures):
+    share = 1 - MARGIN if figures.pace else 1.0  # of a limit, from which on it is in doubt
+    if figures.late or any(_find_timed_out(result)) or fails_by_choice(result, natures):
         return True
     if any(_computed_for_a_part(failure) for failure in result.failures):
         return True
-    if any(seconds > allowed > 0 for seconds, allowed in _waits(result, limits)):
+    if any(seconds > share * allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True
     if any(failure.kind is FailureKind.CPU for failure in result.failures):
         return False
-    return 0 < box.cpu < figures.cpu
+    return 0 < share * box.cpu < figures.cpu
 
 
 def _computed_for_a_part(failure: Failure) -> bool:
@@ -77,7 +86,7 @@ def _computed_for_a_part(failure: Failure) -> bool:
     return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < BESIDE - _A_PART
 
 
-def _timed_out(result: FileResult) -> Iterator[Step]:
+def _find_timed_out(result: FileResult) -> Iterator[Step]:
     """Yield the commands to which an adapter answered that the program behind it was too slow."""
     for step, reply in zip(result.case.steps, result.replies, strict=True):
         if reply is not None and not reply.ok and reply.text.startswith(TIMED_OUT):
@@ -109,19 +118,19 @@ def near(result: FileResult, figures: Measurements, limits: Limits, box: BoxLimi
     """
     kinds = {failure.kind for failure in result.failures}
     if FailureKind.TIMEOUT in kinds and figures.alone:
-        return f"timed out alone as well, after {figures.cpu:.1f} s of processor time in all"
-    if figures.alone and (slow := next(_timed_out(result), None)):
+        return f"timed out alone as well, after {figures.cpu:.1f} s of CPU time in all"
+    if figures.alone and (slow := next(_find_timed_out(result), None)):
         return f"'{slow.command}' timed out alone as well"
     beyond = FailureKind.CPU in kinds and not figures.alone
     if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
-        return f"took {figures.cpu:.1f} s of {box.cpu:g} s of processor time"
+        return f"took {figures.cpu:.1f} s of {box.cpu:g} s of CPU time"
     for seconds, allowed in _waits(result, limits):
         if allowed and seconds >= (1 - MARGIN) * allowed:
             return f"took {seconds:.1f} s of {allowed:g} s"
     return ""
 
 
-def believed(
+def merge_runs(
     runs: tuple[FileResult, FileResult],
     figures: Measurements,
     limits: Limits,
@@ -143,7 +152,7 @@ def believed(
     return believe(first, second, natures, counts)
 
 
-def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
+def find_changed_steps(first: FileResult, second: FileResult) -> tuple[int, ...]:
     """Return the steps on which two runs of a case file gave different verdicts."""
     return tuple(
         one.step
@@ -153,7 +162,7 @@ def changed(first: FileResult, second: FileResult) -> tuple[int, ...]:
 
 
 def fails_like(first: FileResult, second: FileResult, natures: Natures) -> bool:
-    """Whether a run broke in no other ways than a second one, of any case file, did.
+    """Whether ``first`` failed, and only in ways in which ``second``, of any case file, did.
 
     Nothing else may be in doubt about the first.
     """
@@ -163,5 +172,5 @@ def fails_like(first: FileResult, second: FileResult, natures: Natures) -> bool:
 
 def _breaks(result: FileResult) -> set[FailureKind | str]:
     """Return how the engine failed, and the names of the commands that an adapter gave up."""
-    slow = {step.command.partition(" ")[0] for step in _timed_out(result)}
+    slow = {step.command.partition(" ")[0] for step in _find_timed_out(result)}
     return {*(failure.kind for failure in result.failures), *slow}

@@ -1,4 +1,4 @@
-"""How processes that run engines share one machine.
+"""Locks by which processes that run engines share one machine.
 
 All may run engines together; what is in doubt is run with nothing beside it. The locks are files,
 which the kernel frees when a process ends. Who wants to be apart holds the gate, so that it does

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import PurePosixPath
 from types import NoneType, UnionType
 from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -68,19 +69,25 @@ def _record(kind: Any, plain: Any, place: str) -> Any:
     if not isinstance(plain, dict):
         _refuse(plain, f"an object with {fields}", place)
     if unknown := sorted(set(plain) - set(kind._fields)):
-        raise UsageError(f"{place}: there is no key {_shown(unknown[0])}, only {fields}")
+        raise UsageError(f"{place}: there is no key {_shorten(unknown[0])}, only {fields}")
     missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
     if missing:
         raise UsageError(f"{place}: the key {missing[0]!r} is missing")
-    kinds = get_type_hints(kind)
+    kinds = _kinds(kind)
     return kind(**{key: value(kinds[key], one, f"{place}.{key}") for key, one in plain.items()})
 
 
+@cache
+def _kinds(kind: Any) -> dict[str, Any]:
+    """Return the types of a record's fields; to find them takes longer than to read one."""
+    return get_type_hints(kind)
+
+
 def _refuse(found: Any, expected: str, place: str) -> NoReturn:
-    raise UsageError(f"{place}: found {_shown(found)}, expected {expected}")
+    raise UsageError(f"{place}: found {_shorten(found)}, expected {expected}")
 
 
-def _shown(found: Any) -> str:
+def _shorten(found: Any) -> str:
     text = json.dumps(found)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -137,7 +144,7 @@ def schema(kind: Any) -> dict[str, Any]:
         return {"type": "array", "items": schema(get_args(kind)[0])}
     if not hasattr(kind, "_fields"):
         return _TYPES[kind]
-    kinds = get_type_hints(kind)
+    kinds = _kinds(kind)
     return {
         "type": "object",
         "properties": {name: schema(kinds[name]) for name in kind._fields},

@@ -77,3 +77,6 @@ class WorkUnit(NamedTuple):
     alone: bool  # nothing else is running: what is measured counts
     budget: float  # seconds of wall time for all its case files
     spent: float = 0.0  # seconds of that
+    # Seconds that this machine computes for what the reference machine does in one: what engines
+    # compute is limited and told in seconds of that one. 0: in those of this machine.
+    pace: float = 0.0

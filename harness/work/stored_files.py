@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from harness import open_folders
 from harness.errors import HarnessError
 from harness.work.records import Folder, Name, Sha256, UnitCase, UnitFile, UnitSubmission
 
@@ -26,7 +27,7 @@ class FileFinder:
         Raises:
             MissingBytesError: nowhere.
         """
-        return self._found(own.sha256, own.path, f"the submission of {own.key}")
+        return self._find(own.sha256, own.path, f"the submission of {own.key}")
 
     def case(self, case: UnitCase, room: Path) -> tuple[bytes, Path]:
         """Return a case file's bytes, and its path with all that it names beside it.
@@ -37,7 +38,7 @@ class FileFinder:
             MissingBytesError: as :meth:`archive`.
         """
         place = Path(case.place)
-        own = self._found(case.sha256, str(place / case.name), f"the case file {case.name}")
+        own = self._find(case.sha256, str(place / case.name), f"the case file {case.name}")
         if not case.place or not self._are_there(case.beside, place):
             place = room / case.basis[:16]
             self._lay(case.beside, place)
@@ -59,13 +60,12 @@ class FileFinder:
         return all(_has(place / one.name, one.sha256) for one in files)
 
     def _lay(self, files: Iterable[UnitFile], place: Path) -> None:
-        place.mkdir(parents=True, exist_ok=True)
+        open_folders.make(place)
         for one in files:
-            source = self._found(one.sha256, "", one.name)
-            (place / one.name).parent.mkdir(parents=True, exist_ok=True)
-            (place / one.name).write_bytes(source.read_bytes())
+            source = self._find(one.sha256, "", one.name)
+            open_folders.write(place / one.name, source.read_bytes())
 
-    def _found(self, sha256: Sha256, path: str, called: str) -> Path:
+    def _find(self, sha256: Sha256, path: str, called: str) -> Path:
         places = [*([Path(path)] if path else []), *(store / sha256 for store in self._stores)]
         for place in places:
             if _has(place, sha256):

@@ -13,13 +13,17 @@ from typing import BinaryIO, NamedTuple
 from harness.assignments.assignment import Assignment, find
 from harness.errors import StarvedError, UsageError
 from harness.reading import casefile
+from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, plain_values, worker_events
 from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
+from harness.work.canonical_json import Measurements
 from harness.work.records import VERSION, WorkUnit
 from harness.work.stored_files import FileFinder
 from harness.work.worker_events import (
+    AttemptFinished,
+    CaseProgress,
     CaseStarted,
     Claim,
     EngineHung,
@@ -27,6 +31,8 @@ from harness.work.worker_events import (
     UnitFinished,
     WorkerEvent,
 )
+
+_TOLD_EVERY = 1.0  # seconds between two tests that are told of
 
 Say = Callable[[WorkerEvent], object]
 Ask = Callable[[int], Granted]  # for a case file, by its index in the unit
@@ -90,24 +96,31 @@ class UnitWorker:
         handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
         with bench.furnished(handed, say) as (room, built):
             ends = time.monotonic() + unit.budget - unit.spent
-            task = _Task(unit, bench, room, ends, built is None or built.ok)
+            task = _Task(unit, bench, room, built is None or built.ok)
             for index in range(len(unit.cases)):
-                self._case(index, task, say, ask)
+                ends += self._case(index, task, ends, say, ask)
 
-    def _case(self, index: int, task: _Task, say: Say, ask: Ask) -> None:
+    def _case(self, index: int, task: _Task, ends: float, say: Say, ask: Ask) -> float:
+        """Do a case file; return the seconds by which the budget ends later for it.
+
+        ``ends``: when the budget does, monotonic.
+        """
         granted = ask(index)
         if not granted.granted:
-            return
+            return 0.0
         case = task.unit.cases[index]
         say(CaseStarted(case.basis))
         if not task.is_ready:
             say(task.bench.nothing(case.basis))
-            return
+            return 0.0
         patience = HangPolicy(_Told(granted.hangs, lambda: say(EngineHung(case.basis))))
         with self._new_room() as room:
             content, path = self._files.case(case, room)
             read_case = casefile.parse(content, str(path))
-            say(task.bench.attempt(case.basis, read_case, task.room, task.ends, patience))
+            told = _Progress(case.basis, say)
+            word = task.bench.attempt(case.basis, read_case, task.room, ends, patience, told)
+            say(word)
+        return _longer_here(word.figures) if isinstance(word, AttemptFinished) else 0.0
 
     @contextmanager
     def _new_room(self) -> Iterator[Path]:
@@ -131,7 +144,7 @@ class UnitWorker:
         assignment = told._replace(python=unit.environment.python)
         overlay = self._files.folder(unit.course, room / "course") if unit.course else None
         sandbox = self._sandbox(unit, assignment)
-        return Kit(assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget)
+        return Kit(assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget, unit.pace)
 
     def _sandbox(self, unit: WorkUnit, assignment: Assignment) -> Sandbox | None:
         wanted = unit.environment.sandbox
@@ -139,7 +152,8 @@ class UnitWorker:
             return None
         is_proven = wanted == self._proven
         hidden = unit.environment.hidden
-        return Sandbox(wanted, unit.box, hidden, (), assignment.natures, is_proven=is_proven)
+        box = unit.box.at_pace(unit.pace or 1.0)
+        return Sandbox(wanted, box, hidden, (), assignment.natures, is_proven=is_proven)
 
 
 class _Task(NamedTuple):
@@ -148,8 +162,27 @@ class _Task(NamedTuple):
     unit: WorkUnit
     bench: UnitRunner
     room: Path
-    ends: float
     is_ready: bool  # there is a program to be run
+
+
+def _longer_here(figures: Measurements) -> float:
+    """Return how many seconds longer an engine computed than on the reference machine."""
+    return figures.cpu * (figures.pace - 1.0) if figures.pace else 0.0
+
+
+class _Progress:
+    """Tells which test was judged, now and then."""
+
+    def __init__(self, basis: str, say: Say) -> None:
+        self._basis = basis
+        self._say = say
+        self._told = time.monotonic()
+
+    def __call__(self, _case: CaseFile, outcome: Outcome) -> None:
+        now = time.monotonic()
+        if now - self._told >= _TOLD_EVERY:
+            self._told = now
+            self._say(CaseProgress(self._basis, outcome.step))
 
 
 class _Told(Hangs):

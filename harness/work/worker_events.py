@@ -26,6 +26,13 @@ class CaseStarted(NamedTuple):
     basis: str
 
 
+class CaseProgress(NamedTuple):
+    """A test was judged. Not each is told of: about one in a second, for people who watch."""
+
+    basis: str
+    step: int  # index of the test in its case file
+
+
 class BuildFinished(NamedTuple):
     """The build steps have run."""
 
@@ -78,8 +85,10 @@ class Granted(NamedTuple):
 
 
 AttemptEvent = BuildFinished | AttemptFinished | HarnessFailed
+ProgressEvent = CaseStarted | CaseProgress  # which nothing depends on
 WorkerEvent = (
     CaseStarted
+    | CaseProgress
     | BuildFinished
     | AttemptFinished
     | HarnessFailed
@@ -91,6 +100,7 @@ WorkerEvent = (
 # The names are those of the lines, which other programs read and write.
 _BY_NAME: dict[str, type[Any]] = {
     "begun": CaseStarted,
+    "judged": CaseProgress,
     "built": BuildFinished,
     "done": AttemptFinished,
     "broke": HarnessFailed,

@@ -86,10 +86,10 @@ def explain_policy_moves(
         return _explanation(position, moves, [(Sentence("any", "Any empty point will do."), 0, 0)])
     opening, is_mine, reasons = _REASONS[kind]
     found = reasons(position, mine if is_mine else theirs, moves)
-    return _explanation(position, moves, [(_opening(kind, opening, color), 0, 0), *found])
+    return _explanation(position, moves, [(_first_sentence(kind, opening, color), 0, 0), *found])
 
 
-def _opening(kind: str, parts: tuple[str, ...], color: int) -> Sentence:
+def _first_sentence(kind: str, parts: tuple[str, ...], color: int) -> Sentence:
     me = a_color("me", color, is_first=True)
     you = a_color("you", opponent(color), is_first=True)
     return Sentence(kind, *({_ME: me, _YOU: you}.get(part, part) for part in parts))

@@ -56,6 +56,6 @@ def block(text: str, file: str | None, what: str) -> Lines:
     return lines
 
 
-def quoted(found: str) -> str:
+def quote(found: str) -> str:
     """Return found text as errors quote it: printable, and not longer than a line."""
     return repr(found if len(found) <= _SHOWN else found[:_SHOWN] + "…")

@@ -12,7 +12,7 @@ mean, and plays the stones one by one, so that some may be captured on the way.
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import block, decode, quoted
+from oracle.boards.board_lines import block, decode, quote
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
@@ -39,7 +39,7 @@ def parse_diagram(text: str, file: str | None = None) -> Position:
     *rows, (last, letters) = block(text, file, _ROW)
     columns = len(letters.split())
     if not rows or "".join(letters.split()) != GTP_LETTERS[:columns]:
-        found = f"found {quoted(letters.strip())} as the last line; expected the columns' letters"
+        found = f"found {quote(letters.strip())} as the last line; expected the columns' letters"
         raise FormatError(f"{found} A B C … (without I)", file, last)
     if len(rows) > MAX_SIZE:
         raise FormatError(f"found {len(rows)} rows; expected at most {MAX_SIZE}", file, last)
@@ -55,11 +55,11 @@ def _row(line: str, label: int, columns: int, file: str | None, number: int) -> 
     """Return the colors of the row that bears the number ``label``."""
     name, *points = line.split()
     if name != str(label):
-        found = f"found {quoted(line.strip())}; expected the row with number {label}"
+        found = f"found {quote(line.strip())}; expected the row with number {label}"
         raise FormatError(found, file, number)
     for point in points:
         if point not in _COLORS:
-            raise FormatError(f"found {quoted(point)}; expected '.', '#' or 'o'", file, number)
+            raise FormatError(f"found {quote(point)}; expected '.', '#' or 'o'", file, number)
     if len(points) != columns:
         expected = f"expected {columns}, as in the line of letters"
         raise FormatError(f"found a row of {len(points)} points; {expected}", file, number)

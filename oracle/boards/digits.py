@@ -6,7 +6,7 @@ a black stone and a 2 indicating a white stone", and "Sample game board file".
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import block, decode, quoted
+from oracle.boards.board_lines import block, decode, quote
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE
@@ -40,7 +40,7 @@ def _row(line: str, columns: int, file: str | None, number: int) -> list[int]:
     fields = line.split()
     for place, field in enumerate(fields, start=1):
         if field not in ("0", "1", "2"):
-            found = f"found {quoted(field)} as number {place} of the row; expected 0, 1 or 2"
+            found = f"found {quote(field)} as number {place} of the row; expected 0, 1 or 2"
             raise FormatError(found, file, number)
     if len(fields) > MAX_SIZE:
         found = f"found a row of {len(fields)} points; expected at most {MAX_SIZE}"

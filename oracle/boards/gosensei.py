@@ -5,7 +5,7 @@ Columns are A to I, with the I, and the board is always 9 by 9.
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import decode, lines_of, quoted
+from oracle.boards.board_lines import decode, lines_of, quote
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.errors import FormatError, FormatErrors
@@ -54,12 +54,12 @@ def parse_gosensei(text: str, file: str | None = None) -> Position:
 def _stone(fields: list[str], first: dict[Point, tuple[int, int]]) -> tuple[int, Point]:
     """Return the color and point of one line; ``first`` has those of the lines before it."""
     if len(fields) != 3:
-        found = quoted(" ".join(fields))
+        found = quote(" ".join(fields))
         count = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
         raise FormatError(f"found {count}, {found}; expected {_FIELDS}")
     color = _COLORS.get(fields[0].lower())
     if color is None:
-        raise FormatError(f"invalid stone color {quoted(fields[0])}; expected B, b, W or w")
+        raise FormatError(f"invalid stone color {quote(fields[0])}; expected B, b, W or w")
     point = _row(fields[2]), _column(fields[1])
     if point in first:
         former, line = first[point]
@@ -73,13 +73,13 @@ def _stone(fields: list[str], first: dict[Point, tuple[int, int]]) -> tuple[int,
 def _column(field: str) -> int:
     column = SENSEI_LETTERS.find(field.upper())
     if len(field) != 1 or column < 0:
-        raise FormatError(f"invalid column {quoted(field)}; expected a to i or A to I")
+        raise FormatError(f"invalid column {quote(field)}; expected a to i or A to I")
     return column
 
 
 def _row(field: str) -> int:
     if len(field) != 1 or field not in "123456789":
-        raise FormatError(f"invalid row {quoted(field)}; expected 1 to 9")
+        raise FormatError(f"invalid row {quote(field)}; expected 1 to 9")
     return int(field) - 1
 
 
@@ -145,5 +145,5 @@ def _picture_row(line: str, label: int, file: str | None, number: int) -> list[i
     if name != str(label) or len(points) != SIZE or not set(points) <= set(_STONES):
         example = f"{label} " + "-".join("+" * SIZE)
         expected = f"expected row {label}, such as {example!r} with b and w for stones"
-        raise FormatError(f"found {quoted(line.strip())}; {expected}", file, number)
+        raise FormatError(f"found {quote(line.strip())}; {expected}", file, number)
     return [_STONES[point] for point in points]

@@ -1,4 +1,4 @@
-"""What reading a file gives: a position, and whatever else the file says."""
+"""The result of reading a file: a position, and whatever else the file says."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SnapshotChoice:
 
     Attributes: ``number``, the game of an SGF collection, from 1, or None; ``move``, how many
     moves are played (SGF), or None for all; ``variation``, which branch to take at each parting
-    of the ways, from 1, then the first ones (SGF); ``keep_faults``, whether to go on, with a
+    of the ways, from 1, then the first ones (SGF); ``keep_faults``, whether to continue, with a
     note, after what SGF or the rules forbid (SGF); ``size``, ``(rows, columns)`` of a game record
     without ``SZ``; ``game``, ``"go"`` or ``"gomoku"`` whatever the file says (SGF, GTP); ``line``,
     the line before which to stop (GTP, from 1); ``test``, the number of the test before which to

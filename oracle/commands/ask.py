@@ -75,7 +75,8 @@ def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str = GTP
     answers = ask(snapshot, options)
     if options.json:
         print_json(
-            described(snapshot, options.file) | {"answers": [_json(a, letters) for a in answers]}
+            describe_position(snapshot, options.file)
+            | {"answers": [_json(a, letters) for a in answers]}
         )
         return 0
     print_notes(snapshot)
@@ -96,13 +97,13 @@ def add_output(parser: OptionParser) -> None:
 
 def _text(answer: Answer, snapshot: Snapshot, letters: str, unicode: bool) -> str:
     diagram = Diagram(snapshot.position, snapshot.last, answer.explanation.marks, letters=letters)
-    parts = [answer.text, textwrap.fill(answer.explanation.text, 79), drawn(diagram, unicode)]
+    parts = [answer.text, textwrap.fill(answer.explanation.text, 79), draw_board(diagram, unicode)]
     if answer.is_underspecified:
         parts.append(_open(answer))
     return "\n\n".join(part for part in parts if part)
 
 
-def drawn(diagram: Diagram, unicode: bool) -> str:
+def draw_board(diagram: Diagram, unicode: bool) -> str:
     """Return a board as text, in ASCII where the terminal can show no other."""
     return draw_text(diagram, unicode=unicode and can_draw_unicode())
 
@@ -132,7 +133,7 @@ def print_text(text: str) -> None:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
-def described(snapshot: Snapshot, file: str) -> dict[str, Any]:
+def describe_position(snapshot: Snapshot, file: str) -> dict[str, Any]:
     """Return a position and what is known of it, for JSON.
 
     ``board`` has the top row first, with ``.`` for an empty point, ``B`` and ``W``.

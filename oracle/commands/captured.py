@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from oracle.vertex import Point
 
 DESCRIPTION = """\
-Which points of a board are captured, as java-go.txt has it: a stone whose chain has no liberty (a
-prisoner), and an empty point whose region touches one color only (territory).
+Which points of a board are captured, by the rules of java-go.txt: a stone whose chain has no
+liberty (a prisoner), and an empty point whose region touches one color only (territory).
 """
 
 

@@ -25,13 +25,13 @@ output.
   --seed N       seed of genmove's random choices (default 0): same seed, same moves
   --playouts N   Gomoku: playouts for each candidate of genmove (default 10); with 0 it plays any
                  move of its policy, as the random player of the gomoku-rules assignment does
-  --mistake NAME make one of the mistakes that people make, in the game it belongs to;
+  --mistake NAME make one of the common mistakes, in the game that it belongs to;
                  --mistake list shows them all
-  --reading NAME read the assignment otherwise where it leaves the answer open, which is right,
-                 too; --reading list shows them all
+  --reading NAME use another reading where the assignment leaves the answer open, which is
+                 right, too; --reading list shows them all
   --strict       loadsgf refuses what SGF and the rules forbid: a color out of turn, ko, suicide, a
-                 stone after two passes, a property stated twice, more games than one, a move
-                 number past the end; without, it reads them as GNU Go does
+                 stone after two passes, a property stated twice, more than one game, a move
+                 number past the end; without --strict, it reads them as GNU Go does
   --help         this text and the commands of GAME
 """
 
@@ -87,7 +87,7 @@ def _write(replies: bytes) -> None:
 
 
 def _serve_mistake(options: dict[str, str]) -> int:
-    """Serve a mistaken engine, or list the mistakes; return the exit status.
+    """Serve a mutant, or list the mistakes; return the exit status.
 
     Where the mistake is to hang or to crash, so does the program.
     """
@@ -97,7 +97,7 @@ def _serve_mistake(options: dict[str, str]) -> int:
         sys.stdout.write(mistakes.listing())
         return 0
     try:
-        mistake = mistakes.named(options["--mistake"])
+        mistake = mistakes.find_mistake(options["--mistake"])
     except ValueError as error:
         return _refuse(f"{error}\n")
     try:
@@ -128,7 +128,7 @@ def _serve_reading(options: dict[str, str]) -> int:
         sys.stdout.write(readings.listing())
         return 0
     try:
-        found = readings.named(options["--reading"])
+        found = readings.find_reading(options["--reading"])
     except ValueError as error:
         return _refuse(f"{error}\n")
     assignment = found.assignment_of(options["--game"])

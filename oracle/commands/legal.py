@@ -21,7 +21,7 @@ DESCRIPTION = """\
 Which moves are legal.
 
 go       a stone on an empty point that has a liberty or captures (java-go.txt, "Self Capture");
-         the immediate recapture of a ko is not, where the file tells of the capture
+         the immediate recapture of a ko is not, if the file shows the capture
 gomoku   any empty point until the game is over; sorted as strings, in lower case
 """
 

@@ -25,7 +25,7 @@ A game of Go between two people at the terminal, by the rules of java-go.txt: se
 immediate recapture of a ko are not allowed, prisoners and territory are a point each, and the game
 ends when Black passes and White passes after it.
 
-It begins on an empty board (11 by 11, or --size), or goes on with the position of FILE. Type
+It begins on an empty board (11 by 11, or --size), or continues with the position of FILE. Type
 points such as C3, pass, undo, score, board, save FILE, help or quit.
 """
 
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _table(options: argparse.Namespace) -> GameTable:
-    """Return a table with an empty board, or with the game of a file to go on with."""
+    """Return a table with an empty board, or with the game of a file to continue with."""
     unicode = not options.ascii and can_draw_unicode()
     if options.file is None:
         board = grid(*(options.size or (USUAL_SIZE, USUAL_SIZE)))

@@ -52,7 +52,7 @@ def add_position(parser: OptionParser, needed: bool = True) -> None:
     which.add_argument(
         "--format",
         choices=FORMATS,
-        help="the file's format; told by its content otherwise",
+        help="the file's format (default: detected from its content)",
     )
     which.add_argument(
         "--game", type=whole, metavar="N", help="the N-th game of an SGF collection, from 1"
@@ -65,12 +65,12 @@ def add_position(parser: OptionParser, needed: bool = True) -> None:
         type=_path,
         default=(),
         metavar="N.N…",
-        help="the branch to take wherever the game record parts, from 1; then the first",
+        help="the branch to take wherever the game record splits, from 1; then the first",
     )
     which.add_argument(
         "--keep-faults",
         action="store_true",
-        help="go on after illegal moves and damage in a game record, with a note on each",
+        help="continue after illegal moves and damage in a game record, with a note on each",
     )
     which.add_argument(
         "--size", type=size, metavar="N", help="board (N or COLUMNSxROWS) of a record without SZ"

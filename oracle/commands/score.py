@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
-The score of a board as it lies: no stones are taken for dead.
+The score of a board as it is: no stones count as dead.
 
 go-scoring   stones, and empty regions that touch one color only, with komi: B+4, W+0.5 or 0
 java-go      for each color: prisoners (stones without liberties, which leave the board) and
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--assignment",
         choices=("go-scoring", "java-go"),
-        help="whose way of counting (default: java-go for boards of 0, 1 and 2, else go-scoring)",
+        help="way of counting (default: java-go for boards of 0, 1 and 2, else go-scoring)",
     )
     parser.add_argument(
         "--komi",

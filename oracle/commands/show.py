@@ -44,14 +44,16 @@ def main(arguments: list[str]) -> int:
         return 0
     snapshot = read(options)
     if options.json:
-        ask.print_json(ask.described(snapshot, options.file))
+        ask.print_json(ask.describe_position(snapshot, options.file))
         return 0
     ask.print_notes(snapshot)
     if options.to:
         sys.stdout.write(WRITERS[options.to](snapshot))
     else:
         diagram = Diagram(snapshot.position, snapshot.last)
-        ask.print_text("\n".join([ask.drawn(diagram, not options.ascii), "", *_facts(snapshot)]))
+        ask.print_text(
+            "\n".join([ask.draw_board(diagram, not options.ascii), "", *_facts(snapshot)])
+        )
     return 0
 
 

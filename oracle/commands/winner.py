@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
-Who has won a game of Gomoku: black, white, draw or unknown (nobody yet), as gomoku-rules.html has
-it. Five or more in a row win.
+Who has won a game of Gomoku, by the rules of gomoku-rules.html: black, white, draw or unknown
+(nobody yet). Five or more in a row win.
 """
 
 

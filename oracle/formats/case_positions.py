@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from oracle.boards.board_lines import Lines, decode, lines_of, quoted
+from oracle.boards.board_lines import Lines, decode, lines_of, quote
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.errors import FormatError
 from oracle.natures import BOARD, SIZE, STANDARD
@@ -119,14 +119,14 @@ class _FileReplay:
         for index, (number, line) in enumerate(lines):
             words = _words(line)
             if words[:1] == ["genmove"]:
-                words = _expected_move(words, lines[index + 1 : index + 2])
+                words = _find_expected_move(words, lines[index + 1 : index + 2])
             if not words:
                 continue
             nature = STANDARD[words[0]]
             if self._does_as_any(words[0], nature):
                 self._send(words, line, number)
             elif nature.touches & BOARD and not self.spoiled:
-                message = f"what {quoted(words[0])} does to the board depends on the engine"
+                message = f"what {quote(words[0])} does to the board depends on the engine"
                 self.spoiled = FormatError(message, self.file, number)
 
     def _does_as_any(self, name: str, nature: Nature) -> bool:
@@ -135,15 +135,15 @@ class _FileReplay:
         return is_fixed and name in self.engine.commands
 
     def _send(self, words: list[str], line: str, number: int) -> None:
-        reply = self.engine.handle(" ".join(_located(words, self.file)))
+        reply = self.engine.handle(" ".join(_locate(words, self.file)))
         if not reply.startswith("?"):
             self.spoiled = None if STANDARD[words[0]].begins_board else self.spoiled
         elif not (line[0].isdigit() or self.spoiled):  # a test may well try what is refused
-            refusal = f"{quoted(line)} is refused: {reply[1:].strip()}"
+            refusal = f"{quote(line)} is refused: {reply[1:].strip()}"
             raise FormatError(refusal, self.file, number)
 
 
-def _expected_move(words: list[str], following: Lines) -> list[str]:
+def _find_expected_move(words: list[str], following: Lines) -> list[str]:
     """Return the ``play`` command that a ``genmove`` amounts to, if its test allows one answer.
 
     ``[b5|B5]`` does; after ``[resign]`` nothing is played. Otherwise the words stay as they are.
@@ -158,7 +158,7 @@ def _expected_move(words: list[str], following: Lines) -> list[str]:
     return [] if answer == "resign" else ["play", words[1], answer]
 
 
-def _located(words: list[str], file: str | None) -> list[str]:
+def _locate(words: list[str], file: str | None) -> list[str]:
     """Return a command whose file, if it names one, is found from the case file's folder."""
     if not STANDARD[words[0]].loads or file is None:
         return words

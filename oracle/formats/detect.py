@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from oracle.boards.board_lines import decode, lines_of, quoted, read_bytes
+from oracle.boards.board_lines import decode, lines_of, quote, read_bytes
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.errors import FormatError
 
@@ -90,7 +90,7 @@ def detect(data: bytes, path: str = "") -> str:
     if _GAME_RECORD.search(text):
         return "sgf"
     known = "a game record (SGF), a board (0 1 2, gosensei, picture or diagram) or a .gtp file"
-    raise FormatError(f"found {quoted(first)}; expected {known}", path or None, number)
+    raise FormatError(f"found {quote(first)}; expected {known}", path or None, number)
 
 
 def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str) -> None:

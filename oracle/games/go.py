@@ -10,7 +10,7 @@ from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.capture import is_legal, legal, taken
+from oracle.rules.capture import is_legal, legal_among, taken
 from oracle.rules.flood import flood, neighbours
 
 TYPE_CHECKING = False
@@ -87,7 +87,7 @@ class GoGame(History[GoState]):
     """A game of Go from an empty board or a given position.
 
     Colors need not alternate (GTP version 2, section 6.3.3 *play*: "consecutive moves of the
-    same color are not considered illegal from the protocol point of view"), and play goes on
+    same color are not considered illegal from the protocol point of view"), and play continues
     after the end if asked: :attr:`is_over` only tells.
 
     Suicide is refused, and so is the immediate recapture of a single stone (simple ko).
@@ -159,8 +159,8 @@ class GoGame(History[GoState]):
 
     def legal_moves(self, color: int) -> int:
         """Return the mask of the points where the rules allow this color a stone now."""
-        now = self._states[-1]
-        allowed = legal(self.position.grid, *now.sides(color))
+        now, position = self._states[-1], self.position
+        allowed = legal_among(position.grid, *now.sides(color), position.empty)
         return allowed & ~now.ko if color == now.to_play else allowed
 
     def play(self, color: int, point: Point | None) -> int:

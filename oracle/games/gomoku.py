@@ -56,7 +56,7 @@ class GomokuState(Moment):
 class GomokuGame(History[GomokuState]):
     """A game of Gomoku from an empty board or a given position.
 
-    Colors need not alternate; after a move it is the other color's turn. Play goes on after the
+    Colors need not alternate; after a move it is the other color's turn. Play continues after the
     end if asked, and the first five stays the winner's.
 
     Source: gomoku-rules.html, "Rules of Gomoku" and "Details for end of game".

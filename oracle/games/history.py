@@ -1,4 +1,4 @@
-"""What every game remembers: its moments, from the beginning to now."""
+"""The history of a game: its moments, from the beginning to now."""
 
 from __future__ import annotations
 

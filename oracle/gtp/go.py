@@ -73,7 +73,7 @@ def final_status_list(session: GoSession, words: list[str]) -> str:
     position = session.game.position
     if status != "alive":
         return ""
-    return listed(position, position.black | position.white)
+    return list_vertices(position, position.black | position.white)
 
 
 # --- moves -------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def is_legal(session: GoSession, words: list[str]) -> str:
 def all_legal(session: GoSession, words: list[str]) -> str:
     """COLOR: the points where a stone is legal now (as in GNU Go)."""
     game = session.game
-    return listed(game.position, game.legal_moves(gtp_arguments.color(words, 0)))
+    return list_vertices(game.position, game.legal_moves(gtp_arguments.color(words, 0)))
 
 
 def captures(session: GoSession, words: list[str]) -> str:
@@ -161,7 +161,7 @@ def owner(session: GoSession, words: list[str]) -> str:
     return "\n".join(" ".join(names[owners[row, column]] for column in columns) for row in rows)
 
 
-def listed(position: Position, mask: int) -> str:
+def list_vertices(position: Position, mask: int) -> str:
     """Return the vertices of a mask, from A1 rightwards, then upwards."""
     return " ".join(vertex(point) for point in position.grid.points(mask))
 

@@ -36,7 +36,7 @@ class GosenseiSession(Session):
 
 
 def load_board(session: Session, words: list[str]) -> str:
-    """FILE: go on with a go board configuration file."""
+    """FILE: load a go board configuration file."""
     from oracle.boards.gosensei import read_gosensei
 
     loading.load_board(session, words, read_gosensei)

@@ -56,7 +56,7 @@ def color(words: list[str], index: int) -> int:
 def move(words: list[str], index: int) -> Point | None:
     """Return the point of a vertex, None for a pass.
 
-    It may lie off the board in play: that is no matter of syntax, but for the rules to refuse.
+    It may lie off the board in play: the rules refuse that, not the syntax.
     """
     text = word(words, index)
     if text.lower() == "pass":

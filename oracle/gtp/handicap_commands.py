@@ -30,7 +30,7 @@ def place_free_handicap(session: Session, words: list[str]) -> str:
     """STONES: place a handicap of the engine's choice.
 
     Section 4.1.2 allows to place fewer stones than asked for. Where the standard has no points
-    for so many, this engine takes the largest handicap that it has, or else the lowest points.
+    for so many, this engine takes the largest handicap that it has, or else the two lowest points.
     """
     stones, size = gtp_arguments.integer(words, 0), _size(session)
     if not 2 <= stones < size * size:

@@ -79,7 +79,7 @@ def is_over(session: JavaGoSession, words: list[str]) -> str:
 
 
 def load_board(session: Session, words: list[str]) -> str:
-    """FILE: go on with a board of 0, 1 and 2, of any shape."""
+    """FILE: load a board of 0, 1 and 2, of any shape."""
     from oracle.boards.digits import read_digits
 
     loading.load_board(session, words, read_digits)

@@ -1,4 +1,4 @@
-"""Going on with a position from a file: ``loadsgf`` and what other such commands need."""
+"""Load a position from a file: ``loadsgf`` and what other such commands need."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _record(session: Session, path: str, move: int | None) -> Snapshot:
 
 
 def load_board(session: Session, words: list[str], read: Reader) -> None:
-    """Go on with the position in a file, by the reader of its format."""
+    """Load the position in a file, by the reader of its format."""
     from oracle.boards.board_lines import read_bytes
 
     load(session, words, lambda path: read(read_bytes(path, session.folder), path, None))
 
 
 def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:
-    """Go on with what a file has; raises :class:`GtpError` and keeps the game if it can't."""
+    """Load what a file has; raises :class:`GtpError` and keeps the game if it can't."""
     try:
         session.resume(read(filename(words)))
     except (FormatError, IllegalMove) as error:

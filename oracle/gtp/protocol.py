@@ -52,9 +52,9 @@ class Engine:
         number = words.pop(0) if is_number(words[0]) else ""
         name = words.pop(0) if words else ""
         try:
-            return f"={number} {_closed(self._command(name)(self.session, words))}\n\n"
+            return f"={number} {_drop_empty_lines(self._command(name)(self.session, words))}\n\n"
         except OracleError as error:
-            return f"?{number} {_closed(str(error))}\n\n"
+            return f"?{number} {_drop_empty_lines(str(error))}\n\n"
 
     def explain(self, command: str) -> Explanation:
         """Return why the answer to a command is what it is now; ``command``: without its id.
@@ -94,7 +94,7 @@ def is_number(word: str) -> bool:
     return word.isascii() and word.isdigit()
 
 
-def _closed(text: str) -> str:
+def _drop_empty_lines(text: str) -> str:
     """Return a result without empty lines: the first one would end the reply (section 2.6)."""
     if "\n" not in text:
         return text

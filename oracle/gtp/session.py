@@ -1,4 +1,4 @@
-"""What an engine remembers between two commands."""
+"""The state of an engine between two commands."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Session:
         self.game = self.new_game(Position(shape), BLACK)
 
     def resume(self, snapshot: Snapshot) -> None:
-        """Go on with a game that was read from a file, whose moves can be undone.
+        """Continue with a game that was read from a file, whose moves can be undone.
 
         Raises :class:`FormatError` for a board that this game is not played on, and
         :class:`IllegalMove` for a move that it refuses; the game in progress stays then.

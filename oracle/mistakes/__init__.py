@@ -1,8 +1,8 @@
-"""Mistakes people make: each a small named change to the right engine.
+"""Mistakes people make: each a small named change to the reference engine.
 
 They measure test cases (a good set catches every one) and name what is wrong with a program (the
 mistake that fails the same tests with the same replies). ``gtp-oracle gtp --mistake NAME`` is the
-engine with one of them. Nothing here is imported by the right engine.
+engine with one of them. Nothing here is imported by the reference engine.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = [
     "Mistake",
     "can_meet",
     "engine_with",
+    "find_mistake",
     "listing",
     "mistaken_engine",
-    "named",
 ]
 
 _SHELVES = [import_module(f"{__name__}.{key.replace('-', '_')}").SHELF for key in ASSIGNMENTS]
@@ -40,7 +40,7 @@ _PLACES = {mistake: place for place, mistake in enumerate(MISTAKES.values())}
 OPEN = " (Open: the specification does not say.)"
 
 
-def named(name: str) -> Mistake:
+def find_mistake(name: str) -> Mistake:
     """Return the mistake of this name.
 
     Raises :class:`ValueError` when there is none.

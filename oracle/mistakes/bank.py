@@ -1,4 +1,4 @@
-"""What a mistake is: other functions behind some commands of the right engine, or behind parts.
+"""What a mistake is: other functions behind some commands, or parts, of the reference engine.
 
 A mistake is written as a command that is handed the right one first::
 
@@ -61,11 +61,11 @@ def crash_without(points: int, right: Callable[..., Any], session: Any, about: A
     raise Crash("IndexError: list index out of range")
 
 
-# --- the right engine in parts -----------------------------------------------------------------
+# --- the reference engine in parts -------------------------------------------------------------
 
 
 class EnginePart:
-    """A piece of the right engine; called with the session and what it is asked about.
+    """A piece of the reference engine; called with the session and what it is asked about.
 
     Attributes: ``right``, what it does where no mistake stands in it; ``uses``, the parts that it
     asks in turn.
@@ -97,7 +97,7 @@ class Route(NamedTuple):
     uses: tuple[EnginePart, ...]
 
 
-def reached(uses: Iterable[EnginePart], closed: Collection[Place] = ()) -> set[EnginePart]:
+def collect_used(uses: Iterable[EnginePart], closed: Collection[Place] = ()) -> set[EnginePart]:
     """Return these parts and all that they use; nothing is reached through those ``closed``."""
     found: set[EnginePart] = set()
     left = list(uses)
@@ -180,7 +180,7 @@ def _changed(layers: Mapping[Place, Layer], routes: Routes) -> Iterable[str]:
     """Yield the commands that have a layer of their own, and those that go through one."""
     yield from (place for place in layers if isinstance(place, str))
     for name, route in routes.items():
-        if name not in layers and not reached(route.uses).isdisjoint(layers):
+        if name not in layers and not collect_used(route.uses).isdisjoint(layers):
             yield name
 
 
@@ -208,7 +208,7 @@ def table_with(right: Table, mistakes: Sequence[Mistake]) -> Commands:
 
 def _goes_through_parts(name: str, mistake: Mistake) -> bool:
     route = mistake.routes.get(name)
-    return route is not None and not reached(route.uses).isdisjoint(mistake.layers)
+    return route is not None and not collect_used(route.uses).isdisjoint(mistake.layers)
 
 
 def _routed(route: Route, right: Command) -> Command:
@@ -239,7 +239,7 @@ def can_meet(mistakes: Sequence[Mistake]) -> bool:
 def _shows(mistake: Mistake, replaced: Collection[Place]) -> bool:
     """Whether some layer of a mistake is reached although other places are replaced."""
     open_routes = [route for name, route in mistake.routes.items() if name not in replaced]
-    parts = {one for route in open_routes for one in reached(route.uses, replaced)}
+    parts = {one for route in open_routes for one in collect_used(route.uses, replaced)}
     return any(isinstance(place, str) or place in parts for place in mistake.layers)
 
 

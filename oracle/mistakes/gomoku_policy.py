@@ -10,9 +10,9 @@ from oracle.mistakes.mistaken_lines import (
     fives_made,
     near_blocks,
     open_fours,
-    packed,
+    pack,
     third_blocks,
-    unpacked,
+    unpack,
 )
 from oracle.mistakes.parts import gomoku as parts
 from oracle.mistakes.parts.gomoku import (
@@ -151,11 +151,11 @@ def block_before_open_four() -> tuple[str, ...]:
 def rows_wrap_around(board: PolicyBoard, stones: int) -> int:
     """As if a row went on at the other edge of the board."""
     shape, width = board.grid, board.grid.columns
-    flat, empty = packed(shape, stones), packed(shape, board.empty)
+    flat, empty = pack(shape, stones), pack(shape, board.empty)
     found = 0
     for step in (1, width, width + 1, width - 1):
         found |= fives_made(flat, empty, step)
-    return unpacked(shape, found)
+    return unpack(shape, found)
 
 
 @mistake(parts.lines)

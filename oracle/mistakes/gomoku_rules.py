@@ -6,7 +6,7 @@ from oracle.color import EMPTY, color_of, opponent
 from oracle.errors import GtpError
 from oracle.gtp import gtp_arguments
 from oracle.mistakes.bank import Shelf, crash_without
-from oracle.mistakes.mistaken_lines import packed, row_of
+from oracle.mistakes.mistaken_lines import pack, row_of
 from oracle.mistakes.parts import gomoku as parts
 from oracle.mistakes.parts.gomoku import last_state
 from oracle.rules.capture import captured, legal, taken
@@ -81,7 +81,7 @@ def diagonal_of_knight_steps(state: GomokuState, stones: int, last: int) -> bool
 def wrap_around_the_edge(state: GomokuState, stones: int, last: int) -> bool:
     """As if a row went on at the other edge of the board."""
     width = state.position.grid.columns
-    flat = packed(state.position.grid, stones)
+    flat = pack(state.position.grid, stones)
     return any(fives_along(flat, step) for step in (1, width, width + 1, width - 1))
 
 

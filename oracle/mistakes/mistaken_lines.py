@@ -16,14 +16,14 @@ def row_of(shape: Grid, row: int) -> int:
     return ((1 << shape.columns) - 1) << row * shape.stride
 
 
-def packed(shape: Grid, points: int) -> int:
+def pack(shape: Grid, points: int) -> int:
     """Return the points in an integer without guard column: each row follows the one before."""
     rows = range(shape.rows)
     return sum((points & row_of(shape, row)) >> row for row in rows)
 
 
-def unpacked(shape: Grid, flat: int) -> int:
-    """Undo :func:`packed`."""
+def unpack(shape: Grid, flat: int) -> int:
+    """Undo :func:`pack`."""
     width, row = shape.columns, (1 << shape.columns) - 1
     return sum((flat >> r * width & row) << r * shape.stride for r in range(shape.rows))
 

@@ -69,6 +69,22 @@ def legal(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Bits:
     return empty & neighbours(frame, empty | friends | victims)
 
 
+def legal_among(frame: Frame[int], mine: int, theirs: int, points: int) -> int:
+    """Return which of some empty points are in :func:`legal`: of one board, and quicker.
+
+    Next to an empty point every move is legal. There are few other points on most boards.
+    """
+    empty = frame.full & ~(mine | theirs)
+    found = points & neighbours(frame, empty)
+    closed = points & ~found
+    while closed:
+        point = closed & -closed
+        if is_legal(frame, mine, theirs, point):
+            found |= point
+        closed ^= point
+    return found
+
+
 def is_legal(frame: Frame[int], mine: int, theirs: int, move: int) -> bool:
     """Return whether one point is in :func:`legal`, without computing the others."""
     if not move & frame.full & ~(mine | theirs):

@@ -1,4 +1,4 @@
-"""What the rules need to know of a board: types only, for the type checker and the reader.
+"""The board as the rules need it: types only, for the type checker and the reader.
 
 Every rule takes a *frame* and *bits* and is written with ``<< >> & | ~`` and ``==`` alone, so that
 the same function runs on one position or on many:

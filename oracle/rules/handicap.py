@@ -1,4 +1,4 @@
-"""Where the standard puts handicap stones.
+"""The standard places of handicap stones.
 
 Source: GTP version 2, section 4.1.1.
 """

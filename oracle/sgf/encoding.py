@@ -40,7 +40,7 @@ def decode(data: bytes) -> tuple[str, str]:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data.decode(name, "replace"), ""
-    for name in _stated(data):
+    for name in _find_stated_encodings(data):
         text = data.decode(name, "replace")
         if _fits(text):
             return text, ""
@@ -48,7 +48,7 @@ def decode(data: bytes) -> tuple[str, str]:
     return max((guess for guess in texts if _fits(guess[0])), key=lambda guess: _values(guess[0]))
 
 
-def _stated(data: bytes) -> list[str]:
+def _find_stated_encodings(data: bytes) -> list[str]:
     declared = _DECLARED.search(data)
     codec = _codec(declared[1].decode("ascii")) if declared else None
     return [codec, "utf-8"] if codec else ["utf-8"]

@@ -1,9 +1,9 @@
-"""What is wrong with a record, and where: refused, or kept with a note."""
+"""Faults of a record, with their places: refused, or kept with a note."""
 
 from __future__ import annotations
 
 from oracle.errors import SgfError
-from oracle.sgf.tree import Node, shortened
+from oracle.sgf.tree import Node, shorten
 
 
 class Faults:
@@ -40,5 +40,5 @@ class Faults:
 
 def where(node: Node, name: str = "", value: str = "", move: int = 0) -> str:
     """Return a place in a record, such as ``node 12, B[dd] (move 11)``."""
-    prop = f", {name}[{shortened(value)}]" if name else ""
+    prop = f", {name}[{shorten(value)}]" if name else ""
     return f"node {node.number}{prop}{f' (move {move})' if move else ''}"

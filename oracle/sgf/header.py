@@ -1,11 +1,11 @@
-"""What the first node says of the whole game."""
+"""The header of a game: what the first node says of the whole game."""
 
 from __future__ import annotations
 
 from oracle.grid import Grid, grid
 from oracle.sgf import values
 from oracle.sgf.faults import Faults, where
-from oracle.sgf.tree import Node, shortened
+from oracle.sgf.tree import Node, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
     A game and a size that cannot be understood are errors; a komi and a handicap, faults.
     """
     game = _game(root, choice, faults)
-    board = _value(root, "SZ", values.shape, faults.error) or _assumed(game, choice, faults)
+    board = _value(root, "SZ", values.shape, faults.error) or _assume_grid(game, choice, faults)
     komi = _value(root, "KM", values.komi, faults.fault)
     handicap = _value(root, "HA", values.number, faults.fault) or 0
     return Header(game, board, komi, handicap, title(root))
@@ -74,11 +74,11 @@ def _game(root: Node, choice: SnapshotChoice, faults: Faults) -> str:
         return _value(root, "GM", values.game, faults.error) or "go"
     stated = root.properties.get("GM", [])
     if any(values.GAMES.get(value.strip()) != choice.game for value in stated):
-        faults.note(f"GM[{shortened(stated[0])}] is overruled: played as {choice.game}")
+        faults.note(f"GM[{shorten(stated[0])}] is overruled: played as {choice.game}")
     return choice.game
 
 
-def _assumed(game: str, choice: SnapshotChoice, faults: Faults) -> Grid:
+def _assume_grid(game: str, choice: SnapshotChoice, faults: Faults) -> Grid:
     """Return the board where none is stated."""
     if choice.size:
         return grid(*choice.size)
@@ -100,4 +100,4 @@ def _text(root: Node, name: str) -> str:
 
     raw = root.properties.get(name, [""])[0]
     text: str = simpletext_value(raw.encode()).decode()
-    return shortened(text, 60)
+    return shorten(text, 60)

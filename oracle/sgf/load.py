@@ -1,7 +1,7 @@
-"""What GTP's ``loadsgf`` makes of a record: as engines read it, GNU Go above all.
+"""GTP's ``loadsgf``: reads a record as engines do, GNU Go above all.
 
 :mod:`oracle.sgf.read` holds a record against SGF and the rules of the game. Engines do not, and
-the records of their suites leave passes out, let either color begin, or go on after two passes.
+the records of their suites leave passes out, let either color begin, or continue after two passes.
 Here the properties of a node count in the file's order, the color of each move is believed, and
 the first game of a collection is the one. What engines read differently is still refused: a stone
 on an occupied point or off the board, a damaged file, a komi that is not a number.
@@ -91,7 +91,7 @@ class _Loading:
         self._begin(Position(header.board))
 
     def _begin(self, position: Position) -> None:
-        """Go on from a position that no moves led to."""
+        """Continue from a position that no moves led to."""
         kind = GoGame if self._header.game == "go" else GomokuGame
         self.game: GoGame | GomokuGame = kind(position, self.turn)
 
@@ -141,9 +141,9 @@ class _Loading:
         self.turn = color
         stones, board = self._header.handicap, self._header.board
         if color == WHITE and stones > 1 and self.game.position.empty == board.full:
-            self._set_up(BLACK, self._fixed_handicap(stones))
+            self._set_up(BLACK, self._place_fixed_handicap(stones))
 
-    def _fixed_handicap(self, stones: int) -> list[Point]:
+    def _place_fixed_handicap(self, stones: int) -> list[Point]:
         """Return where so many stones stand by the standard."""
         rows, columns = self._header.board.rows, self._header.board.columns
         if rows != columns or stones > most_fixed(rows):

@@ -1,4 +1,4 @@
-"""From a file to the position after some moves of one of its games."""
+"""Reads the position after some moves of one of a file's games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes do to the board, by the rules of the game."""
+"""Replays nodes on a board, by the rules of the game."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Replay:
         return self.game.ko if isinstance(self.game, GoGame) else None
 
     def _begin(self, position: Position) -> None:
-        """Go on from a position that no moves led to."""
+        """Continue from a position that no moves led to."""
         self.start = position
         self.game: GoGame | GomokuGame
         if self._header.game == "go":
@@ -68,7 +68,7 @@ class Replay:
 
     def setup(self, node: Node) -> bool:
         """Apply a node's ``AB``, ``AW``, ``AE`` and ``PL``; return whether it has any."""
-        placed = self._placed(node)
+        placed = self._find_placed(node)
         if placed:
             self.turn = None
         for value in node.properties.get("PL", []):
@@ -84,7 +84,7 @@ class Replay:
         self._begin(position)
         return True
 
-    def _placed(self, node: Node) -> dict[Point, int]:
+    def _find_placed(self, node: Node) -> dict[Point, int]:
         """Return the color that a node's setup gives to each of its points."""
         placed: dict[Point, int] = {}
         for name, color in SETUP.items():
@@ -151,9 +151,9 @@ class Replay:
         except IllegalMove as error:
             self._faults.fault(place, REASONS[error.reason])
             self.turn = opponent(color)
-            self._begin(self._forced(color, point))
+            self._begin(self._force(color, point))
 
-    def _forced(self, color: int, point: Point) -> Position:
+    def _force(self, color: int, point: Point) -> Position:
         """Return the position after a move that the rules forbid.
 
         SGF, "How to execute a move": the stone is placed "no matter what was there before";

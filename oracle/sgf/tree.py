@@ -99,7 +99,7 @@ def _spell(text: bytes) -> bytes:
     return _PIECE.sub(spell, text)
 
 
-def shortened(value: str, length: int = 20) -> str:
+def shorten(value: str, length: int = 20) -> str:
     """Return a value as it is quoted: on one line and not too long."""
     line = " ".join(value.split())
     return line if len(line) <= length else f"{line[:length]}…"
@@ -118,11 +118,11 @@ def _stop(text: bytes, end: int) -> str:
         return f"the file ends (line {line}) before the game does; expected ')'"
     if rest.startswith(b"["):
         return f"the file ends inside a value that begins in line {line}; expected ']'"
-    found = shortened(rest[:60].decode("utf-8", "replace"))
+    found = shorten(rest[:60].decode("utf-8", "replace"))
     return f"found {found!r} in line {line}; {_EXPECTED}"
 
 
-class _Fault(Exception):  # noqa: N818 - ends the reading of a game, is no error of its own
+class _Fault(Exception):  # noqa: N818 - ends the reading of a game; not an error of its own
     """What is wrong with a game from here on."""
 
 
@@ -175,7 +175,7 @@ class _Builder:
 
     def _value(self, token: str) -> None:
         if self.node is None or not self.name:
-            raise _Fault(f"found the value [{shortened(token)}] without a property")
+            raise _Fault(f"found the value [{shorten(token)}] without a property")
         self.node.properties.setdefault(self.name, []).append(token)
 
     def _property(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What the values of properties mean.
+"""The meaning of the values of properties.
 
 Functions raise :class:`ValueError` with the reason, which the caller joins to property and node.
 """

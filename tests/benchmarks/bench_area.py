@@ -60,7 +60,7 @@ def sgfmill_board(position):
     return board
 
 
-def timed(work):
+def time_work(work):
     """Return what a piece of work gives and the CPU seconds it takes."""
     start = process_time()
     result = work()
@@ -81,15 +81,15 @@ class Contest:
 
     def round(self):
         """Let everybody answer once; return the positions per second of each."""
-        expected, peer = timed(lambda: [board.area_score() for board in self.sgfmill])
-        scores, single = timed(lambda: [area.score(*position) for position in self.integers])
-        many, whole = timed(lambda: batch.score(self.boards))
+        expected, peer = time_work(lambda: [board.area_score() for board in self.sgfmill])
+        scores, single = time_work(lambda: [area.score(*position) for position in self.integers])
+        many, whole = time_work(lambda: batch.score(self.boards))
         assert scores == expected
         assert np.array_equal(many, np.array(expected)[self.order])
         return len(expected) / peer, len(scores) / single, len(many) / whole
 
 
-def measured(size, stage):
+def measure(size, stage):
     """Return positions per second of sgfmill, and for the oracle's two ways the ratio to it.
 
     All are medians of several rounds, the ratios those within a round.
@@ -104,7 +104,7 @@ def print_table():
     print(f"Area scores per second of CPU time, median of {ROUNDS} rounds; ratios to sgfmill")
     print(f"{'':16}{'sgfmill':>9}{'one at a time':>24}{'batch':>30}")
     for (size, stage), bars in BARS.items():
-        peer, *ratios = measured(size, stage)
+        peer, *ratios = measure(size, stage)
         ways = "".join(
             f"{peer * ratio:14,.0f} {ratio:4.0f}x (bar {bar}x)"
             for ratio, bar in zip(ratios, bars, strict=True)
@@ -132,7 +132,7 @@ def draw(path):
     pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "area", "font.size": 10})
     figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
     for stage, line in zip(("ends", "middles"), ("--", "-"), strict=True):
-        rates = np.array([measured(size, stage) for size in PLOTTED])
+        rates = np.array([measure(size, stage) for size in PLOTTED])
         rates[:, 1:] *= rates[:, :1]
         for way, color, points in zip(WAYS, COLORS, rates.T, strict=True):
             axes.plot(PLOTTED, points, line, color=color, marker="o", label=f"{way}, {stage}")
@@ -144,7 +144,7 @@ def draw(path):
 
 def main():
     print_table()
-    legal, time = timed(count_legal_4x4)
+    legal, time = time_work(count_legal_4x4)
     assert legal == LEGAL_4X4
     print(f"Legal among all 4x4 boards: {legal:,}, counted in {time:.1f} s of CPU time.")
 

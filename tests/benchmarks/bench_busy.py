@@ -49,7 +49,7 @@ def make(room: Path, count: int, hanging: int, limit: float) -> tuple[Student, .
     small_class.make(room, students)
     toml = room / "counting" / "assignment.toml"
     text = toml.read_text().replace("timeout = 20", f"timeout = {limit:g}")
-    toml.write_text(text.replace("cpu = 2\n", f"cpu = {10 * limit:g}\n"))
+    toml.write_text(text.replace("cpu = 1\n", f"cpu = {10 * limit:g}\n"))
     return students
 
 
@@ -105,6 +105,6 @@ def main() -> None:
                 query = "SELECT count(*), sum(cpu), sum(number = 2) FROM result"
                 count, cpu, again = db.execute(query).fetchone()
             print(f"{count} runs, {again} of them again, {'stopped now and then, ' * stops}"
-                  f"{cpu:.0f} s of processor time in {wall:.0f} s")  # fmt: skip
+                  f"{cpu:.0f} s of CPU time in {wall:.0f} s")  # fmt: skip
             print(f"wrong or withheld: {', '.join(wrong(room, students)) or 'none'}"
                   f" (exit status {done.returncode})")  # fmt: skip

@@ -142,7 +142,7 @@ def compare(
     return found
 
 
-def exchanged(program: Path, boards: np.ndarray) -> list[Difference]:
+def compare_colors(program: Path, boards: np.ndarray) -> list[Difference]:
     """Return where the C program does not say of white what it says of black, colors exchanged."""
     of_black, of_white = (
         [one for one in QUESTIONS if one.name.endswith(f":{NAMES[color]}")]
@@ -162,7 +162,7 @@ def exchanged(program: Path, boards: np.ndarray) -> list[Difference]:
         ]
 
 
-def sampled(boards: np.ndarray, seed: int) -> np.ndarray:
+def draw_sample(boards: np.ndarray, seed: int) -> np.ndarray:
     """Return a random choice of boards."""
     return boards[np.random.default_rng(seed).random(len(boards)) < 1 / SHARE]
 
@@ -174,7 +174,7 @@ def compare_squares(program: Path, number: int) -> Checked:
     parts = {
         "batch": (boards, {BATCH}),
         "integers": (boards[chosen], {RULE}),
-        "sample": (sampled(boards[~chosen], number), {RULE, ANSWER}),
+        "sample": (draw_sample(boards[~chosen], number), {RULE, ANSWER}),
     }
     return compare(program, QUESTIONS, parts)
 
@@ -183,14 +183,14 @@ def compare_every_square(program: Path, number: int) -> Checked:
     """Compare one block of the boards of 4x4 with the integers, each board."""
     boards = block(4, 4, number)
     found = compare(program, NOT_OF_WHITE, {"integers": (boards, {RULE})})
-    found.differences.extend(exchanged(program, boards))
+    found.differences.extend(compare_colors(program, boards))
     return found
 
 
 def compare_lines(program: Path, number: int) -> Checked:
     """Compare one block of the lines of 16 points."""
     lines = block(1, POINTS, number)
-    parts = {"batch": (lines, {BATCH}), "sample": (sampled(lines, number), {RULE, ANSWER})}
+    parts = {"batch": (lines, {BATCH}), "sample": (draw_sample(lines, number), {RULE, ANSWER})}
     return compare(program, GOMOKU, parts)
 
 
@@ -202,7 +202,7 @@ def compare_slopes(program: Path, direction: int) -> Checked:
         boards = np.zeros((len(lines), LINE, LINE), np.int8)
         places = np.arange(LINE)
         boards[:, places, places[::direction]] = lines
-    sample = sampled(boards, direction + 1)
+    sample = draw_sample(boards, direction + 1)
     return compare(
         program, GOMOKU, {"batch": (boards, {BATCH}), "sample": (sample, {RULE, ANSWER})}
     )

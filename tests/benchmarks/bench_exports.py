@@ -39,7 +39,7 @@ def results():
     return kinds
 
 
-def graded(number, files):
+def make_graded(number, files):
     key = f"s{number:03}"
     public = len(files) * 2 // 3
     found = tuple(
@@ -50,7 +50,9 @@ def graded(number, files):
 
 
 def the_class():
-    found = [graded(number, files) for number, files in enumerate(islice(cycle(results()), COUNT))]
+    found = [
+        make_graded(number, files) for number, files in enumerate(islice(cycle(results()), COUNT))
+    ]
     return made.made_class()._replace(graded=tuple(found), items=made.items(found))
 
 
@@ -61,7 +63,7 @@ def plain_pages(result, folder):
         html.write(folder / one.submission.key, run, [view(file) for file in files])
 
 
-def timed(work, *arguments):
+def time_work(work, *arguments):
     start = process_time()
     work(*arguments)
     return process_time() - start
@@ -72,8 +74,8 @@ def main():
     tests = sum(len(one.result.outcomes) for one in result.graded[0].attempts)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        seconds = timed(exports.write, result, folder / "class")
-        peer = timed(plain_pages, result, folder / "plain")
+        seconds = time_work(exports.write, result, folder / "class")
+        peer = time_work(plain_pages, result, folder / "plain")
         size = sum(path.stat().st_size for path in (folder / "class").rglob("*") if path.is_file())
     print(f"{COUNT} submissions x {tests} tests, CPU seconds in one process\n")
     print(f"{'all files':>12}{'run --html':>12}{'ratio':>8}{'written':>12}")

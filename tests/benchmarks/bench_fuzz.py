@@ -34,7 +34,7 @@ LIMITS = UNTRUSTED._replace(timeout=5.0)
 
 
 @contextmanager
-def piped(mistake: Mistake, folder: Path) -> Iterator[FuzzedProgram]:
+def start_piped(mistake: Mistake, folder: Path) -> Iterator[FuzzedProgram]:
     # Where files of scripts are laid is shown, and not the folder around it: of the one in which
     # it starts, an engine would have a copy.
     (folder / BOARDS).mkdir()
@@ -113,7 +113,7 @@ def table(rows: list[Row]) -> str:
     return "\n".join(["# Every mistake against the fuzzer", "", summary(rows), "", *lines, ""])
 
 
-def chosen(wanted: list[str]) -> list[Mistake]:
+def choose(wanted: list[str]) -> list[Mistake]:
     settled = [one for one in MISTAKES.values() if not one.is_open]
     return [one for one in settled if not wanted or {one.name, one.assignment} & set(wanted)]
 
@@ -121,11 +121,11 @@ def chosen(wanted: list[str]) -> list[Mistake]:
 def main(arguments: tuple[str, ...] = ()) -> None:
     documents = [word for word in arguments if word.endswith(".md")]
     wanted = [word for word in arguments if not word.startswith("-") and word not in documents]
-    way = in_process if "--in-process" in arguments else piped
+    way = in_process if "--in-process" in arguments else start_piped
     print(f"engines {way.__name__.replace('_', ' ')}\n")
     print(f"{'mistake':34}{'seconds':>8}{'cpu':>8}{'setup':>7}  diagnosis")
     seeds = [int(word.removeprefix("--seed=")) for word in arguments if "--seed=" in word]
-    rows = [row(one, way, *seeds or [0]) for one in chosen(wanted)]
+    rows = [row(one, way, *seeds or [0]) for one in choose(wanted)]
     print(f"\n{summary(rows)}")
     for name in documents:
         Path(name).write_text(table(rows), encoding="utf-8")

@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from harness.assignments import assignment
 from harness.engine.engine_session import groups
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
 from harness.fuzzing.fuzzed_engine import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
@@ -93,7 +93,7 @@ def fuzz(found, words, room, conversations):
 
     truth.begin = begin_recorded
     with launchers(Options(sandbox="off", limits=LIMITS), room) as launcher:
-        spoken = named(found.protocol)
+        spoken = find_protocol(found.protocol)
         with closing(
             Piped(words, launcher, LIMITS, room, specification.commands, spoken)
         ) as piped:
@@ -159,7 +159,7 @@ def row(game, room, conversations):
     """Return conversations a second, and the shares of which the module tells."""
     found = assignment.find(str(OWN / game))
     words = [sys.executable, "-S", "-E", str(OWN / game / f"{game}.py")]
-    spoken, alone = named(found.protocol), found.specification.commands.alone
+    spoken, alone = find_protocol(found.protocol), found.specification.commands.alone
     taken = []
     for number in range(RUNS):
         os.environ["XDG_CACHE_HOME"] = str(room / f"{game}-{conversations}-{number}")

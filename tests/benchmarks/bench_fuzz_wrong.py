@@ -15,7 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from harness.assignments import assignment
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
 from harness.fuzzing.fuzzed_engine import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
@@ -56,7 +56,7 @@ def row(game: str, name: str) -> Row:
             launchers(Options(sandbox="off", limits=LIMITS), folder) as launcher,
             closing(
                 Piped(words, launcher, LIMITS, folder, specification.commands,
-                      named(found.protocol))
+                      find_protocol(found.protocol))
             ) as piped,
         ):  # fmt: skip
             fuzzer = Fuzzer(piped, judge_of(specification, folder), FuzzBudget(PATIENCE, 0), 0)

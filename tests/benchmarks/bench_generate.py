@@ -64,7 +64,7 @@ def by_parser(records):
                 board = record_replay._go(shape, board, 1 + (color == "w"), shape.bit(move))
 
 
-def kept(path, assignment="go-scoring"):
+def read_kept(path, assignment="go-scoring"):
     """Return what is kept of a collection, read in this process."""
     kind = specification(assignment).kind
     wanted = record_reading.HarvestOptions(kind, choices.choices(0), Moves(), kind.sizes, None)
@@ -73,11 +73,11 @@ def kept(path, assignment="go-scoring"):
 
 def memory(path, assignment, answer):
     """Tell the most memory that reading a collection has taken, in MB."""
-    kept(path, assignment)
+    read_kept(path, assignment)
     answer.put(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def measured_memory(path, assignment="go-scoring"):
+def measure_memory(path, assignment="go-scoring"):
     """Return what :func:`memory` tells, in a process of its own."""
     context = multiprocessing.get_context("spawn")
     answer = context.Queue()
@@ -97,7 +97,7 @@ def rates(folder):
         "sgfmill's parser and board": lambda: by_sgfmill(records),
         "sgfmill's parser, integers": lambda: by_parser(records),
         **{
-            f"generate, {name}": lambda name=name: kept(path, name)
+            f"generate, {name}": lambda name=name: read_kept(path, name)
             for name in ("go-scoring", "gosensei", "java-go")
         },
     }
@@ -120,4 +120,4 @@ def main():
         for times in (5, 40):
             path = Path(folder, f"{times}.sgf")
             path.write_bytes(b"\n".join(records * times))
-            print(f"{len(records) * times:5} games: {measured_memory(str(path)):.0f} MB")
+            print(f"{len(records) * times:5} games: {measure_memory(str(path)):.0f} MB")

@@ -65,8 +65,8 @@ def overhead(room, jobs):
         query = "SELECT count(*), sum(cpu), sum(seconds) FROM result"
         count, engines, asked = db.execute(query).fetchone()
     print(f"{count} attempts of {COUNT} submissions, {jobs} at a time")
-    print(f"{'engines':14}{engines:10.1f} s of processor time")
-    print(f"{'all':14}{total:10.1f} s of processor time")
+    print(f"{'engines':14}{engines:10.1f} s of CPU time")
+    print(f"{'all':14}{total:10.1f} s of CPU time")
     print(f"{'own share':14}{(total - engines) / total:10.1%}   (at most 15 %)")
     print(f"{'wall':14}{wall:10.1f} s, {wall / (engines / jobs):.2f} of engines ÷ cores (1.10)")
     print(f"{'at work':14}{asked / (wall * jobs):10.1%}   of that, engines were asked by each job")

@@ -50,7 +50,7 @@ holding.main(holding.PROGRAMS)
 """
 
 
-def held(launcher: BoxLauncher, scene: AttackStage, way: str) -> float:
+def measure_held(launcher: BoxLauncher, scene: AttackStage, way: str) -> float:
     """Return the most that a way holds at once, as a part of the limit."""
     aim = scene.aim() | launcher.limits._asdict()
     place = str(scene.submission)
@@ -77,7 +77,7 @@ def table(level: int, load: int) -> None:
         AttackStage() as scene,
         busy(load),
     ):
-        found = {way: [held(launcher, scene, way) for _ in range(RUNS)] for way in WAYS}
+        found = {way: [measure_held(launcher, scene, way) for _ in range(RUNS)] for way in WAYS}
     worst = {way: max(figures) for way, figures in found.items()}
     over = {way: figure for way, figure in worst.items() if figure > ALLOWED}
     middle = statistics.median(worst.values())

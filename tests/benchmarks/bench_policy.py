@@ -40,7 +40,7 @@ def random_play(size, random):
             return Position(shape, black, white), WHITE if moves % 2 else BLACK
 
 
-def timed(answer, questions):
+def time_answers(answer, questions):
     """Return the answers and the questions answered per second of CPU time."""
     start = process_time()
     answers = [answer(*question) for question in questions]
@@ -72,9 +72,9 @@ class Contest:
 
     def round(self):
         """Let everybody answer once; return the positions per second of each program."""
-        told, peer = timed(definition.policy_moves, self.texts)
-        found, single = timed(rule_based, self.bits)
-        listed, whole = timed(gomoku_policy.policy_moves, self.positions)
+        told, peer = time_answers(definition.policy_moves, self.texts)
+        found, single = time_answers(rule_based, self.bits)
+        listed, whole = time_answers(gomoku_policy.policy_moves, self.positions)
         start = process_time()
         types, moves = batch_gomoku.policy_moves(self.boards, self.colors)
         batch = len(self.boards) / (process_time() - start)

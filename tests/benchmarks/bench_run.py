@@ -86,12 +86,12 @@ def speed(rounds: int) -> None:
 
 def run(files: list[Path], *options: str) -> Cost:
     """Return what a user waits for and pays, all reports on."""
-    return timed([*HARNESS, *REPORTS, *options, "./zero", *map(str, files)])
+    return time_run([*HARNESS, *REPORTS, *options, "./zero", *map(str, files)])
 
 
 def engine_alone(files: list[Path]) -> Cost:
     """Return the cost of ``engine < file`` for each file."""
-    return timed(["sh", "-c", 'for file; do ./zero < "$file"; done', "sh", *map(str, files)])
+    return time_run(["sh", "-c", 'for file; do ./zero < "$file"; done', "sh", *map(str, files)])
 
 
 def pexpect_each(file: Path) -> float:
@@ -129,7 +129,7 @@ def parallel() -> None:
     print(f"8 files that sleep: --jobs 1 {one:.2f} s, --jobs 2 {two:.2f} s: {two / one:.3f} of it")
 
 
-def timed(words: list[str]) -> Cost:
+def time_run(words: list[str]) -> Cost:
     """Run a program and return its cost; its output is thrown away."""
     begun = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -56,7 +56,7 @@ def ask(engine: StartedEngine) -> None:
         reply += fresh
 
 
-def timed(launcher: PlainLauncher | BoxedLauncher, words: list[str]) -> tuple[float, float]:
+def time_start(launcher: PlainLauncher | BoxedLauncher, words: list[str]) -> tuple[float, float]:
     """Return the seconds of a start and of an end."""
     begun = perf_counter()
     engine = launcher.start(words, "/")
@@ -91,7 +91,7 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
     for _ in range(ROUNDS):
         for level in list(times):
             try:
-                times[level].append(timed(launchers[level], words))
+                times[level].append(time_start(launchers[level], words))
             except SandboxError as error:  # as root, level 1 cannot enter root's own folders
                 print(f"  {WAYS[level]}: {error}")
                 del times[level]
@@ -125,24 +125,24 @@ def arrange() -> None:
     file_tree.arrange(layout.mounts(SEEN), ROOM)
 
 
-def forked(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:
+def fork_and_wait(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:
     """Let a new process put on a layer and execute /bin/true; wait for its end."""
     user, group = os.getuid(), os.getgid()
     pid = fork()
     if pid == 0:
-        if fork is unshared and user:
+        if fork is fork_unshared and user:
             inside.map_identity(user, group)
         layer()
         os.execv(TRUE[0], TRUE)
     assert os.waitpid(pid, 0)[1] == 0
 
 
-def unshared() -> int:
+def fork_unshared() -> int:
     """Fork into new namespaces."""
     return kernel.clone(inside.NAMESPACES | (kernel.CLONE_NEWUSER if os.getuid() else 0))
 
 
-def spawned(words: list[str]) -> None:
+def spawn(words: list[str]) -> None:
     """Run a command."""
     subprocess.run(words, check=True, close_fds=False)
 
@@ -159,17 +159,17 @@ def compare_layers() -> None:
     boxed = in_bubblewrap()
     seccomp.for_this_machine(False)  # made once, and known from then on
     ways: dict[str, tuple[Callable[[], None], str]] = {
-        "fork": (lambda: forked(lambda: None), ""),
+        "fork": (lambda: fork_and_wait(lambda: None), ""),
         "limits": (
-            lambda: forked(lambda: limits.set_limits(0, limits.rlimits(ALLOWED, 0))),
+            lambda: fork_and_wait(lambda: limits.set_limits(0, limits.rlimits(ALLOWED, 0))),
             "fork",
         ),
-        "seccomp": (lambda: forked(filter_calls), "fork"),
-        "Landlock": (lambda: forked(confine), "fork"),
-        "namespaces": (lambda: forked(lambda: None, unshared), "fork"),
-        "and file tree": (lambda: forked(arrange, unshared), "fork"),
-        "spawn": (lambda: spawned(TRUE), ""),
-        "bubblewrap": (lambda: spawned(boxed), "spawn"),
+        "seccomp": (lambda: fork_and_wait(filter_calls), "fork"),
+        "Landlock": (lambda: fork_and_wait(confine), "fork"),
+        "namespaces": (lambda: fork_and_wait(lambda: None, fork_unshared), "fork"),
+        "and file tree": (lambda: fork_and_wait(arrange, fork_unshared), "fork"),
+        "spawn": (lambda: spawn(TRUE), ""),
+        "bubblewrap": (lambda: spawn(boxed), "spawn"),
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):

@@ -10,6 +10,7 @@ machine does all of it: the service, its workers and those who ask. Needs the ex
 """
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -17,13 +18,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
 
-from harness.service import telling
+from harness.service import service_log
 from harness.service.courses import making, roster
 from harness.service.people import entering
 from harness.service.people.secrets import form_token
@@ -52,7 +55,7 @@ class Report(NamedTuple):
 # --- the service -------------------------------------------------------------------------------
 
 
-def started(settings: Settings) -> tuple[subprocess.Popen, str]:
+def start(settings: Settings) -> tuple[subprocess.Popen, str]:
     """Return a service as a process, and its address."""
     words = ["--data", settings.data, "--port", "0"]
     words += ["--database", settings.database] if settings.database else []
@@ -148,7 +151,7 @@ class Wait(NamedTuple):
     ahead: int
 
 
-def settled(service: Service) -> float:
+def wait_until_settled(service: Service) -> float:
     """Wait until nothing is left to do; return how many seconds that took."""
     begun = time.monotonic()
     while time.monotonic() - begun < LONGEST:
@@ -165,10 +168,12 @@ def waits(service: Service) -> list[Wait]:
         jobs = {one.id: one for one in queue.JOBS.all(db, "made", kind=CHECK)}
     begun = {
         str(one["job"]): _seconds(str(one["at"])) - float(one["seconds"])
-        for one in telling.told(service.settings)
+        for one in service_log.read_log(service.settings)
         if one["what"] == "job" and one["ended"] == "done"
     }
-    first = [(one.made, begun[one.id]) for one in jobs.values() if one.turn == 0]
+    first = [
+        (one.made, begun[one.id]) for one in jobs.values() if not one.turn and one.id in begun
+    ]
     return [
         Wait(start - made, sum(other < made < then for other, then in first))
         for made, start in first
@@ -196,13 +201,39 @@ def fairness(found: list[Wait]) -> Report:
     return Report(worst <= MOST_RATIO, f"{said} {pair or ''}")
 
 
-def graded(service: Service) -> Report:
+def make_report(service: Service) -> Report:
     with service.database.reading() as db:
         states = queue.counts(db)
-    return Report(set(states) == {DONE}, f"jobs: {states}")
+        faults = {one.fault for one in queue.JOBS.all(db) if one.state != DONE}
+    return Report(set(states) == {DONE}, f"jobs: {states} {' '.join(sorted(faults))}".rstrip())
 
 
 # --- memory ------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def watching(pid: int, seconds: float) -> Iterator[list[float]]:
+    """Note the memory of a process ten times in so many seconds, while others ask it."""
+    seen, ended = [memory(pid)], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(seconds / 10):
+            seen.append(memory(pid))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        thread.join()
+        seen.append(memory(pid))
+
+
+def flat(seen: list[float]) -> Report:
+    """Compare the memory in the middle with that at the end: first requests load what all use."""
+    told = " ".join(f"{one:.0f}" for one in seen)
+    return Report(seen[-1] <= GROWTH * seen[len(seen) // 2], f"memory, MB: {told}")
 
 
 def soak(base: str, plan: dict, pid: int, count: int) -> Report:
@@ -216,22 +247,19 @@ def soak(base: str, plan: dict, pid: int, count: int) -> Report:
             assert client.get(path, headers=cookie).status_code == 200
             if number % max(count // 10, 1) == 0:
                 seen.append(memory(pid))
-    seen.append(memory(pid))
-    middle = seen[len(seen) // 2]
-    told = " ".join(f"{one:.0f}" for one in seen)
-    return Report(seen[-1] <= GROWTH * middle, f"memory in {count:,} requests, MB: {told}")
+    return flat([*seen, memory(pid)])
 
 
 # --- all of it ---------------------------------------------------------------------------------
 
 
-def measured(given: argparse.Namespace, room: Path) -> list[Report]:
+def measure(given: argparse.Namespace, room: Path) -> list[Report]:
     """Run a service under load; return what holds."""
     small_class.make(room)
     settings = Settings(room / "data", given.database)
-    service = Service.opened(settings)
+    service = Service.open(settings)
     path, students = course(service, room, given.students)
-    process, base = started(settings)
+    process, base = start(settings)
     try:
         plan = {"base": base, "assignment": path, "students": students,
                 "seconds": given.seconds, "watchers": given.watchers}  # fmt: skip
@@ -239,11 +267,10 @@ def measured(given: argparse.Namespace, room: Path) -> list[Report]:
         if given.soak:
             return [soak(base, plan, pid, given.soak)]
         assert httpx.get(f"{base}/sign-in", timeout=60).status_code == 200
-        before = memory(pid)
-        found = requests(locust(room, plan))
-        after = settled(service)
-        said = f"memory: {before:.0f} MB before, {memory(pid):.0f} MB after"
-        found += [graded(service), fairness(waits(service)), Report(True, said)]
+        with watching(pid, given.seconds) as seen:
+            found = requests(locust(room, plan))
+            after = wait_until_settled(service)
+        found += [make_report(service), fairness(waits(service)), flat(seen)]
         return [*found, Report(True, f"graded {after:.0f} s after the last request")]
     finally:
         process.terminate()
@@ -264,7 +291,7 @@ def main(words: list[str] | None = None) -> int:
         print("needs locust: pip install 'gtp-harness[load,service]'")
         return 2
     with tempfile.TemporaryDirectory(prefix="load-") as room:
-        found = measured(given, Path(room))
+        found = measure(given, Path(room))
     for one in found:
         print(f"{'' if one.holds else 'NOT '}{one.said}")
     return int(not all(one.holds for one in found))

@@ -13,7 +13,7 @@ from time import process_time
 from harness.judging import mistaken
 from harness.judging.strength import of_file
 from harness.reading import casefile, suite
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 
@@ -30,7 +30,7 @@ def cases_of(assignment):
     return found
 
 
-def timed(work, cases):
+def time_work(work, cases):
     start = process_time()
     for case in cases:
         work(case)
@@ -41,16 +41,16 @@ def main():
     print(f"{TESTS:,} tests x {WRONG} mistakes, CPU seconds in one process\n")
     print(f"{'assignment':16}{'matrix':>8}{'right engine':>14}{'ratio':>8}")
     for assignment in ASSIGNMENTS:
-        cases, judge = cases_of(assignment), named("gogui")
+        cases, judge = cases_of(assignment), find_dialect("gogui")
         own = [one for one in MISTAKES.values() if one.assignment == assignment]
         wrong = list(islice(cycle(own), WRONG))
 
         def right(case, assignment=assignment, judge=judge):
             for _ in range(WRONG):
-                mistaken.failing(case, specification(assignment).right_engine(), judge)
+                mistaken.failing_lines(case, specification(assignment).right_engine(), judge)
 
-        matrix = timed(lambda case: of_file(case, wrong, assignment), cases)  # noqa: B023
-        peer = timed(right, cases)
+        matrix = time_work(lambda case: of_file(case, wrong, assignment), cases)  # noqa: B023
+        peer = time_work(right, cases)
         print(f"{assignment:16}{matrix:8.2f}{peer:14.2f}{matrix / peer:8.2f}")
 
 

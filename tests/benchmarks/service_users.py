@@ -20,6 +20,7 @@ from tests.harness import small_class
 PLAN = json.loads(Path(os.environ["GTP_LOAD"]).read_text())
 BEGUN = time.monotonic()
 _BODIES = ("return 2 * n", "return 2 * n if n != 2 else 5", "return n + n")
+ARRIVAL = 10.0  # seconds in which watchers come
 _numbers = itertools.count()
 _uploads = []  # pages of uploads, each with the session of who may see it
 
@@ -73,8 +74,10 @@ class Watcher(Somebody):
     fixed_count = PLAN["watchers"]
 
     def on_start(self):
+        """Come at some moment of the first seconds: fifty people do not press a key at once."""
         while not _uploads:
             time.sleep(0.5)
+        time.sleep(random.uniform(0, ARRIVAL))
 
     @task
     def watch(self):

@@ -16,7 +16,9 @@ from harness.cluster.records import SchedulerSettings, WorkerSettings
 from harness.work import canonical_json
 
 ROOT = Path(__file__).parents[2]
-_KIND = [sys.executable, "-m", "harness.cluster"]
+_SCHEDULER = ("harness.cluster", "scheduler")
+WORKER, QUICK_WORKER = ("harness.cluster", "worker"), ("tests.cluster.quick_worker",)
+SLOW_WORKER, LYING_WORKER = ("tests.cluster.slow_worker",), ("tests.cluster.lying_worker",)
 
 
 def free_port() -> int:
@@ -38,20 +40,23 @@ class Cluster:
         self.folder = folder
         self.tls = tls
         self.port = free_port()
+        self.environments_size = 8 << 30
         self.parts: list[subprocess.Popen[bytes]] = []
         self.scheduler = self.schedule()
 
     def schedule(self) -> subprocess.Popen[bytes]:
         """Start a scheduler; a second one where the first was."""
         settings = SchedulerSettings("127.0.0.1", self.port, self.tls)
-        process = self._start("scheduler", settings)
+        process = self._start(_SCHEDULER, settings)
         assert process.stdout
         self.address = process.stdout.readline().decode().strip()
         assert self.address, "the scheduler did not start"
         return process
 
-    def work(self, machine: str, wait: bool = True) -> subprocess.Popen[bytes]:
-        """Start a worker on a machine of that name."""
+    def work(
+        self, machine: str, wait: bool = True, words: tuple[str, ...] = QUICK_WORKER
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker on a machine of that name; ``words``: the module, and what it is told."""
         own = self.folder / machine
         settings = WorkerSettings(
             scheduler=self.address,
@@ -62,16 +67,17 @@ class Cluster:
             cache_size=1 << 30,
             locks=str(own / "locks"),
             unsafe=False,
+            environments_size=self.environments_size,
         )
-        process = self._start("worker", settings)
+        process = self._start(words, settings)
         if wait:
             assert process.stdout
             assert machine.encode() in process.stdout.readline()
         return process
 
-    def _start(self, kind, settings):
+    def _start(self, words, settings):
         process = subprocess.Popen(
-            [*_KIND, kind],
+            [sys.executable, "-m", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,

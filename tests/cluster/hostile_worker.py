@@ -10,7 +10,7 @@ import sys
 from distributed import Worker
 from distributed.protocol.serialize import Serialize, ToPickle
 
-from harness.cluster import errand, rules
+from harness.cluster import dask_task, rules
 from harness.cluster.rules import Facts
 from oracle import __version__
 
@@ -46,12 +46,12 @@ class Hostile(Worker):
 
 async def main():
     facts = Facts("", "hostile", __version__, ("3",), (), ())
-    errand.RUN[:] = [run]
+    dask_task.RUN[:] = [run]
     async with Hostile(
         ADDRESS,
         name="hostile:1-1",
         nthreads=1,
-        resources=rules.announced(facts),
+        resources=rules.list_announced_resources(facts),
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
     ) as worker:

@@ -1,19 +1,22 @@
 """Bytes for a token, and what a worker keeps of them."""
 
+import contextlib
 import hashlib
 import http.client
 import os
+import socket
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from harness.cluster import certificates, roles
-from harness.cluster.fetching import Cache, FetchError, Memory, Source
-from harness.cluster.records import Lying
-from harness.cluster.serving import BytesServer
+from harness.cluster import certificates, fetching, roles
+from harness.cluster.bytes_server import BytesServer
+from harness.cluster.fetching import ByteConnection, Cache, FetchError, Memory, Missing, Source
+from harness.cluster.records import ServedFile
 from harness.cluster.tls import Papers, papers
 from harness.errors import UsageError
 from tests.cluster.clusters import ROOT
@@ -24,12 +27,12 @@ def digest(data):
 
 
 def lying(folder, *contents):
-    """Files of these contents, as the porter is told of them."""
+    """Files of these contents, as the connector is told of them."""
     found = []
     for data in contents:
         path = folder / f"file-{len(data)}"
         path.write_bytes(data)
-        found.append(Lying(digest(data), str(path)))
+        found.append(ServedFile(digest(data), str(path)))
     return tuple(found)
 
 
@@ -39,22 +42,149 @@ def served():
         yield found
 
 
+@contextlib.contextmanager
+def source(served, token):
+    """A way to the bytes of a token."""
+    with closing(ByteConnection(served.address, None)) as connection:
+        yield Source(connection, token)
+
+
+def fetch(found, one, place):
+    found.fetch([Missing(one.sha256, place)])
+
+
+def bring(cache, found, one):
+    """Let a cache have a file, as for a unit."""
+    missing = cache.use([one.sha256])
+    found.fetch(missing)
+    cache.keep(missing)
+
+
 def test_a_token_opens_what_its_unit_names_until_it_is_taken_back(served, tmp_path):
     one, two = lying(tmp_path, b"one", b"three")
-    token, other = served.tokens.make([one]), served.tokens.make([two])
-    source = Source(served.address, token, None)
-    source.fetch(one.sha256, tmp_path / "own")
-    assert (tmp_path / "own").read_bytes() == b"one"
-    with pytest.raises(FetchError, match="403"):
-        source.fetch(two.sha256, tmp_path / "others")
-    assert not served.tokens.end(token)  # nobody said that it begins
-    with pytest.raises(FetchError, match="403"):
-        source.fetch(one.sha256, tmp_path / "late")
-    Source(served.address, other, None).begin()
-    assert served.tokens.end(other)
-    with pytest.raises(FetchError, match="403"):
-        Source(served.address, other, None).begin()
+    token, unused = served.tokens.make([one]), served.tokens.make([two])
+    with source(served, token) as found:
+        fetch(found, one, tmp_path / "own")
+        assert (tmp_path / "own").read_bytes() == b"one"
+        for wanted in ([two], [one, two]):
+            with pytest.raises(FetchError, match="403") as told:
+                found.fetch([Missing(each.sha256, tmp_path / "others") for each in wanted])
+            assert token not in str(told.value)
+        assert served.tokens.end(token)  # a worker had it in hand
+        with pytest.raises(FetchError, match="403"):
+            fetch(found, one, tmp_path / "late")
+    assert not served.tokens.end(unused)
+    with source(served, unused) as found, pytest.raises(FetchError, match="403"):
+        fetch(found, two, tmp_path / "late")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file-3", "file-5", "own"]
+
+
+def test_who_asks_for_what_a_token_does_not_open_has_not_begun(served, tmp_path):
+    one, two = lying(tmp_path, b"one", b"three")
+    token = served.tokens.make([one])
+    with source(served, token) as found, pytest.raises(FetchError, match="403"):
+        fetch(found, two, tmp_path / "others")
+    assert not served.tokens.end(token)
+
+
+@pytest.fixture
+def connections(monkeypatch):
+    """Count the connections that are made."""
+    made = []
+    plain = http.client.HTTPConnection.connect
+    monkeypatch.setattr(
+        http.client.HTTPConnection, "connect", lambda self: (made.append(1), plain(self))
+    )
+    return made
+
+
+def test_one_connection_serves_all_units_until_something_fails(served, tmp_path, connections):
+    files = lying(tmp_path, b"one", b"three", b"sixsix", b"")
+    with closing(ByteConnection(served.address, None)) as connection:
+        for _ in range(2):
+            found = Source(connection, served.tokens.make(files))
+            places = [tmp_path / f"own-{one.sha256}" for one in (*files, files[0])]
+            found.fetch(list(map(Missing, [one.sha256 for one in (*files, files[0])], places)))
+            assert [digest(path.read_bytes()) for path in places] == [
+                path.name.removeprefix("own-") for path in places
+            ]
+        assert len(connections) == 1
+        Path(files[0].path).write_bytes(b"changed since")
+        with pytest.raises(FetchError, match="other bytes"):
+            fetch(found, files[0], tmp_path / "again")
+        with pytest.raises(FetchError, match="403"):
+            found.fetch([Missing("0" * 64, tmp_path / "none")])
+        fetch(found, files[1], tmp_path / "again")
+        assert len(connections) == 3  # each failure ended one
+        Path(files[2].path).unlink()
+        with pytest.raises(FetchError, match="404"):
+            fetch(found, files[2], tmp_path / "none")
+
+
+def test_many_files_come_in_several_answers(served, tmp_path, monkeypatch):
+    files = lying(tmp_path, *(bytes(size) for size in range(250)))
+    asked = []
+    plain = ByteConnection.ask
+    monkeypatch.setattr(
+        ByteConnection,
+        "ask",
+        lambda self, token, names: (asked.append(len(names)), plain(self, token, names))[1],
+    )
+    with source(served, served.tokens.make(files)) as found:
+        found.fetch([Missing(one.sha256, tmp_path / one.sha256) for one in files])
+    assert asked == [100, 100, 50]
+    assert all(digest((tmp_path / one.sha256).read_bytes()) == one.sha256 for one in files)
+
+
+def test_a_server_that_has_hung_up_since_is_asked_again(served, tmp_path, connections):
+    (one,) = lying(tmp_path, b"one")
+    with source(served, served.tokens.make([one])) as found:
+        fetch(found, one, tmp_path / "own")
+        found._connection._connection.sock.shutdown(socket.SHUT_RDWR)  # as after a long rest
+        fetch(found, one, tmp_path / "again")
+        assert len(connections) == 2
+
+
+SENT = [
+    (["HTTP/1.1 200 OK", "File-Sizes: 3", "Content-Length: 3"], b"one", ""),
+    (["HTTP/1.1 200 OK", "File-Sizes: 3", "Content-Length: 3"], b"two", "other bytes"),
+    (["HTTP/1.1 200 OK", "File-Sizes: 3", "Content-Length: 3"], b"on", "less than it told"),
+    (["HTTP/1.1 200 OK", "File-Sizes: 9", "Content-Length: 3"], b"one", "less than it told"),
+    (["HTTP/1.1 200 OK", "File-Sizes: 9999", "Content-Length: 3"], b"one", "more than 1000"),
+    (["HTTP/1.1 200 OK", "File-Sizes: 1,2", "Content-Length: 3"], b"one", "how large"),
+    (["HTTP/1.1 200 OK", "File-Sizes: -3", "Content-Length: 3"], b"one", "how large"),
+    (["HTTP/1.1 200 OK", "File-Sizes: three", "Content-Length: 3"], b"one", "how large"),
+    (["HTTP/1.1 200 OK", "Content-Length: 3"], b"one", "how large"),
+    (["HTTP/1.1 500 No", "Content-Length: 0"], b"", "500"),
+    (["SSH-2.0-OpenSSH_9.2"], b"", "cannot be reached"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("head", "body", "said"), SENT)
+def test_what_a_server_may_send(tmp_path, head, body, said):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve():
+            asked, _ = listening.accept()
+            with asked:
+                asked.recv(4096)
+                asked.sendall("\r\n".join([*head, "", ""]).encode() + body)
+
+        Thread(target=serve, daemon=True).start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with closing(ByteConnection(address, None)) as connection:
+            found = Source(connection, "x" * 32)
+            with pytest.raises(FetchError, match=said) if said else contextlib.nullcontext():
+                found.fetch([Missing(digest(b"one"), tmp_path / "own")], 1000)
+    assert [path.name for path in tmp_path.iterdir()] == ([] if said else ["own"])
+
+
+def test_a_disk_that_takes_nothing_is_named(served, tmp_path):
+    (one,) = lying(tmp_path, b"one")
+    with source(served, served.tokens.make([one])) as found:
+        with pytest.raises(FetchError, match=r"cannot write into .*nowhere"):
+            fetch(found, one, tmp_path / "nowhere" / "own")
+        fetch(found, one, tmp_path / "own")
 
 
 @pytest.mark.parametrize(
@@ -70,37 +200,76 @@ def test_nothing_else_is_answered(served, path, tmp_path):
 def test_other_bytes_than_were_asked_for_are_none(served, tmp_path):
     (one,) = lying(tmp_path, b"one")
     Path(one.path).write_bytes(b"changed since")
-    source = Source(served.address, served.tokens.make([one]), None)
-    with pytest.raises(FetchError, match="other bytes"):
-        source.fetch(one.sha256, tmp_path / "own")
+    with (
+        source(served, served.tokens.make([one])) as found,
+        pytest.raises(FetchError, match="other bytes"),
+    ):
+        fetch(found, one, tmp_path / "own")
     assert not (tmp_path / "own").exists()
+
+
+def kept(cache):
+    """The sizes of the files that a cache keeps for the next units."""
+    return {path.stat().st_size for path in cache.folder.iterdir() if path.is_file()}
 
 
 def test_a_cache_keeps_what_was_used_last(served, tmp_path):
     files = lying(tmp_path, *(bytes(size) for size in (10, 20, 30)))
-    source = Source(served.address, served.tokens.make(files), None)
-    cache = Cache(tmp_path / "cache", 45)
-    cache.bring([files[0].sha256], source)
-    os.utime(cache.folder / files[0].sha256, (1, 1))
-    cache.bring([files[1].sha256], source)
-    os.utime(cache.folder / files[1].sha256, (2, 2))
-    cache.bring([files[0].sha256], source)  # used again
-    cache.bring([files[2].sha256], source)
-    assert {path.stat().st_size for path in cache.folder.iterdir()} == {10, 30}
+    token = served.tokens.make(files)
+    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+        for moment, number in enumerate((0, 1, 0), start=1):
+            bring(cache, found, files[number])
+            cache.clear()
+            os.utime(cache.folder / files[number].sha256, (moment, moment))
+        bring(cache, found, files[2])
+        assert kept(cache) == {10, 30}
+
+
+def test_what_one_worker_uses_stays_while_another_makes_room(served, tmp_path):
+    files = lying(tmp_path, bytes(30), bytes(40))
+    place = tmp_path / "cache"
+    with (
+        source(served, served.tokens.make(files)) as found,
+        closing(Cache(place, 45)) as cache,
+        closing(Cache(place, 45)) as other,
+    ):
+        bring(cache, found, files[0])
+        bring(other, found, files[1])
+        assert kept(cache) == {30, 40}  # more than it is to have, as long as both are used
+        (cache.folder / files[0].sha256).unlink()  # even so
+        assert (cache.in_use / files[0].sha256).stat().st_size == 30
+        for one in (cache, other):
+            one.clear()
+            assert not list(one.in_use.iterdir())
+        bring(cache, found, files[0])
+        assert kept(cache) == {30}
+
+
+def test_a_file_that_another_worker_removes_is_not_missed(served, tmp_path, monkeypatch):
+    files = lying(tmp_path, bytes(30))
+    token = served.tokens.make(files)
+    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+        gone = cache.folder / "gone"
+        listed = Path.iterdir
+        monkeypatch.setattr(Path, "iterdir", lambda folder: iter([gone, *listed(folder)]))
+        bring(cache, found, files[0])
+        assert (cache.in_use / files[0].sha256).stat().st_size == 30
 
 
 def test_a_file_of_the_cache_that_was_changed_is_fetched_again(served, tmp_path):
     (one,) = lying(tmp_path, b"one")
-    cache = Cache(tmp_path / "cache", 45)
-    (cache.folder / one.sha256).write_bytes(b"on a disk that breaks")
-    cache.bring([one.sha256], Source(served.address, served.tokens.make([one]), None))
-    assert (cache.folder / one.sha256).read_bytes() == b"one"
+    token = served.tokens.make([one])
+    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+        (cache.folder / one.sha256).write_bytes(b"on a disk that breaks")
+        bring(cache, found, one)
+        assert (cache.folder / one.sha256).read_bytes() == b"one"
+        assert (cache.in_use / one.sha256).read_bytes() == b"one"
 
 
 def test_case_files_lie_in_memory_and_are_gone_after_their_unit(served, tmp_path):
     (one,) = lying(tmp_path, b"secret")
-    with closing(Memory()) as memory:
-        memory.bring([one.sha256], Source(served.address, served.tokens.make([one]), None))
+    with source(served, served.tokens.make([one])) as found, closing(Memory()) as memory:
+        found.fetch(memory.places([one.sha256]))
         (kept,) = memory.folder.iterdir()
         assert kept.read_bytes() == b"secret"
         assert kept.is_relative_to("/dev/shm")
@@ -110,12 +279,15 @@ def test_case_files_lie_in_memory_and_are_gone_after_their_unit(served, tmp_path
 
 
 @pytest.mark.processes
-def test_of_a_worker_that_was_killed_nothing_stays_in_memory():
+def test_of_a_worker_that_was_killed_nothing_stays_in_memory(monkeypatch):
+    own = f"gtp-harness-test-{os.getpid()}-"  # else workers of other tests might clear it away
+    monkeypatch.setattr(fetching, "_ROOM", own)
     script = (
-        "from harness.cluster.fetching import Memory; m = Memory(); print(m.folder, flush=True)"
+        f"from harness.cluster import fetching; fetching._ROOM = {own!r}\n"
+        "m = fetching.Memory(); print(m.folder, flush=True); input()"
     )
     killed = subprocess.Popen(
-        [sys.executable, "-u", "-c", f"{script}; input()"],
+        [sys.executable, "-u", "-c", script],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -136,24 +308,25 @@ def test_with_tls_both_show_what_they_are(tmp_path):
     certificates.make(tmp_path / "foreign", 1)
     (one,) = lying(tmp_path, b"one")
     server = Papers(tmp_path / "own", roles.SERVER)
-    with closing(BytesServer("127.0.0.1", 0, server.listening())) as served:
+    with closing(BytesServer("127.0.0.1", 0, server.server_context())) as served:
         token = served.tokens.make([one])
 
-        def fetch(whose, role):
-            own = Papers(tmp_path / whose, role)
-            Source(served.address, token, own.asking()).fetch(one.sha256, tmp_path / "fetched")
+        def try_as(whose, role):
+            own = Papers(tmp_path / whose, role).client_context()
+            with closing(ByteConnection(served.address, own)) as connection:
+                fetch(Source(connection, token), one, tmp_path / "fetched")
 
-        fetch("own", roles.WORKER)
+        try_as("own", roles.WORKER)
         for whose, role in (("own", roles.SCHEDULER), ("foreign", roles.WORKER)):
             with pytest.raises(FetchError):
-                fetch(whose, role)
+                try_as(whose, role)
         with pytest.raises(FetchError, match="with TLS, or not"):
-            Source(served.address, token, None)
+            ByteConnection(served.address, None)
     another = Papers(tmp_path / "own", roles.WORKER)
-    with closing(BytesServer("127.0.0.1", 0, another.listening())) as served:
-        source = Source(served.address, "x" * 32, another.asking())
+    with closing(BytesServer("127.0.0.1", 0, another.server_context())) as served:
+        found = Source(ByteConnection(served.address, another.client_context()), "x" * 32)
         with pytest.raises(FetchError, match="no certificate of a server"):
-            source.begin()
+            fetch(found, one, tmp_path / "foreign")
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from fractions import Fraction
 import pytest
 
 from harness.cli import main
-from harness.cluster.carrier import Carrier
-from harness.cluster.records import PorterSettings
+from harness.cluster.dispatcher import Dispatcher
+from harness.cluster.records import ConnectorSettings
 from harness.cluster.rules import Facts
 from harness.errors import SandboxError
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
-from tests.cluster.clusters import ROOT, cluster, free_port
+from tests.cluster.clusters import LYING_WORKER, ROOT, cluster, free_port
 from tests.harness import small_class
-from tests.harness.small_class import CLASS
+from tests.harness.small_class import CLASS, Student
 from tests.harness.test_sandbox_boxes import needs
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
@@ -52,7 +52,7 @@ def settled(room, output="graded"):
 
 def remembered(ledger):
     number, _ = ledger.last_run()
-    return [one.basis for one in ledger.wanted(number)]
+    return [one.basis for one in ledger.list_planned(number)]
 
 
 def check_ledger(room, machines, output="graded"):
@@ -159,18 +159,18 @@ def test_a_scheduler_that_takes_anything_from_workers_is_refused(few, capfd):
     ("levels", "level"), [(["3", "1"], "3"), (["2", "off"], "2"), (["9", "1"], "1")]
 )
 def test_the_strongest_sandbox_of_a_worker_is_taken(levels, level):
-    carrier = Carrier(PorterSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0))
-    carrier.workers = tuple(Facts("", "one", "1", (one,), (), ()) for one in levels)
-    assert carrier.level("auto") == level
+    dispatcher = Dispatcher(ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0))
+    dispatcher.workers = tuple(Facts("", "one", "1", (one,), (), ()) for one in levels)
+    assert dispatcher.level("auto") == level
 
 
 @pytest.mark.quick
 def test_none_is_never_taken_by_itself():
-    carrier = Carrier(PorterSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0))
-    carrier.workers = (Facts("", "one", "1", ("off",), (), ()),)
+    dispatcher = Dispatcher(ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0))
+    dispatcher.workers = (Facts("", "one", "1", ("off",), (), ()),)
     with pytest.raises(SandboxError, match="no worker"):
-        carrier.level("auto")
-    assert carrier.level("off") == "off"  # but when it is asked for
+        dispatcher.level("auto")
+    assert dispatcher.level("off") == "off"  # but when it is asked for
 
 
 def test_with_certificates_and_not_without(few, tmp_path, capfd):
@@ -189,3 +189,19 @@ def test_with_certificates_and_not_without(few, tmp_path, capfd):
         assert grade(room, *words) in (OK, ATTENTION)
     assert sorted(marks(room).values()) == ["0", "28/5", "6", "7"]
     check_ledger(room, {"one"})
+
+
+def test_a_worker_that_lies_changes_no_mark(tmp_path, monkeypatch, capfd):
+    """What it said before a second opinion found it out is run again, too."""
+    needs(3)
+    monkeypatch.setattr("harness.cluster.rules.SECONDED", 2)  # a second opinion of a half
+    students = (*CLASS[:3], *(Student(f"Stu{n} Right", "return 2 * n", 7) for n in "abcde"))
+    room = small_class.make(tmp_path, students)
+    with cluster(tmp_path / "c", "one", "two") as found:
+        found.work("liar", words=LYING_WORKER)
+        assert grade(room, "--scheduler", found.address, "--no-images") in (OK, ATTENTION)
+    assert "liar is set aside" in capfd.readouterr().out
+    assert grade(room, "--no-images", output="alone") in (OK, ATTENTION)
+    assert marks(room) == marks(room, "alone")
+    assert settled(room) == settled(room, "alone")
+    check_ledger(room, {"one", "two"})

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from harness.cluster import lines, roles
-from harness.cluster.guarding import unasked
-from harness.cluster.portering import PorterProcess
-from harness.cluster.records import Back, Load, Lost, PorterSettings, Present
+from harness.cluster import json_lines, roles
+from harness.cluster.connector_link import ConnectorProcess
+from harness.cluster.message_filter import forbidden_operation
+from harness.cluster.records import ConnectorSettings, FinishedUnit, Load, LostUnit, PresentWorkers
 from harness.cluster.rules import Needs
 from harness.options import BoxLimits, Limits
 from harness.work.records import Environment, Folder, UnitSubmission, WorkUnit
@@ -52,14 +52,14 @@ print(pickle.loads(pickle.dumps(collections.OrderedDict(a=1))))
 """
 
 
-def wait_for(porter, kind, seconds=60):
+def wait_for(connector, kind, seconds=60):
     """Return the first news of a kind."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
-        for news in porter.hear(0.5):
+        for news in connector.receive(0.5):
             if isinstance(news, kind):
                 return news
-        assert porter.status is None, "the porter ended"
+        assert connector.status is None, "the connector ended"
     raise AssertionError(f"no news of {kind}")
 
 
@@ -76,18 +76,20 @@ def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
         )
         found.parts.append(hostile)
         assert hostile.stdout.readline() == b"ready\n"
-        porter = PorterProcess(PorterSettings(found.address, "", "127.0.0.1", 0))
+        connector = ConnectorProcess(ConnectorSettings(found.address, "", "127.0.0.1", 0))
         try:
-            (worker,) = wait_for(porter, Present).workers
+            (worker,) = wait_for(connector, PresentWorkers).workers
             needs = Needs(__version__, "3")
-            porter.send(Load("one", 1, UNIT, (), needs, (worker.address,)))
-            news = wait_for(porter, Back | Lost)
+            connector.send(Load("one", 1, UNIT, (), needs, (worker.address,)))
+            news = wait_for(connector, FinishedUnit | LostUnit)
             # What is no text is lost; of a text nobody has looked at what is in it.
-            assert isinstance(news, Back) is (way == "message")
-            porter.send(Load("two", 2, UNIT, (), needs, (worker.address,)))
-            assert wait_for(porter, Back | Lost).id == "two"  # both are still at work
+            assert isinstance(news, FinishedUnit) is (way == "message")
+            connector.send(Load("two", 2, UNIT, (), needs, (worker.address,)))
+            assert (
+                wait_for(connector, FinishedUnit | LostUnit).id == "two"
+            )  # both are still at work
         finally:
-            porter.close()
+            connector.close()
         assert found.scheduler.poll() is None
     assert not [path for path in marks.iterdir() if path.name != str(hostile.pid)]
 
@@ -121,9 +123,9 @@ def test_a_worker_may_ask_a_scheduler_for_little_and_other_workers_for_nothing()
     little = roles.at_scheduler(roles.WORKER)
     for operation in ("update-graph", "run_function", "broadcast", "register-client", "gather"):
         assert operation not in little
-        assert unasked({"op": operation}, little)
-        assert unasked(({"op": "task-finished"}, {"op": operation}), little)
-    assert not unasked([{"op": "task-finished"}, {"op": "heartbeat_worker"}], little)
+        assert forbidden_operation({"op": operation}, little)
+        assert forbidden_operation(({"op": "task-finished"}, {"op": operation}), little)
+    assert not forbidden_operation([{"op": "task-finished"}, {"op": "heartbeat_worker"}], little)
     assert roles.at_worker(roles.WORKER) == frozenset()
     assert roles.at_worker(roles.SCHEDULER) is None
     assert roles.at_scheduler(roles.SERVER) is None
@@ -147,5 +149,9 @@ def test_a_role_is_what_a_certificate_of_ours_says(subject, role):
 
 @pytest.mark.quick
 def test_news_are_the_same_after_a_journey():
-    for news in (Present(()), Back("1", "tcp://a", json.dumps("x\n")), Lost("1", "why", True)):
-        assert lines.read(lines.line(news)) == news
+    for news in (
+        PresentWorkers(()),
+        FinishedUnit("1", "tcp://a", json.dumps("x\n")),
+        LostUnit("1", "why", True),
+    ):
+        assert json_lines.read_news(json_lines.to_line(news)) == news

@@ -24,7 +24,7 @@ RIGHT, WRONG, NEITHER = told(Verdict.PASSED), told(Verdict.FAILED), told(Verdict
 def heard(*said):
     """What is believed after several say something, each on a machine."""
     opinions = Opinions()
-    return [opinions.hear(f"tcp://{machine}", machine, word) for machine, word in said]
+    return [opinions.add(f"tcp://{machine}", machine, word) for machine, word in said]
 
 
 def test_one_opinion_is_not_enough_and_two_that_agree_are():

@@ -20,14 +20,18 @@ FACTS = st.builds(
     tools=SOME,
     pythons=SOME,
     pace=st.floats(0.1, 10),
+    bases=SOME,
 )
-NEEDS = st.builds(Needs, version=NAMES, level=NAMES, tools=SOME, python=NAMES | st.just(""))
+NONE_OR_ONE = NAMES | st.just("")
+NEEDS = st.builds(
+    Needs, version=NAMES, level=NAMES, tools=SOME, python=NONE_OR_ONE, base=NONE_OR_ONE
+)
 
 
 @given(FACTS)
 def test_a_worker_is_the_same_after_it_was_announced(facts):
     name = f"{facts.machine}:12-ab"
-    assert rules.facts_of(facts.address, name, rules.announced(facts)) == facts
+    assert rules.facts_of(facts.address, name, rules.list_announced_resources(facts)) == facts
 
 
 @given(FACTS, NEEDS)
@@ -37,12 +41,14 @@ def test_it_fits_if_it_has_all_that_is_needed(facts, needs):
         facts.version == needs.version
         and needs.level in facts.levels
         and set(needs.tools) <= set(facts.tools)
-        and needs.python in (*facts.pythons, "")
+        and (needs.python in (*facts.pythons, "") or needs.base in facts.bases)
     )
     assert rules.fits(facts, needs) is expected
-    # And Dask, which compares resources, sees the same.
-    have, want = rules.announced(facts), rules.asked(needs)
-    assert all(have.get(name, 0) >= count for name, count in want.items()) is expected
+    assert bool(rules.missing(facts, needs)) is not expected
+    # And Dask, which compares resources, sees the same but for environments that can be sent.
+    have, want = rules.list_announced_resources(facts), rules.list_requested_resources(needs)
+    has_all = all(have.get(name, 0) >= count for name, count in want.items())
+    assert has_all if expected else not has_all or needs.base
 
 
 def test_a_worker_of_somebody_else_is_none():
@@ -64,8 +70,16 @@ def test_one_that_tells_nonsense_is_none_either(name, more):
     assert rules.facts_of("tcp://1", name, {"gtp-harness version 1": 1.0, **more}) is None
 
 
+@pytest.mark.parametrize(
+    ("pace", "taken"),
+    [(0.01, False), (0.24, False), (0.25, True), (1, True), (4, True), (4.1, False), (999, False)],
+)
+def test_a_worker_of_an_absurd_pace_gets_nothing(pace, taken):
+    assert (rules.wrong_with_pace(pace) == "") is taken
+
+
 def test_twice_as_many_are_on_the_way_as_there_are_workers():
-    assert [rules.room(3, count) for count in (0, 5, 6, 9)] == [6, 1, 0, 0]
+    assert [rules.count_free(3, count) for count in (0, 5, 6, 9)] == [6, 1, 0, 0]
 
 
 def test_what_was_never_tried_goes_first_and_then_the_earlier_one():
@@ -76,10 +90,10 @@ def test_what_was_never_tried_goes_first_and_then_the_earlier_one():
 def test_it_goes_to_another_machine_if_there_is_one():
     one, two = (Facts(f"tcp://{name}", name, "1", ("3",), (), ()) for name in ("one", "two"))
     needs = Needs("1", "3")
-    assert rules.places([one, two], needs, {"one"}) == [two]
-    assert rules.places([one], needs, {"one"}) == [one]
-    assert rules.places([one, two], needs, (), {"tcp://one"}) == [two]
-    assert rules.places([one, two], Needs("1", "2")) == []
+    assert rules.eligible_workers([one, two], needs, {"one"}) == [two]
+    assert rules.eligible_workers([one], needs, {"one"}) == [one]
+    assert rules.eligible_workers([one, two], needs, (), {"tcp://one"}) == [two]
+    assert rules.eligible_workers([one, two], Needs("1", "2")) == []
 
 
 def test_about_one_attempt_in_a_hundred_is_done_twice():

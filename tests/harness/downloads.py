@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.harness.archives import write_zip
+
 
 def canvas_name(
     sortable: str, user: int, attachment: int, file: str, late: bool = False, anonymous: str = ""
@@ -46,7 +48,5 @@ def write(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
 
 
 def zipped(path: Path, files: Iterable[tuple[str, bytes]]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files:
-            archive.writestr(name, content)
+    write_zip(path, files, zipfile.ZIP_DEFLATED)
     return path

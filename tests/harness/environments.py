@@ -1,9 +1,9 @@
 """Courses with a Python environment of their own, small enough to be built without a network."""
 
-import zipfile
 from pathlib import Path
 
 from tests.harness import small_class
+from tests.harness.archives import write_zip
 
 ENGINE = """\
 import os, sys
@@ -30,9 +30,7 @@ def write_wheel(folder: Path, name: str = "oldlib", version: str = "1.0") -> Non
         f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     files[f"{about}/RECORD"] = "".join(f"{file},,\n" for file in (*files, f"{about}/RECORD"))
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        for file, text in files.items():
-            wheel.writestr(file, text)
+    write_zip(folder / f"{name}-{version}-py3-none-any.whl", files.items())
 
 
 def declare(course: Path, **keys: str) -> None:

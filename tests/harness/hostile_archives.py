@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.harness import archives
+
 MIB = 1 << 20
 
 
 class Hostile(NamedTuple):
-    """An archive, and a part of the sentence it is refused with."""
+    """An archive, and the sentence it is refused with."""
 
     suffix: str
     make: Callable[[], bytes]
@@ -150,11 +152,7 @@ def extension_chain() -> bytes:
 
 
 def zipped(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries:
-            archive.writestr(name, content)
-    return buffer.getvalue()
+    return archives.zipped(entries, zipfile.ZIP_DEFLATED)
 
 
 def zip_of(mode: int) -> bytes:
@@ -210,6 +208,17 @@ def end_with(place: int, content: bytes) -> bytes:
     return bytes(data)
 
 
+def zip_unusual() -> bytes:
+    info = zipfile.ZipInfo("a/b")
+    info.compress_type = zipfile.ZIP_BZIP2
+    return zipped((info, b"x"))
+
+
+def zip_long_directory() -> bytes:
+    """A directory that says it is 4 GB long, less two bytes."""
+    return end_with(12, b"\xfe\xff\xff\xff")
+
+
 def zip_encrypted() -> bytes:
     data = bytearray(zipped(("a/b", b"secret")))
     data[data.index(b"PK\x01\x02") + 8] |= 1
@@ -241,155 +250,375 @@ def noise() -> bytes:
     return bytes(out)
 
 
-SELF = "it is a self-extracting zip archive, expected a .tgz"
+SELF = "it is a self-extracting zip archive, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip"
+# Those that take most of a second to make and to look at.
+LARGE = frozenset(["gzip-bomb", "xz-bomb", "many-members", "large"])
 ROSTER: dict[str, Hostile] = {
     # names that lead elsewhere
-    "dot-dot": Hostile(".tgz", names("a/../../evil"), "leads out of the folder"),
-    "dot-dot-first": Hostile(".tgz", names("../evil"), "leads out of the folder"),
-    "dot-dot-alone": Hostile(".tgz", names(".."), "leads out of the folder"),
-    "absolute": Hostile(".tgz", names("/tmp/evil"), "is absolute"),
-    "drive": Hostile(".tgz", names("C:/evil"), "is absolute"),
-    "backslashes": Hostile(".tgz", names("..\\evil"), "backslash"),
+    "dot-dot": Hostile(
+        ".tgz", names("a/../../evil"), "'a/../../evil': the name leads out of the folder"
+    ),
+    "dot-dot-first": Hostile(
+        ".tgz", names("../evil"), "'../evil': the name leads out of the folder"
+    ),
+    "dot-dot-alone": Hostile(".tgz", names(".."), "'..': the name leads out of the folder"),
+    "absolute": Hostile(".tgz", names("/tmp/evil"), "'/tmp/evil': the name is absolute"),
+    "drive": Hostile(".tgz", names("C:/evil"), "'C:/evil': the name is absolute"),
+    "backslashes": Hostile(
+        ".tgz", names("..\\evil"), "'..\\\\evil': the name has a backslash in it"
+    ),
     "long-name-dot-dot": Hostile(
         ".tgz",
         lambda: tgz(member("././@LongLink", b"../evil\0", b"L"), member("safe")),
-        "leads out of the folder",
+        "'../evil': the name leads out of the folder",
     ),
     "pax-dot-dot": Hostile(
-        ".tgz", lambda: tgz(pax(path="../evil"), member("safe")), "leads out of the folder"
+        ".tgz",
+        lambda: tgz(pax(path="../evil"), member("safe")),
+        "'../evil': the name leads out of the folder",
     ),
-    "zip-dot-dot": Hostile(".zip", lambda: zipped(("../evil", b"x")), "leads out of the folder"),
-    "zip-absolute": Hostile(".zip", lambda: zipped(("/evil", b"x")), "is absolute"),
+    "zip-dot-dot": Hostile(
+        ".zip", lambda: zipped(("../evil", b"x")), "'../evil': the name leads out of the folder"
+    ),
+    "zip-absolute": Hostile(
+        ".zip", lambda: zipped(("/evil", b"x")), "'/evil': the name is absolute"
+    ),
     # names that are no names
-    "newline": Hostile(".tgz", names("a/b\nc"), "control character"),
-    "escape": Hostile(".tgz", names("a/\x1b[2Jb"), "control character"),
-    "bidirectional": Hostile(".tgz", names("a/gpj.\u202eexe"), "bidirectional"),
-    "invisible": Hostile(".tgz", names("a/b\u200b.py"), "invisible"),
-    "line-separator": Hostile(".tgz", names("a/b\u2028c"), "line separator"),
-    "not-utf-8": Hostile(".tgz", names(b"a/caf\xe9"), "not UTF-8"),
-    "nameless": Hostile(".tgz", lambda: tgz(member("./")[:0] + member("")), "without a name"),
+    "newline": Hostile(
+        ".tgz", names("a/b\nc"), "'a/b\\nc': the name has a control character in it (U+000A)"
+    ),
+    "escape": Hostile(
+        ".tgz",
+        names("a/\x1b[2Jb"),
+        "'a/\\x1b[2Jb': the name has a control character in it (U+001B)",
+    ),
+    "bidirectional": Hostile(
+        ".tgz",
+        names("a/gpj.\u202eexe"),
+        "'a/gpj.\\u202eexe': the name has an invisible or bidirectional character in it (U+202E)",
+    ),
+    "invisible": Hostile(
+        ".tgz",
+        names("a/b\u200b.py"),
+        "'a/b\\u200b.py': the name has an invisible or bidirectional character in it (U+200B)",
+    ),
+    "line-separator": Hostile(
+        ".tgz", names("a/b\u2028c"), "'a/b\\u2028c': the name has a line separator in it (U+2028)"
+    ),
+    "not-utf-8": Hostile(
+        ".tgz",
+        names(b"a/caf\xe9"),
+        "'a/caf\\udce9': the name has a byte that is not UTF-8 in it (U+DCE9)",
+    ),
+    "nameless": Hostile(
+        ".tgz", lambda: tgz(member("./")[:0] + member("")), "a member without a name"
+    ),
+    "file-of-the-folder-s-own-name": Hostile(
+        ".tgz", lambda: tgz(member("."), member("a/b")), "'.': a file without a name"
+    ),
     "long-name": Hostile(
-        ".tgz", lambda: tgz(pax(path="a/" + "b" * 300), member("c")), "300 bytes"
+        ".tgz",
+        lambda: tgz(pax(path="a/" + "b" * 300), member("c")),
+        f"'a/{'b' * 198}…': a part of the name has 300 bytes; the limit is 255",
     ),
     "longest-name": Hostile(
         ".tgz",
         lambda: tgz(pax(path="/".join(["b" * 150] * 4)), member("c")),
-        "the name has 603 bytes; the limit is 512",
+        f"'{'b' * 150}/{'b' * 49}…': the name has 603 bytes; the limit is 512",
     ),
-    "deep": Hostile(".tgz", lambda: tgz(pax(path="a/" * 100 + "b"), member("c")), "deep"),
+    "deep": Hostile(
+        ".tgz",
+        lambda: tgz(pax(path="a/" * 100 + "b"), member("c")),
+        f"'{'a/' * 100}…': the folders are more than 16 deep",
+    ),
     # names that clash
-    "twice": Hostile(".tgz", names("a/b", "a/b"), "occurs twice"),
-    "case": Hostile(".tgz", names("a/Readme", "a/README"), "in case or Unicode form only"),
-    "folder-case": Hostile(".tgz", names("a/B/c", "a/b/d"), "in case or Unicode form only"),
-    "unicode-form": Hostile(
-        ".tgz", names("a/e\u0301", "a/\u00e9"), "in case or Unicode form only"
+    "twice": Hostile(".tgz", names("a/b", "a/b"), "'a/b': the name occurs twice"),
+    "case": Hostile(
+        ".tgz",
+        names("a/Readme", "a/README"),
+        "'a/README': the name differs from 'a/Readme' in case or Unicode form only",
     ),
-    "file-and-folder": Hostile(".tgz", names("a/b", "a/b/c"), "both a file and a folder"),
-    "folder-and-file": Hostile(".tgz", names("a/b/c", "a/b"), "both a file and a folder"),
+    "folder-case": Hostile(
+        ".tgz",
+        names("a/B/c", "a/b/d"),
+        "'a/b/d': the name differs from 'a/B' in case or Unicode form only",
+    ),
+    "unicode-form": Hostile(
+        ".tgz",
+        names("a/e\u0301", "a/\u00e9"),
+        "'a/é': the name differs from 'a/é' in case or Unicode form only",
+    ),
+    "file-and-folder": Hostile(
+        ".tgz", names("a/b", "a/b/c"), "'a/b/c': 'a/b' is both a file and a folder"
+    ),
+    "folder-and-file": Hostile(
+        ".tgz", names("a/b/c", "a/b"), "'a/b': the name is both a file and a folder"
+    ),
     "zip-twice": Hostile(
-        ".zip", lambda: zipped(("a/b", b"1"), ("a/B", b"2")), "in case or Unicode form only"
+        ".zip",
+        lambda: zipped(("a/b", b"1"), ("a/B", b"2")),
+        "'a/B': the name differs from 'a/b' in case or Unicode form only",
     ),
     # what is neither file nor folder
-    "symbolic-link": Hostile(".tgz", special(b"2", "/etc/passwd"), "symbolic link"),
-    "hard-link": Hostile(".tgz", special(b"1", "a/b"), "hard link"),
-    "link-then-file": Hostile(".tgz", with_link_then_file, "symbolic link"),
-    "character-device": Hostile(".tgz", special(b"3"), "device"),
-    "block-device": Hostile(".tgz", special(b"4"), "device"),
-    "pipe": Hostile(".tgz", special(b"6"), "named pipe"),
-    "sparse": Hostile(".tgz", special(b"S"), "sparse"),
-    "pax-sparse": Hostile(
-        ".tgz", lambda: tgz(pax(**{"GNU.sparse.major": "1"}), member("a/b")), "sparse"
+    "symbolic-link": Hostile(
+        ".tgz",
+        special(b"2", "/etc/passwd"),
+        "'a/special': a symbolic link: only files and folders are taken",
     ),
-    "unknown-kind": Hostile(".tgz", special(b"Z"), "unknown kind"),
-    "zip-link": Hostile(".zip", lambda: zip_of(0o120777), "symbolic link"),
-    "zip-device": Hostile(".zip", lambda: zip_of(0o020666), "device"),
+    "hard-link": Hostile(
+        ".tgz", special(b"1", "a/b"), "'a/special': a hard link: only files and folders are taken"
+    ),
+    "link-then-file": Hostile(
+        ".tgz", with_link_then_file, "'a/door': a symbolic link: only files and folders are taken"
+    ),
+    "character-device": Hostile(
+        ".tgz", special(b"3"), "'a/special': a device: only files and folders are taken"
+    ),
+    "block-device": Hostile(
+        ".tgz", special(b"4"), "'a/special': a device: only files and folders are taken"
+    ),
+    "pipe": Hostile(
+        ".tgz", special(b"6"), "'a/special': a named pipe: only files and folders are taken"
+    ),
+    "sparse": Hostile(
+        ".tgz", special(b"S"), "'a/special': a sparse file: only files and folders are taken"
+    ),
+    "pax-sparse": Hostile(
+        ".tgz",
+        lambda: tgz(pax(**{"GNU.sparse.major": "1"}), member("a/b")),
+        "'pax': a sparse file",
+    ),
+    "unknown-kind": Hostile(
+        ".tgz",
+        special(b"Z"),
+        "'a/special': a member of an unknown kind (b'Z'): only files and folders are taken",
+    ),
+    "zip-link": Hostile(
+        ".zip",
+        lambda: zip_of(0o120777),
+        "'a/special': a symbolic link: only files and folders are taken",
+    ),
+    "zip-device": Hostile(
+        ".zip",
+        lambda: zip_of(0o020666),
+        "'a/special': a device or the like: only files and folders are taken",
+    ),
     # too much of everything
-    "gzip-bomb": Hostile(".tgz", gzip_bomb, "as a zip bomb does"),
-    "xz-bomb": Hostile(".tar.xz", xz_bomb, "as a zip bomb does"),
-    "xz-hungry": Hostile(".tar.xz", xz_hungry, "needs more than the limit of"),
-    "zip-bomb": Hostile(".zip", zip_bomb, "as a zip bomb does"),
-    "zip-overlapping": Hostile(".zip", zip_overlapping, "another member's"),
-    "large": Hostile(".tgz", large, "it unpacks to more than the limit of 134,217,728 bytes"),
-    "many-members": Hostile(".tgz", many_members, "members"),
-    "long-name-bomb": Hostile(".tgz", long_name_bomb, "extended header of"),
-    "extension-chain": Hostile(".tgz", extension_chain, "extended headers before one"),
+    "gzip-bomb": Hostile(
+        ".tgz", gzip_bomb, "it unpacks to more than 100 times its size, as a zip bomb does"
+    ),
+    "xz-bomb": Hostile(
+        ".tar.xz", xz_bomb, "it unpacks to more than 100 times its size, as a zip bomb does"
+    ),
+    "xz-hungry": Hostile(
+        ".tar.xz", xz_hungry, "it needs more than the limit of 100,663,296 bytes to unpack"
+    ),
+    "zip-bomb": Hostile(
+        ".zip", zip_bomb, "it unpacks to more than 100 times its size, as a zip bomb does"
+    ),
+    "zip-overlapping": Hostile(
+        ".zip", zip_overlapping, "'a/one': its data is another member's too"
+    ),
+    "large": Hostile(
+        ".tgz",
+        large,
+        "it unpacks to more than the limit of 134,217,728 bytes: hand in your own "
+        "files, without virtual environments and what tools have made",
+    ),
+    "many-members": Hostile(
+        ".tgz",
+        many_members,
+        "it has more members than the limit of 10,000: hand in your own files, "
+        "without virtual environments and what tools have made",
+    ),
+    "long-name-bomb": Hostile(
+        ".tgz", long_name_bomb, "'././@LongLink': an extended header of 8,589,934,591 bytes"
+    ),
+    "extension-chain": Hostile(
+        ".tgz", extension_chain, "more than 4 extended headers before one member"
+    ),
     "huge-claim": Hostile(
-        ".tgz", lambda: tgz(header("a/b", size=b"\x80" + b"\0" * 3 + b"\x7f" * 8)), "cut off"
+        ".tgz",
+        lambda: tgz(header("a/b", size=b"\x80" + b"\0" * 3 + b"\x7f" * 8)),
+        "'a/b': the archive is cut off in the middle of this member",
     ),
     "big": Hostile(
-        ".tar", lambda: tar(member("a/b")) + bytes(33 * MIB), "; the limit is 33,554,432"
+        ".tar",
+        lambda: tar(member("a/b")) + bytes(33 * MIB),
+        "the archive has 34,605,056 bytes; the limit is 33,554,432",
     ),
     # what says one thing and is another
-    "zip-two-names": Hostile(".zip", zip_two_names, "another name"),
-    "zip-encrypted": Hostile(".zip", zip_encrypted, "encrypted"),
-    "zip-wrong-size": Hostile(".zip", zip_wrong_size, "size or CRC does not match"),
-    "zip-endless": Hostile(".zip", zip_endless_directory, "members"),
+    "zip-two-names": Hostile(
+        ".zip", zip_two_names, "'a/safe': it has another name in the archive's directory"
+    ),
+    "zip-encrypted": Hostile(".zip", zip_encrypted, "'a/b': it is encrypted"),
+    "zip-wrong-size": Hostile(
+        ".zip", zip_wrong_size, "'a/b': it is damaged: size or CRC does not match its header"
+    ),
+    "zip-endless": Hostile(
+        ".zip", zip_endless_directory, "it has 65,535 members; the limit is 10,000"
+    ),
     "zip-behind": Hostile(".zip", lambda: b"#!/bin/sh\n" + zipped(("a/b", b"x")), SELF),
     "zip-behind-program": Hostile(".exe", lambda: b"MZ\0" * 99 + zipped(("a/b", b"x")), SELF),
     "zip-behind-data": Hostile(
         ".zip",
         lambda: b"PK\3\4" + zipped(("a/b", b"x")),
-        "4 bytes come first, as in a self-extracting archive",
+        "4 bytes come first, as in a self-extracting archive: pack a plain .zip instead",
     ),
-    "zip-behind-member": Hostile(".zip", zip_hidden_member, "bytes come first, as in a self-extr"),
+    "zip-behind-member": Hostile(
+        ".zip",
+        zip_hidden_member,
+        "39 bytes come first, as in a self-extracting archive: pack a plain .zip instead",
+    ),
     "zip-before": Hostile(
         ".zip",
         lambda: zipped(("a/b", b"x")) + b"more",
         "there are 4 more bytes behind the end of the archive",
     ),
     "zip-cut-comment": Hostile(
-        ".zip", lambda: zipped(("a/b", b"x"))[:-1] + b"\1", "in the middle of the comment"
+        ".zip",
+        lambda: zipped(("a/b", b"x"))[:-1] + b"\1",
+        "it is cut off in the middle of the comment at its end",
     ),
     "zip-part": Hostile(
-        ".zip", lambda: end_with(4, b"\1"), "one part of a zip archive in several"
+        ".zip", lambda: end_with(4, b"\1"), "it is one part of a zip archive in several parts"
     ),
-    "zip-2-gib": Hostile(".zip", lambda: end_with(12, b"\xff" * 8), "ZIP64 format, for 2 GiB and"),
-    "zip-2-gib-member": Hostile(".zip", zip_large_member, "ZIP64 format, for 2 GiB and more"),
-    "zip-lost-directory": Hostile(".zip", lambda: end_with(16, b"\xfe"), "is not where it says"),
+    "zip-2-gib": Hostile(
+        ".zip",
+        lambda: end_with(12, b"\xff" * 8),
+        "it is in the ZIP64 format, for 2 GiB and more, which is not taken",
+    ),
+    "zip-2-gib-member": Hostile(
+        ".zip",
+        zip_large_member,
+        "'a/b': it is in the ZIP64 format, for 2 GiB and more, which is not taken",
+    ),
+    "zip-lost-directory": Hostile(
+        ".zip", lambda: end_with(16, b"\xfe"), "it is damaged: its directory is not where it says"
+    ),
     "two-archives": Hostile(
-        ".tar", lambda: tar(member("a/b")) + tar(member("../evil")), "behind the end"
+        ".tar",
+        lambda: tar(member("a/b")) + tar(member("../evil")),
+        "there is more data behind the end of the archive",
     ),
-    "folder-content": Hostile(".tgz", lambda: tgz(member("a", b"x", b"5")), "folder with content"),
+    "folder-content": Hostile(
+        ".tgz", lambda: tgz(member("a", b"x", b"5")), "'a': a folder with content of its own"
+    ),
     "negative-size": Hostile(
-        ".tgz", lambda: tgz(header("a/b", size=b"-0000000012\0")), "cannot be read"
+        ".tgz",
+        lambda: tgz(header("a/b", size=b"-0000000012\0")),
+        "'a/b': it is damaged: a number in a header cannot be read",
     ),
-    "pax-size": Hostile(".tgz", lambda: tgz(pax(size="-1"), member("a/b")), "not a number"),
-    "pax-nonsense": Hostile(".tgz", lambda: tgz(member("p", b"99 a=b\n", b"x")), "cannot be read"),
+    "pax-size": Hostile(
+        ".tgz",
+        lambda: tgz(pax(size="-1"), member("a/b")),
+        "'a/b': it is damaged: the size is not a number",
+    ),
+    "pax-nonsense": Hostile(
+        ".tgz",
+        lambda: tgz(member("p", b"99 a=b\n", b"x")),
+        "it is damaged: an extended header cannot be read",
+    ),
     "pax-no-length": Hostile(
-        ".tgz", lambda: tgz(member("p", b"x a=b\n", b"x")), "header cannot be read"
+        ".tgz",
+        lambda: tgz(member("p", b"x a=b\n", b"x")),
+        "it is damaged: an extended header cannot be read",
     ),
     "global-path": Hostile(
-        ".tgz", lambda: tgz(extended(b"g", path="b"), member("a/b")), "all members one name"
+        ".tgz",
+        lambda: tgz(extended(b"g", path="b"), member("a/b")),
+        "'pax': a header that gives all members one name or size",
+    ),
+    "long-name-alone": Hostile(
+        ".tgz",
+        lambda: tgz(member("a/b"), member("././@LongLink", b"c\0", b"L")),
+        "a long name that no member follows",
+    ),
+    "zip-folder-content": Hostile(
+        ".zip", lambda: zipped(("a/", b"x")), "'a/': a folder with content of its own"
+    ),
+    "zip-unusual": Hostile(".zip", zip_unusual, "'a/b': it is compressed in an unusual way (12)"),
+    "zip-long-directory": Hostile(
+        ".zip", zip_long_directory, "it is damaged: its directory is not where it says"
+    ),
+    "zip-more-members": Hostile(
+        ".zip",
+        lambda: end_with(8, bytes(4)),
+        "it is damaged: its directory is longer than its members allow",
+    ),
+    "zip-fewer-members": Hostile(
+        ".zip", lambda: end_with(8, b"\2\0\2\0"), "it is damaged: its directory cannot be read"
+    ),
+    "zip-lost-member": Hostile(
+        ".zip",
+        lambda: zipped(("a/b", b"x")).replace(b"PK\3\4", b"PK\3\5"),
+        "it is a file of an unknown kind, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
     ),
     # what is broken or nothing at all
-    "empty-file": Hostile(".tgz", lambda: b"", "an empty file"),
-    "empty-tar": Hostile(".tgz", tgz, "no files in it"),
-    "only-folders": Hostile(".tgz", lambda: tgz(header("a/", b"5")), "no files in it"),
-    "cut-gzip": Hostile(".tgz", lambda: cut(tgz(member("a/b", noise())), 0.5), "cut off"),
-    "cut-tar": Hostile(".tar", lambda: tar(member("a/b", noise()))[:3_000], "cut off"),
+    "empty-file": Hostile(
+        ".tgz", lambda: b"", "it is an empty file, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip"
+    ),
+    "empty-tar": Hostile(".tgz", tgz, "the archive has no files in it"),
+    "only-folders": Hostile(
+        ".tgz", lambda: tgz(header("a/", b"5")), "the archive has no files in it"
+    ),
+    "cut-gzip": Hostile(
+        ".tgz",
+        lambda: cut(tgz(member("a/b", noise())), 0.5),
+        "it is cut off in the middle of its compressed data",
+    ),
+    "cut-tar": Hostile(
+        ".tar",
+        lambda: tar(member("a/b", noise()))[:3_000],
+        "'a/b': the archive is cut off in the middle of this member",
+    ),
     "cut-xz": Hostile(
-        ".tar.xz", lambda: cut(lzma.compress(tar(member("a/b", noise()))), 0.5), "cut off"
+        ".tar.xz",
+        lambda: cut(lzma.compress(tar(member("a/b", noise()))), 0.5),
+        "it is cut off in the middle of its compressed data",
     ),
-    "cut-zip": Hostile(".zip", lambda: cut(zipped(("a/b", noise())), 0.5), "cut off"),
+    "cut-zip": Hostile(
+        ".zip",
+        lambda: cut(zipped(("a/b", noise())), 0.5),
+        "it is cut off: a zip archive has a directory at its end",
+    ),
     "damaged": Hostile(
-        ".tgz", lambda: tgz(member("a/b", noise()))[:-8] + b"\0" * 8, "data is damaged"
+        ".tgz",
+        lambda: tgz(member("a/b", noise()))[:-8] + b"\0" * 8,
+        "its compressed data is damaged (Error -3 while decompressing data: incorrect data check)",
     ),
-    "noise": Hostile(".tgz", noise, "unknown kind"),
-    "web-page": Hostile(".tgz", lambda: b"<!DOCTYPE html><p>Log in", "a web page"),
-    "rar": Hostile(".zip", lambda: b"Rar!\x1a\x07\x01\0" + noise(), "a RAR archive"),
-    "gzip-of-text": Hostile(".tgz", lambda: gzip.compress(b"hello\n" * 200), "cannot be read"),
+    "noise": Hostile(
+        ".tgz",
+        noise,
+        "it is a file of an unknown kind, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
+    ),
+    "web-page": Hostile(
+        ".tgz",
+        lambda: b"<!DOCTYPE html><p>Log in",
+        "it is a web page, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
+    ),
+    "rar": Hostile(
+        ".zip",
+        lambda: b"Rar!\x1a\x07\x01\0" + noise(),
+        "it is a RAR archive, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
+    ),
+    "gzip-of-text": Hostile(
+        ".tgz",
+        lambda: archives.compressed(b"hello\n" * 200),
+        "it is damaged: the header of a member cannot be read",
+    ),
 }
 
 
 def python_tar(entries: Iterable[tuple[str, bytes]], mode: str = "w:gz") -> bytes:
     """An honest archive, as Python's own module writes it."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+    buffer, is_gzip = io.BytesIO(), mode == "w:gz"
+    with tarfile.open(fileobj=buffer, mode="w" if is_gzip else mode) as archive:
         for name, content in entries:
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
+    return archives.compressed(buffer.getvalue()) if is_gzip else buffer.getvalue()
 
 
 if __name__ == "__main__":

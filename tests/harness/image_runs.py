@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cache
 
 from harness.assignments.assignment import find
-from harness.grading.attempts.images import image_of
+from harness.grading.attempts.variants import image_of
 from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.judging.mistaken import answers
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
@@ -18,7 +18,7 @@ from harness.specifications.truth import reply_of
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
 
-GOGUI = named("gogui")
+GOGUI = find_dialect("gogui")
 
 
 @cache

@@ -65,7 +65,7 @@ class InProcess:
                 return Trace(script, tuple(replies), Failure(kind, "It broke.", len(replies)))
         return Trace(script, tuple(replies))
 
-    def heard_again(self, script: Script) -> Trace:
+    def send_again(self, script: Script) -> Trace:
         self.renew()
         trace = self.answer(script)
         self.renew()

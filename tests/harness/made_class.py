@@ -46,7 +46,7 @@ from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
-from oracle.mistakes import named
+from oracle.mistakes import find_mistake
 from tests.harness.test_diagnosis import result_of
 
 # Would rename the page that shows it if it were not text there; and a formula.
@@ -161,7 +161,9 @@ def case(kind: str, name: str) -> CaseFile:
 def answered(kind: str, name: str, mistake: str) -> FileResult:
     """What an engine answers, with a mistake or (empty) with none."""
     engine = (
-        mutant_engine(named(mistake)) if mistake else specification("go-scoring").right_engine()
+        mutant_engine(find_mistake(mistake))
+        if mistake
+        else specification("go-scoring").right_engine()
     )
     found = result_of(case(kind, name), engine)
     return found._replace(name="Go1", version="1.0", seconds=0.125, cpu_seconds=0.1)
@@ -228,7 +230,7 @@ def marked(one: Submission, found: tuple[Attempt, ...], **more: object) -> Grade
     ]
     points = sum(part.points for part in parts)
     deduction = points / 5 if one.time and one.time > ASSIGNMENT.late.deadline else Fraction(0)
-    why = "It was handed in at 2024-05-18 01:30:00, 1 h 35 min after the deadline."
+    why = "It was submitted at 2024-05-18 01:30:00, 1 h 35 min after the deadline."
     marks = Marks(
         tuple(parts), deduction, why if deduction else "", points - deduction, Fraction(5)
     )
@@ -258,7 +260,7 @@ def _wrong() -> Graded:
     found = attempts("bob", "neutral-points-to-white")
     graded = marked(submission("bob", student("bob", "Bob Ünal", 2)), found)
     failures = sum(t.verdict is Verdict.FAILED for t in tests(found) if t.attempt.kind == PUBLIC)
-    sets = ((named("neutral-points-to-white"),),)
+    sets = ((find_mistake("neutral-points-to-white"),),)
     return graded._replace(diagnoses=(Diagnosis(sets, failures, failures),))
 
 
@@ -280,7 +282,7 @@ def _refused() -> Graded:
 
 def _absent() -> Graded:
     one = Submission("mia", (student("mia", "Mia Wallace", 13),), refused="nothing was handed in")
-    return nothing(one, "Nothing was handed in.")
+    return nothing(one, "Nothing was submitted.")
 
 
 def _unbuilt() -> Graded:
@@ -333,7 +335,7 @@ def _withheld() -> Graded:
     *rest, last = attempts("kim")
     last = last._replace(result=None, fault="the sandbox's server did not answer")
     one = submission("kim", student("kim", "Kim Wilde", 11))
-    note = "No mark yet: the harness broke in 1 case file."
+    note = "No mark yet: 1 case file with a harness error."
     return marked(one, (*rest, last), note=note, withheld=True)
 
 

@@ -28,7 +28,7 @@ from harness.generating.own.test_drafting import Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest, produce
 from harness.judging import mistaken
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
@@ -123,9 +123,9 @@ class InMemory:
 
     def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         with chdir(folder or "."):  # as a process of its own would be there
-            return self._heard(commands)
+            return self._hear(commands)
 
-    def _heard(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
+    def _hear(self, commands: tuple[str, ...]) -> tuple[Reply, ...]:
         if self._engine is None or commands[: len(self._said)] != self._said:
             self._go_back(commands)
         new = commands[len(self._said) :]
@@ -173,13 +173,13 @@ class WrongInMemory:
                 found[line] = found.get(line, 0) | 1 << place
         return found
 
-    def caught_by(self, cases: Sequence[CaseFile]) -> int:
+    def find_caught(self, cases: Sequence[CaseFile]) -> int:
         found = (lines for case in cases for lines in self._caught(case, -1).values())
         return reduce(or_, found, 0)
 
     def wrong(self, text: str) -> set[int]:
         right_one = self._specification.right_engine()
-        return mistaken.failing(_case(text), right_one, named("gogui"))
+        return mistaken.failing_lines(_case(text), right_one, find_dialect("gogui"))
 
 
 def _case(text: str) -> CaseFile:
@@ -189,10 +189,10 @@ def _case(text: str) -> CaseFile:
 def _failing(case: CaseFile, start: Callable[[], Any]) -> set[int]:
     """Return the lines of the tests that an engine fails, or at which it dies.
 
-    A new one goes on with the next set-up, as ``run --restart`` does.
+    A new one goes on with the next setup, as ``run --restart`` does.
     """
     failed: set[int] = set()
-    engine, judge = None, named("gogui")
+    engine, judge = None, find_dialect("gogui")
     for place, step in enumerate(case.steps):
         if engine is None and _name(step) == _name(case.steps[0]):
             engine = Dying(start)

@@ -385,7 +385,7 @@ def _breaking() -> Iterator[Real]:
 
     two = ("    def stones", "    def reset(self, size):\n        if size == 2: 1 / 0\n"
            "        return GtpConnection.reset(self, size)\n\n    def stones")  # fmt: skip
-    yield Real("crashes in the set-up of small boards", source(two), small)
+    yield Real("crashes in the setup of small boards", source(two), small)
     always = source(in_score("raise IndexError('list index out of range')"))
     yield Real("crashes at every test", always, lambda _: None)
     yield Real(

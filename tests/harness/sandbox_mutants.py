@@ -89,9 +89,9 @@ _STAY_ROOT = (
 
 # Not by the plan: what is in it is the control group's limit, too.
 _LOOK_AWAY = (
-    "import harness.sandbox.watch as w; exceeded = w.exceeded;"
-    " w.exceeded = lambda usage, limits:"
-    " exceeded(usage, limits._replace(memory=0, cpu=0.0, processes=0))"
+    "import harness.sandbox.watch as w; find = w.find_exceeded;"
+    " w.find_exceeded = lambda usage, limits:"
+    " find(usage, limits._replace(memory=0, cpu=0.0, processes=0))"
 )
 
 LAYERS: dict[tuple[str, int], Layer] = {

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from harness.options import BoxLimits
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import FileResult
 from harness.running import jobs
 from harness.running.file_runner import RunContext, run_file
@@ -79,7 +79,7 @@ def soak(runs: int, choice: str, rows: list[Row], seed: int = 1) -> Outcome:
 
 def _run(row: Row, case: str, sandbox: Sandbox | None, mark: str) -> FileResult:
     program = ("env", "-u", "PYTHONUNBUFFERED", sys.executable, str(ENGINES / row.engine) + ".py")
-    setting = RunContext((*program, mark), Options(limits=row.limits), named("gogui"))
+    setting = RunContext((*program, mark), Options(limits=row.limits), find_dialect("gogui"))
     if sandbox is not None:
         setting = setting._replace(launcher=sandbox.launcher)
     return run_file(casefile.read(case, "gogui"), setting)

@@ -20,6 +20,7 @@ class Spoilt(NamedTuple):
     said: str  # a part of what the first failing test, or the build, says
     failing: frozenset[str] = frozenset()  # the commands that fail; none: it cannot be built
     cases: str = "*.gtp"  # those that can show it
+    seconds: float = 1.0  # of CPU time for each call; programs in C are given whole ones
 
 
 def c(file: str, old: str, new: str, said: str, *failing: str, cases="*.gtp") -> Spoilt:
@@ -27,9 +28,11 @@ def c(file: str, old: str, new: str, said: str, *failing: str, cases="*.gtp") ->
     return Spoilt("gosensei", "gosensei", file, old, new, said, frozenset(failing), cases)
 
 
-def java(file: str, old: str, new: str, said: str, *failing: str, cases="board.gtp") -> Spoilt:
+def java(
+    file: str, old: str, new: str, said: str, *failing: str, cases="board.gtp", seconds=1.0
+) -> Spoilt:
     file = f"src/dsa/go/{file}"
-    return Spoilt("java-go", "go", file, old, new, said, frozenset(failing), cases)
+    return Spoilt("java-go", "go", file, old, new, said, frozenset(failing), cases, seconds)
 
 
 SENTENCES = ("eyes", "twoeyes", "eyespaces", "display")
@@ -55,13 +58,13 @@ SPOILT = {
     ),
     "endless loop": c(
         "goboard.c", "for (int a = 0; a < eyes; a++)", "for (int a = 0; a < eyes;)",
-        "gosensei -doubleeyes BOARD was ended after 1 s of processor time", "twoeyes",
+        "gosensei -doubleeyes BOARD was ended after 1 s of CPU time", "twoeyes",
         cases="twoeyes.gtp",
     ),
     "waits for somebody": c(
         "main.c", "   display_go_board(go_board);\n",
         "   display_go_board(go_board);\n   while (getchar() != 'q') {}\n",
-        "gosensei -eyes BOARD was ended after 1 s of processor time", "eyes",
+        "gosensei -eyes BOARD was ended after 1 s of CPU time", "eyes",
         cases="eyes.gtp",
     ),
     "column j for i": c(
@@ -107,7 +110,7 @@ SPOILT = {
     ),
     "no end of a fill": java(
         "Board.java", "} else if (!visited[nx][ny]) {", "} else {",
-        "did not return within 1 s", "is_legal", cases="legal.gtp",
+        "did not return within 0.1 s", "is_legal", cases="legal.gtp", seconds=0.1,
     ),
     "reads past column 0": java(
         "Board.java", "return x >= 0 && x < board.length", "return x >= -1 && x < board.length",

@@ -10,7 +10,7 @@ from harness.adapters.adapter import ADAPTERS
 from harness.adapters.inside.board_reading import BoardReader
 from harness.adapters.inside.go_board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
-from harness.adapters.inside.playing import alternating
+from harness.adapters.inside.playing import alternate
 from harness.adapters.inside.terminal_game import SIZE
 from harness.adapters.inside.typed_moves import Way
 from oracle.errors import IllegalMove
@@ -186,7 +186,7 @@ def test_turns_are_taken_and_the_end_stays_where_it_was(moves):
     moves = [(color, next(points) if point else None) for color, point in moves]
     while any(ends(moves)[:-1]):  # at a terminal nothing comes after the end
         moves = moves[:-1]
-    turns = alternating(moves)
+    turns = alternate(moves)
     assert [color for color, _ in turns] == ([B, W] * len(turns))[: len(turns)]
     assert [move for move in turns if move[1]] == [move for move in moves if move[1]]
     assert ends(turns)[:-1] == [False] * (len(turns) - 1)

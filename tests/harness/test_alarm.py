@@ -84,7 +84,7 @@ ROWS = [
 def test_when_it_stops(archives, found, stops):
     alarm = Alarm(archives)
     for number, one in enumerate(found):
-        alarm.hear(f"student{number}", str(number), one)
+        alarm.note(f"student{number}", str(number), one)
     if not stops:
         alarm.check("python3 Go1.py")
         return
@@ -96,20 +96,87 @@ def test_when_it_stops(archives, found, stops):
 def test_the_same_archive_counts_once():
     alarm = Alarm(8)
     for number in range(8):
-        alarm.hear(f"student{number}", "the same", LOGS[0])
+        alarm.note(f"student{number}", "the same", LOGS[0])
     alarm.check("python3 Go1.py")
 
 
 def test_what_is_shown():
     alarm = Alarm(2)
     for name in ("ada", "ben"):
-        alarm.hear(name, name, Trouble("x", "\x1b[2JNo module named 'numpy'", builds=True))
+        alarm.note(name, name, Trouble("x", "\x1b[2JNo module named 'numpy'", builds=True))
     with pytest.raises(ClassWideError) as raised:
         alarm.check("python3 Go1.py")
     told = str(raised.value)
     assert "command     python3 Go1.py" in told
     assert "lacks a package" in told
     assert "\x1b" not in told
+
+
+# Last words, and which hint they get.
+HINTS = [
+    (
+        "No module named 'numpy'",
+        "The Python that runs engines lacks a package, or the course folder does.",
+    ),
+    ("sh: 1: gawk: not found", "A program that the assignment needs is not installed here."),
+    (
+        "python3: can't open file 'Go1.py'",
+        "The assignment's command names a file that nobody submitted.",
+    ),
+    (
+        "[Errno 13] Permission denied: 'log'",
+        "Engines may not write or read where the course's files want to.",
+    ),
+    (
+        "[Errno 30] Read-only file system: 'log'",
+        "Engines may not write where the course's files want to.",
+    ),
+    (
+        "[Errno 2] No such file or directory: 'log'",
+        "A file of the course folder (--overlay) is missing, or cannot be written.",
+    ),
+]
+
+
+LOOK = [
+    "Look at the course folder (--overlay), at the programs and packages that the assignment"
+    " needs, and try one submission with gtp-harness check.",
+    "No mark was given. Results are kept; the same command continues with --go-on.",
+]
+
+
+@pytest.mark.parametrize(("words", "hint"), HINTS)
+def test_the_hint_that_last_words_get(words, hint):
+    lines = stopped(Trouble(words, words, builds=True))
+    assert lines[1:] == [
+        "  command     python3 Go1.py",
+        f"  last words  {words}",
+        "  example     ada",
+        "A reason that 2 submissions share is likely not the students' fault.",
+        hint,
+        *LOOK,
+    ]
+
+
+def test_without_a_hint_the_place_to_look_is_told_alone():
+    assert stopped(Trouble("x", "x", builds=True))[5:] == LOOK
+
+
+@pytest.mark.parametrize(("builds", "fails"), [(True, "start"), (False, "build")])
+def test_whether_they_do_not_build_or_do_not_start(builds, fails):
+    first, second, *_ = stopped(Trouble("x", "x", builds=builds))
+    assert first == f"the first 2 submissions do not {fails}, all for the same reason:"
+    assert ("python3 Go1.py" in second) is builds
+
+
+def stopped(found):
+    """Return the lines that tell why a grading stopped: two submissions failed alike."""
+    alarm = Alarm(2)
+    for name in ("ada", "ben"):
+        alarm.note(name, name, found)
+    with pytest.raises(ClassWideError) as raised:
+        alarm.check("python3 Go1.py")
+    return str(raised.value).splitlines()
 
 
 # --- the command ---

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.report.alike import ways
+from harness.report.failure_groups import ways
 from harness.report.file_view import view
 from harness.report.html.failure_ways import ways as cards
 from harness.vocabulary.wordings import lead_differs

@@ -12,7 +12,7 @@ from harness.grading.banking.anonymous import (
     BankPerson,
     NeutralNames,
     UnreadableError,
-    uncommented,
+    strip_comments,
 )
 
 ADA = BankPerson("Ada Lovelace", ("adalove", "1234567", "ada.lovelace@example.edu"))
@@ -20,7 +20,7 @@ MAX = BankPerson("Max Müller-Black", ("mmueller",))
 
 
 def clean(text: str, name: str = "a.py") -> str:
-    return uncommented({name: text.encode()}).get(name, b"(left out)").decode()
+    return strip_comments({name: text.encode()}).get(name, b"(left out)").decode()
 
 
 def renamed(text: str, *people: BankPerson, others: tuple[str, ...] = ()) -> str:

@@ -13,8 +13,8 @@ from harness.fuzzing.reply_judge import Expected
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion, statuses, suite
 from harness.reading.casefile import dialect_of
-from harness.reading.dialect import named
-from harness.reading.gathered import gather
+from harness.reading.dialect import find_dialect
+from harness.reading.named_case_files import gather
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
 from harness.verifying.records import FindingKind
@@ -152,7 +152,7 @@ def answered(text: str) -> Reply:
 
 
 def verdict(case: CaseFile, reply: Reply) -> Verdict:
-    return dialect_of(case, named("gogui")).verdict(case.steps[0].pattern, reply)
+    return dialect_of(case, find_dialect("gogui")).verdict(case.steps[0].pattern, reply)
 
 
 @pytest.mark.parametrize(("wanted", "said", "passes"), VERDICTS)
@@ -251,10 +251,21 @@ def test_answers_for_gtp(answers: str, gtp: str) -> None:
         ),
         ("play b a1\n#? [illegal move: x|0]", "x.gtp", 1, "found a choice with an illegal move"),
         ("?x\n= 1", "x.gtp", 1, "found the command '?x'"),
-        ("?a\n= 1\n?x\n= -1", "x.txt", 3, "found a test whose answer is '= -1', expected '= 1'"),
+        (
+            "?a\n= 1\n?x\n= -1",
+            "x.txt",
+            3,
+            "found a test whose answer is '= -1', expected '= 1':"
+            " GTP's files expect no error (--drop leaves it out)",
+        ),
         ("?7 x\n= 1", "x.txt", 1, "found the command '7 x'"),
         ("?x\n@(?P<a>b)\n= 1", "x.txt", 1, "found '(?P' in an expression"),
-        ("?x\n@a$\n= 1", "x.txt", 1, "found '$' in an expression"),
+        (
+            "?x\n@a$\n= 1",
+            "x.txt",
+            1,
+            "found '$' in an expression, expected what GTP's files read alike",
+        ),
     ],
 )
 def test_what_cannot_be_said(text: str, name: str, line: int, error: str) -> None:
@@ -374,7 +385,7 @@ def test_convert_writes_files_and_overwrites_none(
     assert "b.gtp:1: found an expectation that ends in *" in capsys.readouterr().err
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
     assert main(["convert", "--to", "txt", "--output", str(folder), str(case)]) == 2
-    assert "is there already; convert overwrites nothing" in capsys.readouterr().err
+    assert "already exists; convert overwrites nothing" in capsys.readouterr().err
     assert main(["convert", "--to", "gtp", str(case)]) == 2
     assert "found a file in this format already" in capsys.readouterr().err
     assert main(["convert", "--to", "gtp", str(folder / "a.txt")]) == 0

@@ -13,7 +13,7 @@ import pytest
 from harness.escaping import escape_controls, without_surrogates
 from harness.reading import casefile
 from harness.reading.casefile import dialect_of
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Outcome, Repeat, Reply, RunResult, Step
 from harness.report import gogui, html, json, junit, saved_failures, tap
 from harness.report.file_view import view
@@ -60,7 +60,7 @@ SAID = (
 
 def made_run() -> RunResult:
     case = casefile.parse(CASE, "zeros/public.txt")
-    dialect = dialect_of(case, named("gogui"))
+    dialect = dialect_of(case, find_dialect("gogui"))
     replies = tuple(answered(text)._replace(seconds=0.25) for text in SAID)
 
     def outcome(index: int, step: Step, reply: Reply) -> Outcome:

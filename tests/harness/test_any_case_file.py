@@ -11,7 +11,7 @@ from harness.errors import CaseError, UndecidedError
 from harness.escaping import escape_controls, without_surrogates
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, FileResult, Outcome, Reply, RunResult, Verdict
 from harness.report import gogui, json, junit, tap
 from harness.report.file_view import view
@@ -95,7 +95,7 @@ def answered(case: CaseFile, dialect: str, text: str, *, ok: bool) -> FileResult
     reply = Reply(ok, text, raw, 0.1)
     result = not_run(case)
     outcomes = tuple(judged(case, dialect, reply))
-    settled = named(dialect).settle_outcomes(case.steps, list(outcomes))
+    settled = find_dialect(dialect).settle_outcomes(case.steps, list(outcomes))
     return result._replace(outcomes=tuple(settled), replies=(reply,) * len(case.steps))
 
 
@@ -104,7 +104,7 @@ def judged(case: CaseFile, dialect: str, reply: Reply) -> Iterator[Outcome]:
     for index, step in enumerate(case.steps):
         if step.is_test:
             try:
-                verdict = named(dialect).verdict(step.pattern, reply)
+                verdict = find_dialect(dialect).verdict(step.pattern, reply)
             except UndecidedError:
                 verdict = Verdict.NOT_JUDGED
             yield Outcome(index, verdict, reply)

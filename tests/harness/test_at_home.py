@@ -21,7 +21,7 @@ from harness.reading import casefile
 from harness.report.context import Repeating
 from harness.report.views import Views
 from harness.shipped import folder
-from oracle.mistakes import named
+from oracle.mistakes import find_mistake
 from tests.harness.made_class import made_class, marked, student, submission
 from tests.harness.test_diagnosis import result_of
 
@@ -78,7 +78,7 @@ def lines_on_the_page(case_file: str) -> list[str]:
     """The command lines on the page of a student who fails a shipped case file."""
     assignment = find("go-scoring")
     case = casefile.read(str(folder() / "go-scoring" / case_file))
-    file = result_of(case, mutant_engine(named("neutral-points-to-white")))
+    file = result_of(case, mutant_engine(find_mistake("neutral-points-to-white")))
     found = (Attempt("me", PUBLIC, case_file, file),)
     graded = marked(submission("me", student("me", "Me", 1)), found)
     result = made_class()._replace(assignment=assignment, graded=(graded,))

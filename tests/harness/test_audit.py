@@ -144,6 +144,7 @@ BAD = "lead = 1"
 MOODY = "if not stones and random.random() < 0.1: lead += 1"
 STUDENTS = {"Ada Right": RIGHT, "Ben Subtle": SUBTLE, "Cyd Bad": BAD, "Dan Moody": MOODY}
 SUBTLE_KEY, SECONDS = "subtleben_101", "20"
+MANY = 25  # conversations with each engine
 
 
 def made(folder: Path, students: Mapping[str, str] = STUDENTS) -> Path:
@@ -198,7 +199,7 @@ def audited(tmp_path_factory):
     folder = made(tmp_path_factory.mktemp("audit"))
     assert main(words(folder)) == ExitCode.OK
     before = marks(folder)
-    with conversations(60):
+    with conversations(MANY):
         assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     return folder, before
 
@@ -226,7 +227,7 @@ def test_who_is_right_or_moody_is_not_accused(audited):
     for key in ("rightada_100", "moodydan_103"):
         found = audit_of(folder, key)
         assert found["wrong"] == []
-        assert (found["conversations"], found["trouble"]) == (60, "")
+        assert (found["conversations"], found["trouble"]) == (MANY, "")
 
 
 def test_who_is_known_to_be_wrong_is_not_looked_at(audited):
@@ -246,7 +247,7 @@ def test_what_was_audited_is_kept_and_not_done_twice(audited, capsys):
     assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     said = capsys.readouterr().out
     assert "3 submissions with nearly full marks, 0 to be audited" in said
-    told = f"audited and still wrong (no mark changes): subtleben: audit/{SUBTLE_KEY}/"
+    told = f"audited and still wrong (marks do not change): subtleben: audit/{SUBTLE_KEY}/"
     assert told in said
     assert main(words(folder)) == ExitCode.OK
     assert document(folder)["audits"] == before
@@ -274,7 +275,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
 
 
 def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited, tmp_path):
-    """Ctrl-C in a long audit: the marks are written, and the same command goes on."""
+    """Ctrl-C in a long audit: the marks are written, and the same command continues."""
     folder = made(tmp_path, {"Ada Right": RIGHT})
     command = [sys.executable, "-m", "harness.cli", "grade", *words(folder, "--audit", "100")]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, bufsize=1) as process:
@@ -285,7 +286,7 @@ def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited, tmp_path):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERRUPTED
-    assert "The marks are written, and what was audited is kept: the same command goes on." in said
+    assert "The marks and the audit's results are kept; the same command continues." in said
     assert "Traceback" not in said
     assert b"rightada" in marks(folder)["marks.csv"].lower()
 
@@ -293,7 +294,7 @@ def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited, tmp_path):
 @pytest.mark.parametrize(
     ("more", "change", "said"),
     [
-        (["--marks-only"], "", "--marks-only runs nothing, and --audit runs engines"),
+        (["--marks-only"], "", "--marks-only runs nothing, but --audit runs engines"),
         ([], 'specification = "go-scoring"', "--audit needs an assignment with a specification"),
     ],
 )

@@ -72,9 +72,9 @@ def test_only_what_is_true_of_the_submission_as_it_is_now_is_known(tmp_path):
     }.items():
         saved_audits.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
         assert saved_audits.read(tmp_path, key) == one
-    assert saved_audits.known(tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")) == (
-        AUDITED,
-    )
+    assert saved_audits.load_known(
+        tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")
+    ) == (AUDITED,)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"submission": 1}', "\xff"])

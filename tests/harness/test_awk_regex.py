@@ -5,6 +5,7 @@ import pytest
 from harness.errors import PatternError
 from harness.reading.pattern import read_gnugo, searcher
 from tests.harness import random_patterns
+from tests.harness.ascii_classes import ASCII, CLASSES
 
 MATCHES = [
     ("A1", ["A1"], ["xA1", "A1x", ""]),
@@ -19,6 +20,8 @@ MATCHES = [
     ("[[a]", ["[", "a"], ["b"]),
     ("[a\\]]", ["]"], ["\\"]),
     ("\\<b\\>", ["b"], ["bb"]),
+    ("a\\.+", ["a.", "a.."], ["a", "a+"]),
+    ("\\`a\\'", ["a"], ["ab", "ba"]),
     ("a\\yb", [], ["ab", "a b"]),
     ("\\d", ["d"], ["1"]),
     ("\\w\\s\\.", ["a ."], ["ax."]),
@@ -45,11 +48,30 @@ def test_searches_as_awk(expression: str, found: list[str], missed: list[str]) -
     assert [text for text in [*found, *missed] if searches(text)] == found
 
 
+SETS = [
+    *((f"[[:{name}:]]", members) for name, members in CLASSES.items()),
+    ("\\w", f"{CLASSES['alnum']}_"),
+    ("\\s", CLASSES["space"]),
+]
+
+
+@pytest.mark.parametrize(("expression", "members"), SETS)
+def test_the_members_of_a_class(expression: str, members: str) -> None:
+    searches = searcher(expression)
+    assert {one for one in ASCII if searches(one)} == set(members)
+
+
+@pytest.mark.parametrize("letter", ["w", "s"])
+def test_a_capital_means_all_others(letter: str) -> None:
+    those, others = searcher(f"\\{letter}"), searcher(f"\\{letter.upper()}")
+    assert all(bool(those(one)) is not bool(others(one)) for one in ASCII)
+
+
 REFUSED = [
     ("(", r"a '\(' that is not closed"),
     ("[a", r"a '\[' that is not closed"),
-    ("a{2,1}", "not a number of repetitions"),
-    ("a{}", "not a number of repetitions"),
+    ("a{2,1}", r"found '\{2,1\}', which is not a number of repetitions"),
+    ("a{}", r"found '\{\}', which is not a number of repetitions"),
     ("[b-a]", "ends before it begins"),
     ("[a-c-e]", "right behind another"),
     ("[[:foo:]]", "not a class of characters"),
@@ -57,6 +79,9 @@ REFUSED = [
     ("a$*", "a repetition behind an anchor"),
     ("a\\y*", "a repetition behind an anchor"),
     ("a\\134", "cannot be used here"),
+    ("a{99999}", r"'\{99999\}', which is too many repetitions"),
+    ("[[:alpha]", r"a '\[' that is not closed"),
+    ("[[.a]", r"a '\[' that is not closed"),
 ]
 
 

@@ -65,11 +65,12 @@ STUDENTS = {
     "Kim Kepler": engine("lead = -lead"),
 }
 NOT_TAKEN = {
-    "rightada_100": "no test tells it from a right engine",
-    "diracdan_103": "it dies for its surroundings: ModuleNotFoundError: No module named 'numpypy'",
+    "rightada_100": "it passes every test",
+    "diracdan_103": "it crashes because of its environment:"
+    " ModuleNotFoundError: No module named 'numpypy'",
     "eulereve_104": "it does not start",
     "fermatfay_105": "it differs only in commands that do not count",
-    "hilberthal_107": "it answers otherwise when it is run again, without names and comments",
+    "hilberthal_107": "it answers differently when rerun without names and comments",
 }
 
 
@@ -129,7 +130,7 @@ def test_one_of_each_behaviour_is_taken(bank):
     assert all("in public area.gtp:5" in one.sentence for one in found.entries)
     assert found.left_out == {
         **{why.partition(":")[0]: 1 for why in NOT_TAKEN.values()},
-        "it dies for its surroundings": 2,
+        "it crashes because of its environment": 2,
         **{one: 1 for one in found.left_out if one.startswith("same behaviour as")},
     }
     assert sum(found.left_out.values()) + len(found.entries) == len(STUDENTS)
@@ -141,7 +142,7 @@ def test_why_others_are_not_is_told_by_key(graded, tmp_path, capsys):
     for key, why in NOT_TAKEN.items():
         assert f"  not {key}: {why}\n" in said
     assert re.search(r"not (babbageben_101|curiecyd_102): same behaviour as 0\d\n", said)
-    assert "not gaussgus_106: it dies for its surroundings: FileNotFoundError" in said
+    assert "not gaussgus_106: it crashes because of its environment: FileNotFoundError" in said
 
 
 def test_nobody_is_named(bank):
@@ -180,7 +181,7 @@ def test_the_bank_measures_tests(bank, graded, capsys):
     said = capsys.readouterr().out
     assert f"{one}  " in said
     assert "3 of 3 engines caught" in said
-    assert re.search(rf"Catches nobody \(1\):\n  {other}:1 ", said)
+    assert re.search(rf"Catches nothing \(1\):\n  {other}:1 ", said)
     assert "kill rate" not in said
 
 

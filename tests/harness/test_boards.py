@@ -7,7 +7,7 @@ import pytest
 from harness.judging.board_replay import boards
 from harness.records import Exchange
 from harness.specifications import EVERYONES
-from harness.vocabulary.board_kinds import GO, GOMOKU
+from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of
 
@@ -37,6 +37,11 @@ KNOWN = [
         [*START, "play b b2", "play w C1"],
         drawn(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
         id="moves",
+    ),
+    pytest.param(
+        [*START, "black b2", "white C1"],
+        drawn(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
+        id="moves of GTP 1",
     ),
     pytest.param(
         [*START, "play w a1", "play b a2", "play black b1"],
@@ -129,6 +134,10 @@ UNKNOWN = [
     pytest.param([*START, ("kgs-genmove_cleanup b", "= nonsense")], id="cleanup"),
     pytest.param(["boardsize 99"], id="no such board"),
     pytest.param([*START, "loadsgf missing.sgf"], id="a record that is not there"),
+    pytest.param([*START, "gogui-setup x A1"], id="a stone of no color set up"),
+    pytest.param([*START, "gogui-setup b A1 w"], id="a stone without a point set up"),
+    pytest.param(["gogui-setup b A1"], id="a stone on no board"),
+    pytest.param([*START, "policy_moves", "play b pass"], id="a pass in Gomoku"),
 ]
 
 
@@ -138,6 +147,20 @@ def test_unknown(lines):
 
 
 SURROUNDED = [*START, "play w a1", "play b a2", "play b b1"]
+
+
+def test_a_fixed_board_is_known_before_any_command():
+    fixed = BoardKind(size=3, is_fixed=True)
+    assert board_at_end(["play b b2"], board=fixed) == drawn(
+        " . . . ", " .(X). ", " . . . ", caption="last move: B B2"
+    )
+    assert board_at_end(["play b b2"], board=GO) is None
+
+
+def test_passes_of_a_game_record_are_moves(tmp_path):
+    (tmp_path / "a.sgf").write_text("(;GM[1]FF[4]SZ[3];B[bb];W[])")
+    found = board_at_end(["loadsgf a.sgf"], str(tmp_path / "case.gtp"))
+    assert found == drawn(" . . . ", " . X . ", " . . . ", caption="last move: W pass")
 
 
 def test_gomoku_has_no_captures():
@@ -172,6 +195,15 @@ def test_game_records_are_looked_up_from_the_case_file(tmp_path):
     assert board_at_end(["loadsgf games/a.sgf 3"], case) == before_third
     assert board_at_end(["loadsgf games/a.sgf", "undo"], case) == before_third
     assert board_at_end(["loadsgf games/a.sgf", "clear_board"], case) is not None
+
+
+def test_boards_are_looked_up_from_the_case_file(tmp_path):
+    (tmp_path / "boards").mkdir()
+    (tmp_path / "boards" / "a.txt").write_text("0 0 2\n0 0 0\n1 0 0\n")
+    lines = [*START, "play b b2", "load_board boards/a.txt"]
+    found = board_at_end(lines, str(tmp_path / "case.gtp"))
+    assert found == drawn(" . . O ", " . . . ", " X . . ")
+    assert board_at_end(lines, "elsewhere.gtp") is None
 
 
 def test_only_the_steps_asked_for():

@@ -13,7 +13,7 @@ from harness.assignments import assignment, build_steps, workspace
 from harness.assignments.assignment import BuildSteps
 from harness.assignments.build_steps import build
 from harness.errors import SandboxError, UsageError
-from harness.sandbox import folders, levels
+from harness.sandbox import levels, untrusted_folders
 from tests.harness.test_sandbox_boxes import needs
 
 pytestmark = pytest.mark.processes
@@ -234,7 +234,7 @@ def test_whatever_is_left_is_a_build_like_another(program, python, stage, sandbo
     built = build(wanted, stage, sandbox)
     assert built == (True, "", "")
     room = stage.parent
-    folders.remove(str(room))
+    untrusted_folders.remove(str(room))
     assert not room.exists()
 
 

@@ -135,6 +135,19 @@ def test_unusual_bytes_in_a_comment_leave_the_rest_as_it_is() -> None:
     assert casefile.parse(text, "x.gtp").steps[1].pattern is not None
 
 
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        (" \x01\x08boardsize 9\x1b\x00 ", "boardsize 9"),
+        ("boardsize 9\u00a0", "boardsize 9\u00a0"),
+        ("\u3000boardsize 9 ", "\u3000boardsize 9"),
+        ("\x85boardsize 9\t", "\x85boardsize 9"),
+    ],
+)
+def test_the_ends_of_a_line_lose_what_java_trims(line: str, command: str) -> None:
+    assert steps(line.encode()) == [(1, command, -1, command, False)]
+
+
 def test_a_file_of_commands_may_have_empty_lines(tmp_path: Path) -> None:
     path = tmp_path / "before.gtp"
     path.write_bytes(b"\n  \nkomi\t0\n\n# a comment\n  #? [0]\n  boardsize 9  \n\n")
@@ -171,4 +184,9 @@ UNFOLLOWED = [
 @pytest.mark.parametrize(("line", "unfollowed"), UNFOLLOWED)
 def test_what_must_not_be_followed(line: str, unfollowed: bool) -> None:
     case = casefile.parse(line.encode(), "x.gtp")
-    assert protocol_facts.unfollowed(case.steps, STANDARD) == [unfollowed]
+    assert protocol_facts.find_awaited(case.steps, STANDARD) == [unfollowed]
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/dev/zero", "a device"), ("/dev/null", None)])
+def test_what_has_no_end_is_not_read(path: str, kind: str | None) -> None:
+    assert casefile._endless(path) == kind

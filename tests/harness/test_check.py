@@ -171,8 +171,8 @@ def test_the_receipt_fits_the_archive_and_stands_in_the_log(course, sandbox):
     names = [path.name for path in folder.iterdir() if path.name != "presubmission.log"]
     files = receipt.digests_in(folder, names)
     with with_python(assignment.find(str(small_one))) as found:
-        expected = receipt.made(found, files)
-    assert receipt.found_in(log) == expected
+        expected = receipt.make_receipt(found, files)
+    assert receipt.find_receipt(log) == expected
 
 
 # --- wrong ones
@@ -318,7 +318,7 @@ def test_an_engine_that_only_hangs_is_waited_for_three_times(course, sandbox):
     done = check(home, "--assignment", small_and_many(course, 8), "--jobs", "1")
     assert done.returncode == 2
     assert done.stdout.count("did not answer '10 score' within 1 s") == 1
-    assert done.stdout.count("the engine broke in the same way") == 2 + 4
+    assert done.stdout.count("the same engine failure as before") == 2 + 4
     assert done.stdout.count("Not run: the engine had hung in 3 files before.") == 1
     assert "the engine breaks in 8 of 8 files" in done.stdout
 
@@ -369,7 +369,7 @@ def test_an_archive_as_real_classes_hand_them_in(course, sandbox):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--assignment is needed: go-scoring, gomoku-policy, gomoku-rules"),
+        ([], "give --assignment: go-scoring, gomoku-policy, gomoku-rules"),
         (["--assignment", "chess"], "there is no assignment 'chess'"),
         (["--assignment", "java-go"], "there is no folder go here"),
         (["nothing", "--assignment", "go-scoring"], "there is no nothing"),

@@ -10,12 +10,12 @@ from harness.grading.attempts import test_results as results
 from harness.grading.exports import writing as exports
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks.common_errors import common_errors
-from harness.grading.records import Attempt
+from harness.grading.records import Attempt, Newcomer, Student
 from harness.records import Diagnosis, Verdict
 from harness.report.html import card as cards_of
 from harness.report.views import Views
 from harness.specifications import specification
-from oracle.mistakes import named
+from oracle.mistakes import find_mistake
 from tests.harness.made_class import (
     PLACE,
     attempts,
@@ -27,7 +27,7 @@ from tests.harness.made_class import (
 )
 from tests.harness.test_html_pages import Page
 
-KOMI, WHITE = named("komi-ignored"), named("neutral-points-to-white")
+KOMI, WHITE = find_mistake("komi-ignored"), find_mistake("neutral-points-to-white")
 
 
 def of(**mistakes: str):
@@ -110,9 +110,19 @@ def test_equal_wrong_answers_are_headed_by_what_their_test_is_about():
     assert "2 of you answered “Black leads by 2” here. Right is “White leads by 1”." in text
 
 
+def test_who_is_new_in_a_group_and_has_no_mark_is_named():
+    ada = Newcomer(Student("ada", "Ada <Right>"), "duo")
+    text = Page(page_of(made_class()._replace(unmarked=(ada,)))).text
+    told = "Ada <Right> is new in duo, whose mark was given before: Ada <Right> gets one when its"
+    assert f"1 student without a mark yet{told} change is accepted" in text
+    assert "without a mark" not in Page(page_of(made_class())).text
+
+
 def page_of(result) -> str:
     views = Views(specification("go-scoring"), PLACE)
-    seen = {one.submission.key: tuple(exports._seen(one, views)) for one in result.graded}
+    seen = {
+        one.submission.key: tuple(exports._summarize_cases(one, views)) for one in result.graded
+    }
     return "".join(class_page(result, [], seen))
 
 
@@ -148,9 +158,9 @@ def test_both_runs_are_told_with_what_they_cost_and_what_they_judge_otherwise(fo
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("hal", ["The engine broke: died", "KeyError: (0, 4)", "not sent:", "=10 B+25"]),
+        ("hal", ["Engine failure: died", "KeyError: (0, 4)", "not sent:", "=10 B+25"]),
         ("gus", ["It does not build", "expected ';' before", "Nothing was run."]),
-        ("kim", ["The harness broke", "the sandbox's server did not answer", "mark withheld"]),
+        ("kim", ["Harness error", "the sandbox's server did not answer", "mark withheld"]),
         ("ivy", ["Near a limit", "30 s are the limit"]),
         ("fay", ["Nothing was graded", "the name leads out of the folder"]),
         ("bob", ["private · 125 ms wall time", "100 ms CPU time", "Go1 1.0"]),

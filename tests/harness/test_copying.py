@@ -73,6 +73,16 @@ def test_another_user_gets_what_all_may_read(
     assert {os.path.relpath(target / name, target) for name in given} == names(target)
 
 
+def test_what_is_shut_to_others_counts_as_well(source: str) -> None:
+    before = folder_copies.measure(source)
+    Path(source, "shut", "more").write_bytes(b"x" * 50_000)
+    after = folder_copies.measure(source)
+    assert before is not None
+    assert after is not None
+    assert after.files == before.files + 1
+    assert after.used >= before.used + 50_000
+
+
 def test_it_can_be_stopped(source: str, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from harness.records import Pattern
 from harness.report.board_evidence import evidence
-from harness.report.counting import counted
 from harness.report.html.board_drawing import board
+from harness.report.miscounted_points import find_explaining_points
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.vertex import vertex
@@ -70,20 +70,20 @@ SAME = """
     ],
 )  # fmt: skip
 def test_counted(diagram, right, answer, black, white):
-    found = counted(pattern(right), answer, marks(diagram))
+    found = find_explaining_points(pattern(right), answer, marks(diagram))
     assert tuple(" ".join(map(vertex, points)) for points in found) == (black, white)
 
 
 def test_what_must_not_come_says_nothing_of_what_is_right():
-    assert counted(pattern("0", negated=True), "B+2", marks(TWO)) == ((), ())
-    assert counted(None, "B+2", marks(TWO)) == ((), ())
+    assert find_explaining_points(pattern("0", negated=True), "B+2", marks(TWO)) == ((), ())
+    assert find_explaining_points(None, "B+2", marks(TWO)) == ((), ())
 
 
 def test_of_very_many_regions_none_is_named():
     many = {(2 * row, 0): "n" for row in range(11)}
-    assert counted(pattern("0"), "B+11", many) == ((), ())
+    assert find_explaining_points(pattern("0"), "B+11", many) == ((), ())
     few = {(2 * row, 0): "n" for row in range(10)}
-    assert len(counted(pattern("0"), "B+10", few)[0]) == 10
+    assert len(find_explaining_points(pattern("0"), "B+10", few)[0]) == 10
 
 
 @given(
@@ -93,7 +93,7 @@ def test_of_very_many_regions_none_is_named():
 def test_what_is_named_makes_the_answer_and_nothing_else_does(neutral, more):
     """By all sets of points without a neighbor outside: those are the unions of regions."""
     answer = f"B+{more}" if more > 0 else f"W+{-more}" if more else "0"
-    found = counted(pattern("0"), answer, dict.fromkeys(neutral, "n"))
+    found = find_explaining_points(pattern("0"), answer, dict.fromkeys(neutral, "n"))
     points = sorted(neutral)
     whole = [
         some

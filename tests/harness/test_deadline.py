@@ -100,7 +100,7 @@ def test_what_needs_none_is_quick_with_the_longest_reply(expression):
 def elsewhere(monkeypatch):
     """Count what is not matched in this process."""
     asked = []
-    monkeypatch.setattr(matchers, "asked", lambda question: bool(asked.append(question)))
+    monkeypatch.setattr(matchers, "ask", lambda question: bool(asked.append(question)))
     return asked
 
 
@@ -217,7 +217,7 @@ def test_the_other_process_answers_as_this_one(expression, text):
     compiled = re.compile(expression, re.ASCII)
     for how in ("fullmatch", "search"):
         here = getattr(compiled, how)(text) is not None
-        assert matchers.asked([5.0, expression, compiled.flags, how, text]) is here
+        assert matchers.ask([5.0, expression, compiled.flags, how, text]) is here
 
 
 # --- threads ---

@@ -235,9 +235,9 @@ def test_a_refusal_that_says_all_is_well_is_compared_as_one():
 def test_a_conversation_is_followed(tmp_path):
     state = ConversationState(declared(tmp_path, NOGO))
     for line in ("boardsize 3", "policy pattern", "play b a1", "play w B2"):
-        state.hear(line)
-    state.hear("play b b2", refused=True)
-    state.hear("genmove b", chosen="c3")
+        state.observe(line)
+    state.observe("play b b2", refused=True)
+    state.observe("genmove b", chosen="c3")
     assert state.size == (3, 3)
     assert [(move.color, move.place) for move in state.moves] == [
         ("b", (0, 0)),
@@ -246,9 +246,9 @@ def test_a_conversation_is_followed(tmp_path):
     ]
     assert (state.turn, state.other) == ("w", "b")
     assert state.as_move("genmove w", "a2") == "play w a2"
-    state.hear("genmove w", chosen="resign")
+    state.observe("genmove w", chosen="resign")
     assert len(state.moves) == 3
-    state.hear("clear_board")
+    state.observe("clear_board")
     assert (state.moves, state.turn, state.size) == ([], "b", (3, 3))
 
 

@@ -6,14 +6,15 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.cli import main
-from harness.judging import diagnosis, mistaken
+from harness.judging import diagnosis, mistaken, mutant_replay
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import Diagnosis, Failure, FailureKind, FileResult, Outcome, Verdict
 from harness.report.markup import escape
 from harness.running.file_runner import not_run
@@ -21,15 +22,15 @@ from harness.running.runs import run
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
-from oracle.mistakes import named as mistake_named
+from oracle.mistakes import find_mistake as mistake_named
 
 CASES = Path(__file__).parents[2] / "cases"
 SETTLED = [one for one in MISTAKES.values() if not one.is_open]
 
 
-def diagnose(files):
+def diagnose(files, memory=None):
     """The diagnosis of files of one assignment, None if there is none."""
-    found = diagnoses(files)
+    found = diagnoses(files, memory)
     assert len(found) <= 1
     return found[0] if found else None
 
@@ -55,13 +56,17 @@ def result_of(case, engine, change=lambda step, reply: reply):
         reply = change(step, reply_of(raw))
         replies.append(reply)
         if step.is_test:
-            verdict = named("gogui").verdict(step.pattern, reply)
+            verdict = find_dialect("gogui").verdict(step.pattern, reply)
             outcomes.append(Outcome(index, verdict, reply))
     rest = [one for one in not_run(case).outcomes if one.step >= len(replies)]
     replies += [None] * (len(case.steps) - len(replies))
     return not_run(case)._replace(
         outcomes=(*outcomes, *rest), replies=tuple(replies), failures=(failure,) if failure else ()
     )
+
+
+# What mutants answered to the cases that ship, of all tests: as grading remembers it for a class.
+REMEMBERED = {}
 
 
 @cache
@@ -71,13 +76,21 @@ def public(assignment):
     return [case for case in shipped(assignment) if Path(case.path).parent == folder]
 
 
-@pytest.mark.parametrize("name", [one.name for one in SETTLED])
-@pytest.mark.parametrize("cases", [public, pytest.param(shipped, marks=pytest.mark.long(0.2))])
+NAMES = [one.name for one in SETTLED]
+# Every third with all cases, which take long; the others so in the slow tier.
+BY_ALL_CASES = [
+    pytest.param(shipped, name, marks=pytest.mark.slow if place % 3 else pytest.mark.long(0.2))
+    for place, name in enumerate(NAMES)
+]
+
+
+@pytest.mark.parametrize(("cases", "name"), [*((public, name) for name in NAMES), *BY_ALL_CASES])
 def test_the_right_mistake_is_named_and_no_other(cases, name):
     """The public cases alone tell every two mistakes apart, and so do all together."""
     mistake = MISTAKES[name]
     engine = mistaken.mutant_engine
-    found = diagnose([result_of(case, engine(mistake)) for case in cases(mistake.assignment)])
+    files = [result_of(case, engine(mistake)) for case in cases(mistake.assignment)]
+    found = diagnose(files, REMEMBERED)
     assert found is not None
     assert names(found) == [name]
 
@@ -86,6 +99,7 @@ def test_the_right_mistake_is_named_and_no_other(cases, name):
     "name", ["captures-as-in-go", "genmove-does-not-place", "never-resigns", "exactly-five"]
 )
 @pytest.mark.parametrize("seed", [1, 7])
+@pytest.mark.long(0.5)
 def test_random_moves_may_be_others(name, seed):
     engines = [
         mistaken_engine(MISTAKES[name], seed=seed, playouts=0) for _ in shipped("gomoku-rules")
@@ -103,6 +117,7 @@ def test_the_right_engine_is_not_diagnosed(assignment):
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.long(0.4)
 def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
     """So that a slip in the bank itself does not pass for a crash of the mistaken program."""
     for one in MISTAKES.values():
@@ -275,6 +290,7 @@ def told(found):
     return found and [{one.name for one in chosen} for chosen in found.sets]
 
 
+@pytest.mark.long(0.3)
 @pytest.mark.parametrize(
     "drawn",
     [
@@ -294,9 +310,8 @@ def told(found):
 def test_the_smallest_set_is_named(drawn):
     mistakes = mixed(drawn)
     assignment = mistakes[0].assignment
-    found = diagnose(
-        [result_of(case, mistaken.mutant(mistakes, assignment)) for case in shipped(assignment)]
-    )
+    mutants = [mistaken.mutant(mistakes, assignment) for _ in shipped(assignment)]
+    found = diagnose(list(map(result_of, shipped(assignment), mutants)), REMEMBERED)
     assert told(found) == [set(drawn.split())]
     assert found.failures == found.total
 
@@ -335,7 +350,7 @@ def test_where_six_or_more_mistakes_fit_nothing_is_said():
     fit = [
         one.name
         for one in specification("go-scoring").mistakes
-        if mistaken.failing(case, mistaken.mutant_engine(one), named("gogui"))
+        if mistaken.failing_lines(case, mistaken.mutant_engine(one), find_dialect("gogui"))
     ]
     assert len(fit) > diagnosis.TOO_MANY
     answers = {}
@@ -347,6 +362,7 @@ def test_where_six_or_more_mistakes_fit_nothing_is_said():
         assert (found is None) is (len(alike) >= diagnosis.TOO_MANY), alike
 
 
+@pytest.mark.long(1)
 def test_a_mistake_beside_one_that_the_bank_does_not_have():
     """Most failures are explained; the others show nothing that speaks against it."""
     strange = []
@@ -367,6 +383,7 @@ def test_a_mistake_beside_one_that_the_bank_does_not_have():
     assert f"{found.failures} of {found.total} failures explained" in str(found)
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("answer", ["maybe", "?!", ""])
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
@@ -486,3 +503,30 @@ def test_a_run_without_failures_does_not_even_look(neutral):
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert right.returncode == 0, right.stderr
+
+
+@pytest.mark.parametrize(("failed", "bits"), [(1, 0), (2, 0b001), (4, 0b100), (5, 0)])
+def test_failures_of_a_part_are_counted_from_its_first_step(failed, bits):
+    """A file is cut where its engine was started anew."""
+    outcome = SimpleNamespace(step=failed, verdict=Verdict.FAILED)
+    part = SimpleNamespace(first=2, failure=None, file=SimpleNamespace(outcomes=(outcome,)))
+    assert diagnosis._find_failed(part, 3) == bits
+
+
+def test_only_an_engine_that_makes_moves_is_followed():
+    def made(_session, _words):
+        return "a1"
+
+    moves, answers = SimpleNamespace(commands={"genmove": made}), SimpleNamespace(commands={})
+    for engine in (moves, answers):
+        mutant_replay.follow(engine, [])
+    assert moves.commands["genmove"] is not made
+    assert answers.commands == {}
+
+
+def test_files_that_tell_nothing_are_of_the_only_assignment(monkeypatch):
+    one, two = (SimpleNamespace(key=key, relatives=()) for key in ("one", "two"))
+    ones, twos, nobodys = (SimpleNamespace(case=case) for case in ([one], [two], []))
+    monkeypatch.setattr(diagnosis, "specifications_of", lambda case: case)
+    assert [*diagnosis._by_assignment([ones, nobodys])] == [(one, [ones, nobodys])]
+    assert [*diagnosis._by_assignment([ones, twos, nobodys])] == [(one, [ones]), (two, [twos])]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reading.expectation import shown
+from harness.reading.expectation import put_in_words
 from harness.records import Pattern, Reply
 from harness.report.difference import difference
 
@@ -93,7 +93,7 @@ def test_an_error_in_the_very_words_expected_is_told_from_an_answer():
 def test_nothing_is_lost_whatever_is_compared(expected, got):
     found = difference(pattern(expected), reply(got))
     assert "".join(text for text, _ in found.got) == got
-    told = shown(pattern(expected), got).words
+    told = put_in_words(pattern(expected), got).words
     assert "".join(text for text, _ in found.expected) == told
 
 

@@ -22,8 +22,8 @@ from tests.harness.gogui_model import GoguiRegress
 from tests.harness.test_gogui_parity import judged
 
 TESTS = Path(__file__).parents[1]
-ERROR = "An error that nobody expected fails the run."
-REFUSED = "A bad case file is refused before anything of it is run."
+ERROR = "An unexpected error fails the run."
+REFUSED = "A bad case file is refused before any of it is run."
 
 # Each point of the list, by its first sentence, and the tests that show it.
 POINTS = {
@@ -57,26 +57,26 @@ POINTS = {
         "harness/test_differences.py::test_marks_of_unicode",
         "harness/test_casefile.py::test_bytes_go_out_as_they_came_in",
     ],
-    "Folders and cases that ship are taken.": [
+    "Folders and cases that ship can be run.": [
         "harness/test_suite.py::test_names",
         "harness/test_shipped.py::test_names",
     ],
-    "A suite is looked up beside itself, too.": [
+    "Names in a suite are also looked up beside the suite": [
         "harness/test_suite.py::test_names",
         "harness/test_suite.py::test_errors",
     ],
-    "Files run side by side.": [
+    "Files run in parallel.": [
         "harness/test_run_command.py::test_the_lines_of_one_job_are_those_of_several",
         "harness/test_runs.py::test_the_order_is_that_of_the_names",
     ],
-    "Relative programs are those of the place where you are.": [
+    "Relative programs are relative to the current folder": [
         "harness/test_session.py::test_a_relative_program_is_one_of_here",
         "harness/test_session.py::test_gnugo",
     ],
     "PROGRAM is split as a shell splits it.": [
         "harness/test_session.py::test_a_command_is_split_but_given_to_no_shell",
     ],
-    "What an engine says besides its replies is a warning.": [
+    "Engine output besides replies is a warning.": [
         "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
     ],
     "Silence after `quit` is not an error.": [
@@ -86,7 +86,7 @@ POINTS = {
     "Control characters are escaped.": [
         "harness/test_gogui_lines.py::test_lines",
     ],
-    "CPU time that makes no sense is 0.": [
+    "CPU time that makes no sense is 0": [
         "harness/test_broken_engines.py::test_an_absurd_computing_time_is_none",
     ],
     "A terminal gets a report.": [
@@ -99,7 +99,7 @@ POINTS = {
     "A `--config` file may have comments.": [
         "harness/test_run_command.py::test_config_files_are_as_gogui_reads_them",
     ],
-    "There are more exit statuses.": [
+    "There are more exit statuses": [
         "harness/test_run_command.py::test_interrupted",
         "harness/test_run_command.py::test_streams_that_take_nothing",
     ],

@@ -171,9 +171,9 @@ def test_python_overrides_it(ready):
 
 def test_the_requirements_decide_which_environment_it_is(course):
     place = assignment.find(str(course / "counting"))
-    first = python.declared(place)
+    first = python.find_declared_environment(place)
     (course / "counting" / "requirements.txt").write_text(environments.REQUIREMENTS + "# other\n")
-    second = python.declared(place)
+    second = python.find_declared_environment(place)
     assert first.base == second.base
     assert first.name != second.name
 
@@ -190,10 +190,10 @@ def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
 
 def test_a_receipt_names_it():
     made = receipt.Receipt("a", "1.0", "0" * 64, "1" * 64, "Python 3.11.7 with numpy 1.23.5")
-    assert receipt.found_in(receipt.lines(made)) == made
-    assert "run by Python 3.11.7 with numpy 1.23.5." in receipt.compared(made, made)
+    assert receipt.find_receipt(receipt.lines(made)) == made
+    assert "run by Python 3.11.7 with numpy 1.23.5." in receipt.compare_receipt(made, made)
     old = made._replace(python="")
-    assert receipt.found_in([*receipt.lines(old), "The log ends here."]) == old
+    assert receipt.find_receipt([*receipt.lines(old), "The log ends here."]) == old
 
 
 # --- at every level of sandbox, and where a program is fuzzed
@@ -360,7 +360,10 @@ def test_python3_of_a_command_is_never_the_harnesss_own(tmp_path, monkeypatch):
     program = assignment.find("go-scoring").start(tmp_path)[0].split()[0]
     assert Path(program).is_absolute()
     assert not Path(program).is_relative_to(sys.prefix)
-    assert interpreters.asked(program).packages != interpreters.asked(sys.executable).packages
+    assert (
+        interpreters.inspect_python(program).packages
+        != interpreters.inspect_python(sys.executable).packages
+    )
 
 
 def test_where_there_is_no_other_the_record_says_so(monkeypatch):

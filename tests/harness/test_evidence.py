@@ -122,7 +122,7 @@ def test_a_full_board_is_small(size):
 
 
 def test_the_moves_of_a_view_lead_to_its_position():
-    """Stepping begins where the set-up does, and captures are told."""
+    """Stepping begins where the setup does, and captures are told."""
     lines = [
         *(Line(text) for text in ("boardsize 5", "clear_board", "play w a1", "play b a2")),
         Line("play b b1"),

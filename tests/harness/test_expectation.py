@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.reading.expectation import EMPTY, examples, in_words, is_literal, shown
+from harness.reading.expectation import EMPTY, examples, in_words, is_literal, put_in_words
 from harness.reading.pattern import matcher
 from harness.records import Pattern
 
@@ -28,6 +28,8 @@ TABLE = [
     ("C3|D4|E5", "C3 or D4 or E5"),
     ("C3|D4|E5|F6|G7|H8", "C3 or D4 or E5 or F6 or G7 or H8"),
     ("C3|D4|E5|F6|G7|H8|J9", "one of 7 answers, such as C3"),
+    ("a" * 30 + "|" + "b" * 30, "a" * 30 + " or " + "b" * 30),
+    ("a" * 30 + "|" + "b" * 31, "one of 2 answers, such as " + "a" * 30),
     ("a" * 40 + "|" + "b" * 40, "one of 2 answers, such as " + "a" * 40),
     ("(?i)Win a1", "Win a1 (upper or lower case)"),
     ("(?i)(a1|b2)", "a1 or b2 (upper or lower case)"),
@@ -59,6 +61,8 @@ TABLE = [
     (r"a1\s+b1", "a1 b1"),
     ("^a1$", "a1"),
     ("a{3}b{1,2}", "aaab or aaabb"),
+    ("a{64}", "a" * 64),
+    ("a{65}", "an answer that matches the pattern a{65}"),
     (".", "any single character"),
     (".*", "any answer"),
     (".+", "any answer that is not empty"),
@@ -118,7 +122,7 @@ def test_without_an_expression_any_answer_will_do():
     ],
 )
 def test_the_nearest_answer_is_compared(text, near, example, told):
-    found = shown(pattern(text), near)
+    found = put_in_words(pattern(text), near)
     assert (found.example, str(found)) == (example, told)
 
 

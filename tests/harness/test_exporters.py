@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import described, main
+from harness.cli import command_data, main
 from harness.cli.grade import command_line
 from harness.errors import UsageError
 from harness.grading.exports import exporters, writing
@@ -97,8 +97,8 @@ def test_a_sheet_is_filled_in_by_a_row(more, columns):
     assert re.fullmatch(rf"{known},[\d.]+", lines[1])
     assert lines[2] == "nobody,7"
     assert "1 row of list.csv without a submission." in notes
-    assert not [*writing.left_behind(more / "out", written)]
-    assert [*writing.left_behind(more / "out", ())] == [more / "out" / "school.csv"]
+    assert not [*writing.find_stale(more / "out", written)]
+    assert [*writing.find_stale(more / "out", ())] == [more / "out" / "school.csv"]
 
 
 def test_a_sheet_is_tried_before_the_grading(more):
@@ -112,7 +112,7 @@ def test_the_command_line_has_its_options(more, capsys):
     shown = " ".join(capsys.readouterr().out.split())
     assert "--school-list FILE a list of the school" in shown
     assert "--school-columns A,B its columns" in shown
-    (grade,) = (one for one in described.commands() if one.name == "grade")
+    (grade,) = (one for one in command_data.commands() if one.name == "grade")
     assert "--school-list" in {name for option in grade.options for name in option.names}
     words = ["x", "--assignment", "go-scoring", "--school-columns"]
     assert command_line().parse_args([*words, "p, q"]).school_columns == ("p", "q")

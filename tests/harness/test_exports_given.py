@@ -9,7 +9,7 @@ import pytest
 
 from harness.grading.exports import writing as exports
 from harness.grading.exports.writing import Downloaded
-from harness.grading.records import GivenMark, counting, decimal
+from harness.grading.records import GivenMark, counting_mark, decimal
 from tests.harness.made_class import CANVAS, MOODLE, made_class
 
 WHY = "seen <b>in person</b>"
@@ -128,8 +128,8 @@ def test_the_teachers_pages_say_which_were_given(files):
 def test_what_counts():
     marks = made_class().graded[0].marks
     given = GivenMark("ada", Fraction(1), "why")
-    assert counting(marks, None) is marks
-    counts = counting(marks, given)
+    assert counting_mark(marks, None) is marks
+    counts = counting_mark(marks, given)
     assert (counts.total, counts.of, counts.parts) == (1, marks.of, marks.parts)
-    counts = counting(marks._replace(withheld=True), given)
+    counts = counting_mark(marks._replace(withheld=True), given)
     assert (counts.total, counts.parts, counts.withheld) == (1, (), False)

@@ -125,7 +125,7 @@ def test_a_student_reads_why_an_answer_is_wrong(pages):
         (
             "hal",
             [
-                "The engine broke: died",
+                "Engine failure: died",
                 "KeyError: (0, 4)",
                 "✗ a terminal's transcript",
                 "is no transcript.",

@@ -12,6 +12,7 @@ import io
 import json
 import re
 import zipfile
+from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
@@ -41,7 +42,7 @@ from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
-from oracle.mistakes import named
+from oracle.mistakes import find_mistake
 from tests.harness.made_class import (
     MOODLE,
     PLACE,
@@ -129,7 +130,7 @@ def _with_words(graded: Graded) -> Graded:
     *parts, last = graded.marks.parts
     last = last._replace(reason=word("REASON"))
     consolation = PartMark("does not run", last.points * 0, last.of * 0, word("REASON"))
-    mistakes = (named("komi-twice"),)
+    mistakes = (find_mistake("komi-twice"),)
     return graded._replace(
         marks=graded.marks._replace(parts=(*parts, last, consolation)),
         diagnoses=(Diagnosis((mistakes,), 3, 3),),
@@ -225,7 +226,7 @@ play w a7
 @pytest.mark.parametrize("visible_", VISIBLE)
 def test_the_oracles_reason_and_board_are_private_too(visible_, tmp_path):
     case = casefile.parse(SECRET_CASE, "secret.gtp")
-    file = result_of(case, mutant_engine(named("neutral-points-to-white")))
+    file = result_of(case, mutant_engine(find_mistake("neutral-points-to-white")))
     seen = Views(specification("go-scoring"), PLACE).of(file, "secret.gtp")
     (reason,), (board,) = seen.reasons.values(), seen.boards.values()
     assert "W+1.5" in reason
@@ -359,3 +360,25 @@ def test_these_differences_would_be_seen():
     assert seen_by_the_student(failed, "everything") != seen_by_the_student(
         secretly([V.FAILED], one._replace(dressing=[("q", "e")]), False), "everything"
     )
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ({}, "1 of 2 tests passed."),
+        ({"hidden.gtp:10": Fraction(0)}, "1 of 1 test passed."),
+        ({"hidden.gtp": Fraction(0), "hidden.gtp:10": Fraction(2)}, "0 of 1 test passed."),
+        ({"hidden.gtp": Fraction(0)}, ""),
+    ],
+)
+def test_students_are_told_of_private_tests_those_that_count(weights, told):
+    """Bob fails the first of two."""
+    result = made_class()
+    (bob,) = (one for one in result.graded if one.submission.key == "bob")
+    parts = [
+        part._replace(weights=weights) if part.judged_by == PRIVATE else part
+        for part in result.assignment.marks
+    ]
+    result = result._replace(assignment=result.assignment._replace(marks=tuple(parts)))
+    shown = feedback(bob, result, Views(specification("go-scoring"), PLACE))
+    assert [one.reason for one in shown.marks.parts][-1] == told

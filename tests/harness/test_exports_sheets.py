@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.errors import UsageError
 from harness.grading.exports import moodle_feedback
 from harness.grading.exports import writing as exports
-from harness.grading.exports.sheet import Sheet, defused, plain, table
+from harness.grading.exports.sheet import Sheet, defuse, plain, table
 from harness.grading.exports.writing import Downloaded
 from harness.grading.records import Student, decimal
 from tests.harness.made_class import CANVAS, FORMULA, MOODLE, made_class
@@ -100,6 +100,11 @@ def test_the_separator_is_found(tmp_path, separator):
     assert (sheet.separator, sheet.cell(1, 2)) == (separator, "3")
 
 
+def test_a_separator_in_quotes_is_none(tmp_path):
+    (tmp_path / "s.csv").write_text('ID,"Part (a; b; c; d)",Grade\n1,2,3')
+    assert Sheet.read(tmp_path / "s.csv").separator == ","
+
+
 def test_other_encodings_stay_as_they_are(tmp_path):
     data = "Näme,ID\nÄda,1\n".encode("latin-1")
     (tmp_path / "s.csv").write_bytes(data)
@@ -126,7 +131,7 @@ def test_what_is_no_sheet(tmp_path, data, message):
 
 @pytest.mark.parametrize("text", ["", "4.5", "-3", "+2,5", "O'Neill", "a=b", "Ünal", "1/2"])
 def test_what_no_program_takes_for_a_formula_stays(text):
-    assert defused(text) == text
+    assert defuse(text) == text
 
 
 @pytest.mark.parametrize(
@@ -141,7 +146,7 @@ def test_formulas_are_defused(text):
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_whatever_a_text_is_a_program_that_drops_blanks_sees_no_formula(text):
-    shown = defused(text)
+    shown = defuse(text)
     assert shown.startswith("'") or not shown.strip(" '\"\u200b\ufeff\xa0").startswith(
         ("=", "@", "＝")
     )
@@ -197,7 +202,7 @@ def test_the_column_is_found(folder, column):
             "Student,ID,Section,Go scoring (1),Go scoring (2)",
             r"several columns 'Go scoring': 'Go scoring \(1\)', 'Go scoring \(2\)'",
         ),
-        ("Name,Number,Go scoring", "is no gradebook of Canvas: found the columns 'Name'"),
+        ("Name,Number,Go scoring", "is not a gradebook from Canvas: found the columns 'Name'"),
     ],
 )
 def test_a_gradebook_without_the_column(folder, header, message):
@@ -337,7 +342,7 @@ def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
 )
 @pytest.mark.parametrize("layout", moodle_feedback.LAYOUTS.values())
 def test_whatever_the_name_moodle_finds_the_number(name, layout):
-    data = moodle_feedback.zipped(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
+    data = moodle_feedback.zip_pages(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
     (member,) = zipfile.ZipFile(io.BytesIO(data)).namelist()
     assert imported(member)[0] == "123"
     assert imported(member)[3] == "feedback.html"

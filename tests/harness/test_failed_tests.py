@@ -18,6 +18,7 @@ from harness.cli.commandline import Plain, repeat
 from harness.cli.run import add_options
 from harness.errors import UsageError
 from harness.reading.casefile import parse
+from harness.reading.named_case_files import Gathered, gather
 from harness.reading.selection import Selection
 from harness.reading.setups import SetUp, comments, setups
 from harness.records import Repeat
@@ -91,7 +92,7 @@ def run(folder: Path, *options: str) -> dict[int, dict[str, object]]:
     return {test["line"]: test for test in file["tests"]}
 
 
-# --- set-ups
+# --- setups
 
 
 def test_setups() -> None:
@@ -221,7 +222,9 @@ def test_only_in_lines() -> None:
     chosen = Selection(None, None, "9,15-20").of(case)
     assert chosen is not None
     assert [step.line for step in chosen.steps if step.is_test] == [9, 15, 20]
+    assert not any(step.pattern for step in chosen.steps if not step.is_test)
     assert Selection(None, "10", "20").of(case) is None
+    assert str(Selection(None, "10", "20")) == "--ids 10 with --lines 20"
     with pytest.raises(UsageError, match="--lines: found 'x', expected lines such as 10,20-29"):
         Selection(None, None, "x")
 
@@ -313,3 +316,14 @@ def test_gnu_go_judges_by_the_last_of_an_id(here: Path) -> None:
     assert saved.read_text().endswith("\nboardsize 3\nattack A1\n10 score\n#? [B\\+1]\n")
     (again,) = run(here, "--dialect=gnugo", str(saved)).values()
     assert (again["verdict"], again["reply"]) == ("FAILED", tests[4]["reply"])
+
+
+def test_why_nothing_is_tested(here: Path) -> None:
+    one, two = here / "none.gtp", here / "two.gtp"
+    one.write_text("boardsize 3\n")
+    two.write_text("10 name\n#? [x]\n20 name\n#? [y]\n")
+    (none,) = gather([str(one)]).errors
+    assert none.startswith(f"{one}: found no test, expected a command with a number before it")
+    (missed,) = gather([str(two)], lines="1-2", ids="20").errors
+    assert gather([str(two)]).errors == Gathered(()).errors == ()
+    assert missed == f"--ids 20 with --lines 1-2 selects none of the 2 tests of {two}"

@@ -23,7 +23,7 @@ from harness.fuzzing.script_drawing import legal
 from harness.judging import mistaken
 from harness.options import Limits
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import Reply
 from harness.specifications import specification
 from harness.vocabulary.script import Script
@@ -66,11 +66,11 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
         tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path)
     )
     case = casefile.read(str(path))
-    assert not mistaken.failing(
-        case, specification(mistake.assignment).right_engine(), named("gogui")
+    assert not mistaken.failing_lines(
+        case, specification(mistake.assignment).right_engine(), find_dialect("gogui")
     )
     last = max(step.line for step in case.steps)
-    assert mistaken.failing(case, mistaken_engine(mistake), named("gogui")) == {last}
+    assert mistaken.failing_lines(case, mistaken_engine(mistake), find_dialect("gogui")) == {last}
 
 
 @pytest.mark.long(1)
@@ -197,6 +197,7 @@ def both(*names):
     return engine_with(mistakes, mistakes[0].assignment)
 
 
+@pytest.mark.long(4)
 def test_it_goes_on_to_the_next_cause():
     names = ("captures-of-the-other-color", "never-over")
     with fuzzed(lambda: both(*names), "java-go", examples=1200) as fuzzer:
@@ -204,6 +205,7 @@ def test_it_goes_on_to_the_next_cause():
     assert sorted(found) == sorted(names)
 
 
+@pytest.mark.long(1)
 def test_unknown_causes_are_one_finding_for_each_kind():
     class Lying:
         def __init__(self):
@@ -252,6 +254,7 @@ def oracle_with(name):
     return f"{sys.executable} -m oracle gtp --mistake {name}"
 
 
+@pytest.mark.long(2)
 def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     folder, report = tmp_path / "found", tmp_path / "found.json"
@@ -269,6 +272,7 @@ def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, 
     assert entry["mistakes"][0]["name"] == "komi-ignored"
 
 
+@pytest.mark.long(1)
 def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     texts = []
@@ -348,10 +352,11 @@ def test_an_engine_that_answers_before_it_is_asked_is_found_out(talkative, tmp_p
     assert "did not answer 'score'" in trace.failure.message
 
 
+@pytest.mark.long(2)
 def test_answering_twice_is_one_finding_and_hides_no_other(talkative, tmp_path, capsys):
     report = tmp_path / "found.json"
     words = (" ".join([*talkative, "twice"]), "--assignment", "go-scoring", "--sandbox", "off")
-    more = ("--examples", "60", "--output", str(tmp_path / "found"), "--json", str(report))
+    more = ("--examples", "15", "--output", str(tmp_path / "found"), "--json", str(report))
     assert fuzz(capsys, *words, *more)[0] == 1
     found = json.loads(report.read_text())["findings"]
     assert sorted(one["kind"] for one in found if one["kind"] == SURPLUS) == [SURPLUS]
@@ -366,7 +371,7 @@ def test_an_engine_that_does_not_start_is_no_finding(program, says, capsys, tmp_
     words = (program, "--assignment", "java-go", "--sandbox", "off", "--output", str(tmp_path))
     status, out = fuzz(capsys, *words)
     assert status == 2
-    assert says in out or "needed" in out
+    assert says in out or "give PROGRAM" in out
 
 
 def test_without_hypothesis_it_says_what_to_do(capsys, monkeypatch):

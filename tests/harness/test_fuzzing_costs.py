@@ -41,7 +41,7 @@ def test_of_what_was_never_asked_one_of_each_is_asked():
 
 def test_fast_commands_are_asked_as_drawn():
     assert left(known(), 0) == list(GAME)
-    assert known().told() == []
+    assert known().list_slow() == []
 
 
 @pytest.mark.parametrize(("elapsed", "asked"), [(4, 0), (11.9, 0), (18.1, 1), (24.1, 2), (60, 2)])
@@ -75,7 +75,7 @@ def test_set_up_is_never_left_out():
 def test_what_is_left_out_is_told():
     costs = known(genmove=2)
     left(costs, 4)
-    (slow,) = costs.told()
+    (slow,) = costs.list_slow()
     assert slow == ("genmove", 2, 2, 2)
 
 
@@ -104,6 +104,7 @@ def test_a_slow_engine_in_this_process_is_asked_for_few_moves(monkeypatch):
     assert slow.left_out > 20
 
 
+@pytest.mark.long(1)
 def test_a_player_that_thinks_leaves_time_for_all_else(tmp_path, capsys, monkeypatch):
     """With genmove at two seconds there was one conversation in ten, and nothing was found."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

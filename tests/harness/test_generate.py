@@ -19,7 +19,7 @@ from harness.reading import casefile
 from harness.running import restarting
 from harness.specifications import EVERYONES, specification
 from harness.verifying.whole import verify
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.cutting import corner, corner_with_move
 from harness.vocabulary.features import stones
 from harness.vocabulary.scenes import Played, StoneBits
@@ -135,6 +135,8 @@ def test_a_game_is_replayed_as_the_careful_reader_does(seed):
         ("(;SZ[3];B[ab];W[cc];B[ba];W[aa])", 3),  # suicide
         ("(;SZ[5];B[bb];W[];B[tt];W[zz])", 3),  # passes, then no point
         ("(;SZ[3]AB[aa][bb]AW[cc];W[ba])", 1),  # stones set up first
+        ("(;SZ[9]HA[2]KM[0];AB[gc][cg];W[ee];B[ec])", 2),  # as the Fox server writes a handicap
+        ("(;SZ[9]C[a comment];;AB[gc];AW[cg];B[ee])", 1),  # in several nodes
         ("(;SZ[3];B[bb];AB[aa];W[cc])", 1),  # and in the middle
         ("(;SZ[3];B[bb](;W[aa];B[cc])(;W[cc]))", 3),  # the first variation
         ("(;GM[4]SZ[5];B[aa];W[bb];B[];W[cc])", 2),  # Gomoku has no pass
@@ -148,6 +150,21 @@ def test_a_position_that_was_set_up_is_looked_at():
     played = record_replay.replay(games(b"(;SZ[5]AB[aa]AW[bb]PL[W])")[0].root, "x")
     assert moves.Moves().of(played, choices.choices(0)) == [0]
     assert record_replay.moment(played, 0).board.stones.bit_count() == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(;SZ[9]HA[2]KM[0];AB[gc][cg];W[ee];B[ec])",
+        "(;SZ[9]AB[aa]AW[bb];AE[aa]AB[cc][dd];C[go];W[dc])",
+        "(;SZ[9];AB[aa:cc];AE[bb])",
+        "(;SZ[9];B[aa]AB[bb];W[cc])",  # which no record should have
+    ],
+)
+def test_stones_that_are_set_up_before_the_first_move_are_there(text):
+    played = record_replay.replay(games(text.encode())[0].root, "x")
+    right = read_sgf(text.encode()).position
+    assert played.boards[-1] == (right.black, right.white)
 
 
 @pytest.mark.parametrize("text", ["(;GM[2];B[aa])", "(;SZ[9:7];B[aa])", "(;SZ[x])"])
@@ -172,7 +189,7 @@ def test_a_mirrored_copy_of_a_game_is_the_same_game():
 
 
 def test_turning_a_moment_back_gives_it_back():
-    moment = made.go_game(Random(1), 7, 30)
+    moment = made_positions.go_game(Random(1), 7, 30)
     for symmetry, swap in ((1, True), (3, False), (4, True)):
         turned = record_replay.turn(moment, symmetry, swap)
         assert record_replay.turn(turned, symmetry, swap) == moment
@@ -201,7 +218,7 @@ def test_moves(text, numbers, end):
 
 
 def test_moves_beyond_the_end_are_left_out():
-    played = Played(made.MADE, "go", 5, [(1, 1)] * 12, [StoneBits()] * 13)
+    played = Played(made_positions.MADE, "go", 5, [(1, 1)] * 12, [StoneBits()] * 13)
     assert moves.parse("10,20,end").of(played, choices.choices(0)) == [10, 12]
 
 
@@ -217,7 +234,7 @@ def test_moves_that_mean_nothing(text):
 @pytest.mark.parametrize("last", [0, 1, 2])
 def test_stones_are_set_up_in_a_legal_order(last):
     for seed in range(40):
-        moment = made.go_game(Random(seed), 5)
+        moment = made_positions.go_game(Random(seed), 5)
         engine = new_engine("go")
         engine.handle("boardsize 5")
         black, white = moment.board
@@ -254,6 +271,29 @@ def assert_a_place_before_each_test(case):
     for one, other in pairwise(asked):
         place = restarting.next_place(case, one, 0, EVERYONES)
         assert place and place.step <= other, case.steps[other]
+
+
+def test_no_game_is_played_on_boards_that_are_not_wanted(tmp_path, monkeypatch):
+    """Where a kind of position is made on other boards alone, none of it can be used."""
+    played, game = set(), made_positions.go_game
+
+    def noted(random, size, moves=None):
+        played.add(size)
+        return game(random, size, moves)
+
+    monkeypatch.setattr(made_positions, "go_game", noted)
+    generate(tmp_path / "a.gtp", "--assignment", "go-scoring", "--sizes", "2-3", "-n", 1)
+    assert {2, 3} <= played <= set(range(2, 10))  # some kinds are made on any small one
+
+
+@pytest.mark.parametrize(
+    "feature", specification("go-scoring").kind.features, ids=lambda f: f.name
+)
+def test_a_kind_of_position_is_made_on_the_boards_it_names(feature):
+    random = Random(1)
+    made = [feature.make(random) for _ in range(4)]
+    sizes = {moment.size for moment in made if moment}
+    assert sizes <= set(feature.sizes or range(2, 26))
 
 
 @pytest.mark.long(1)
@@ -376,10 +416,11 @@ def test_kill_of_cases_that_miss_nothing_writes_nothing(tmp_path, capsys):
         ["generate", "--assignment", "go-scoring", "--kill", "cases/go-scoring", "-o", str(output)]
     )
     assert status == 0
-    assert "no mistake survives" in capsys.readouterr().out
+    assert "these cases catch every mistake" in capsys.readouterr().out
     assert not output.exists()
 
 
+@pytest.mark.long(1)
 def test_options_that_leave_nothing(tmp_path, capsys):
     output = tmp_path / "n.gtp"
     arguments = ["generate", "--assignment", "gosensei", "--sizes", "7", "-o", str(output)]
@@ -405,7 +446,7 @@ def test_excluded_tests_do_not_come_again(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "--assignment and -o are needed"),
+        ((), "give --assignment and -o"),
         (("--assignment", "chess", "-o", "x"), "there is no assignment 'chess'"),
         (("no-such", "--assignment", "go-scoring", "-o", "x"), "no-such: no such file or folder"),
         ((".", "--assignment", "go-scoring", "-o", "x"), "found no game records in this folder"),
@@ -452,10 +493,11 @@ def test_every_feature_can_be_made(assignment):
         assert any(one and feature.find(one) for one in tries), feature.name
 
 
+@pytest.mark.long(1)
 def test_a_corner_is_cut_out_only_where_the_move_does_the_same():
     found = 0
     for seed in range(300):
-        moment = made.go_game(Random(seed), 13, 100 + seed % 60)
+        moment = made_positions.go_game(Random(seed), 13, 100 + seed % 60)
         cut = corner_with_move(moment, 11) if moment.taken else None
         if cut is None:
             continue
@@ -469,7 +511,7 @@ def test_a_corner_is_cut_out_only_where_the_move_does_the_same():
 
 
 def test_a_corner_has_the_stones_of_the_corner():
-    moment = made.go_game(Random(3), 13, 120)
+    moment = made_positions.go_game(Random(3), 13, 120)
     rows = [row[:9] for row in moment.position().to_rows()[-9:]]
     assert corner(moment, 9, 0).position().to_rows() == rows
 
@@ -477,7 +519,7 @@ def test_a_corner_has_the_stones_of_the_corner():
 def test_positions_are_what_they_should_be():
     for seed in range(30):
         random = Random(seed)
-        moment = made.go_game(random, 6)
+        moment = made_positions.go_game(random, 6)
         right = Position(moment.shape, *moment.before)
         game = new_engine("go").session.new_game(right, moment.color)
         game.play(moment.color, moment.shape.point(moment.move))

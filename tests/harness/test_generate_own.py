@@ -15,16 +15,17 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.declared.reply_forms import found_anywhere
+from harness.declared.reply_forms import match_anywhere
 from harness.exits import ExitCode
 from harness.generating import choices
 from harness.generating.own import openings, test_text
 from harness.generating.own.records import Draft, Opening
 from harness.generating.own.test_drafting import Drafter
-from harness.generating.own.test_production import TestRequest, produce
+from harness.generating.own.test_production import TestRequest as Request
+from harness.generating.own.test_production import produce
 from harness.reading import casefile, conversion
 from harness.reading.answer_files import ANSWERS
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import Reply, Verdict
 from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, generated, module
@@ -60,7 +61,7 @@ class Bench:
                 )
         return found
 
-    def caught_by(self, cases):
+    def find_caught(self, cases):
         return 0
 
     def wrong(self, text):
@@ -68,7 +69,7 @@ class Bench:
 
 
 class Numbers:
-    """Drafts q0, q1 …, ten at a time, each after one set-up command more."""
+    """Drafts q0, q1 …, ten at a time, each after one setup command more."""
 
     def __init__(self) -> None:
         self._numbers = count()
@@ -80,7 +81,7 @@ class Numbers:
 
 
 def chosen(bench, most=5, **more):
-    request = TestRequest(choices.choices(0), most, **more)
+    request = Request(choices.choices(0), most, **more)
     return produce(request, Numbers(), bench, lambda _: None)
 
 
@@ -238,7 +239,7 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
     )  # fmt: skip
     assert made[-1].origin == f"from {tmp_path}/a.sgf, after move 4"
     assert records.counts == {
-        "files": 3, "games": 2, "used": 1, "a file is no game record": 1,
+        "files": 3, "games": 2, "used": 1, "a file is not a game record": 1,
         "no move that the reference accepts": 1,
     }  # fmt: skip
 
@@ -255,12 +256,15 @@ def test_where_a_position_is_from_is_told():
 
 @pytest.mark.parametrize("refused", ["illegal move", "(?i)illegal move"])
 def test_a_move_that_is_accepted_can_be_told_in_both_formats(refused):
-    text = f"1 play b a1\n#? [!{found_anywhere(refused)}]\n"
+    text = f"1 play b a1\n#? [!{match_anywhere(refused)}]\n"
     case = casefile.parse(text.encode(), "a.gtp")
     (step,) = casefile.parse(conversion.to_answers(case).encode(), "a.txt").steps
     for said, passes in (("", True), ("two\nlines", True), ("so\nillegal move: a1", False)):
         reply = Reply(True, said, f"= {said}", 0.0)
-        for judge, pattern in ((named("gogui"), case.steps[0].pattern), (ANSWERS, step.pattern)):
+        for judge, pattern in (
+            (find_dialect("gogui"), case.steps[0].pattern),
+            (ANSWERS, step.pattern),
+        ):
             assert (judge.verdict(pattern, reply) is Verdict.PASSED) is passes, said
 
 
@@ -388,6 +392,6 @@ def test_mutants_of_the_reference_compare_sets(places, tmp_path, capsys):
     words = ["strength", str(one), str(other), "--assignment", str(place), "--mutants", "8"]
     assert main(words) == ExitCode.OK
     said = capsys.readouterr().out
-    assert re.search(r"^\d of 8 mutants are told apart; the others may do the same$", said, re.M)
+    assert re.search(r"^\d of 8 mutants are caught; the others may be equivalent$", said, re.M)
     assert "%" not in said
     assert f"{one}  " in said

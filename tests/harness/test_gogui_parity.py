@@ -11,7 +11,7 @@ import pytest
 from harness.engine.replies import Splitter
 from harness.errors import CaseError
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Outcome
 from harness.report import gogui
 from harness.running.file_runner import not_run
@@ -23,11 +23,11 @@ def judged(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:
     split = Splitter().split(replies)
     assert len(split) == len(case.steps)
     outcomes = [
-        Outcome(index, named(dialect).verdict(step.pattern, reply), reply)
+        Outcome(index, find_dialect(dialect).verdict(step.pattern, reply), reply)
         for index, (step, reply) in enumerate(zip(case.steps, split, strict=True))
         if step.is_test
     ]
-    settled = named(dialect).settle_outcomes(case.steps, outcomes)
+    settled = find_dialect(dialect).settle_outcomes(case.steps, outcomes)
     return not_run(case)._replace(outcomes=tuple(settled))
 
 

@@ -1,6 +1,8 @@
 """``gtp-harness grade`` as a teacher runs it: a download, marks, a ledger that survives all."""
 
+import contextlib
 import html
+import io
 import json
 import random
 import re
@@ -26,7 +28,8 @@ from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, file_name, spin
 
-pytestmark = pytest.mark.processes
+# Together: they share what takes seconds to make.
+pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
 OK, CHANGES, BAD, FAULT, ATTENTION = 0, 1, 2, 3, 4
 
@@ -43,11 +46,18 @@ def few(tmp_path, sandbox):
     return small_class.make(tmp_path, (*CLASS[:2], CLASS[5]))
 
 
+@pytest.fixture
+def unhurried(tmp_path, sandbox):
+    """Three of them, one of whom sleeps: the grading still runs when its first result is there."""
+    sleeps = CLASS[5]._replace(body="time.sleep(0.8)\n    return 2 * n")
+    return small_class.make(tmp_path, (*CLASS[:2], sleeps))
+
+
 @pytest.fixture(scope="module")
 def once(tmp_path_factory, sandbox):
     """A class that was graded, and what was said at the end. Not to be written into."""
     room = small_class.make(tmp_path_factory.mktemp("graded"))
-    said = grade(room, "--no-images")
+    said = grade_apart(room, "--no-images")
     return room, said
 
 
@@ -72,8 +82,22 @@ def arguments(room, *more, source="submissions", output="out"):
 
 
 def grade(room, *more, status=OK, **rest):
+    """Grade in this process; return what was said."""
+    words, said = arguments(room, *more, **rest), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            found = main(words[3:])
+        except SystemExit as error:  # by argparse
+            found = error.code
+    assert found == status, said.getvalue()
+    assert "Traceback" not in said.getvalue()
+    return said.getvalue()
+
+
+def grade_apart(room, *more, status=OK):
+    """Grade in a process of its own; return what was said."""
     done = subprocess.run(
-        arguments(room, *more, **rest), capture_output=True, text=True, timeout=300, check=False
+        arguments(room, *more), capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
@@ -106,7 +130,7 @@ def test_a_class_gets_its_marks(once):
         line = next(line for line in said.splitlines() if line.startswith(key))
         assert decimal(Fraction(student.mark)) in line.split()
     assert f"{len(CLASS) + 1} marks, 0 withheld" in said
-    assert any("limit: 2 s of processor time allowed" in message for message in failures(room))
+    assert any("limit: 1 s of CPU time allowed" in message for message in failures(room))
     # The one who hands in an endless loop is stopped by processor time, and not run again.
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
         assert db.execute("SELECT count(*) FROM result WHERE number > 1").fetchone() == (0,)
@@ -129,8 +153,8 @@ def test_marks_can_be_made_again_without_running_anything(graded):
     assert (results(room / "out" / "ledger.sqlite"), marks(room)) == (before, found)
 
 
-def test_on_a_terminal_a_line_tells_how_much_is_left(few):
-    program, *words = arguments(few, "--no-images")
+def test_on_a_terminal_a_line_tells_how_much_is_left(unhurried):
+    program, *words = arguments(unhurried, "--no-images")
     screen = pexpect.spawn(program, words, encoding="utf-8", timeout=120, dimensions=(24, 100))
     screen.expect("left")
     screen.expect("0 with failures")
@@ -150,7 +174,7 @@ sys.exit(cli.main(["grade", *sys.argv[1:]]))
 
 
 def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(tmp_path, sandbox):
-    one_of(tmp_path, f"{spin(0.5)}\n    return 2 * n", 20)
+    one_of(tmp_path, "time.sleep(0.5)\n    return 2 * n", 20)
     words = arguments(tmp_path, "--no-images")[4:]
     done = subprocess.run(
         [sys.executable, "-c", HURRIED, *words],
@@ -192,14 +216,14 @@ def test_a_grading_that_is_killed_goes_on_to_the_same_results(once, room):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(few, number):
+def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(unhurried, number):
     process = subprocess.Popen(
-        arguments(few, "--no-images"),
+        arguments(unhurried, "--no-images"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    ledger = few / "out" / "ledger.sqlite"
+    ledger = unhurried / "out" / "ledger.sqlite"
     while not ledger.exists() or not results_so_far(ledger):
         assert process.poll() is None
         time.sleep(0.02)
@@ -207,12 +231,12 @@ def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(few, number):
     said = process.communicate(timeout=60)[0]
     assert process.returncode == 128 + number
     assert "Traceback" not in said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     with sqlite3.connect(ledger) as db:
         states = {row[0] for row in db.execute("SELECT DISTINCT state FROM attempt")}
     assert "leased" not in states
-    grade(few, "--no-images")
-    assert of(CLASS[0], marks(few)) == 7
+    grade(unhurried, "--no-images")
+    assert of(CLASS[0], marks(unhurried)) == 7
 
 
 def results_so_far(ledger):
@@ -223,20 +247,19 @@ def results_so_far(ledger):
             return 0
 
 
-def test_two_at_once_do_nothing_twice(few, capsys):
-    first = subprocess.Popen(
-        arguments(few, "--no-images"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    ledger = few / "out" / "ledger.sqlite"
+def test_two_at_once_do_nothing_twice(unhurried, capsys):
+    words = arguments(unhurried, "--no-images")
+    first = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ledger = unhurried / "out" / "ledger.sqlite"
     while not ledger.exists() or not results_so_far(ledger):
         assert first.poll() is None
         time.sleep(0.02)
-    status = main(list(map(str, arguments(few, "--no-images")[3:])))  # before the first one ends
+    status = main(words[3:])  # before the first one ends
     said = capsys.readouterr().err
     assert (status, first.poll()) == (BAD, None)
     assert re.search(rf"process {first.pid} on \S+ is grading with .*: wait for its end", said)
     assert first.wait(120) == OK
-    assert len(marks(few)) == 4
+    assert len(marks(unhurried)) == 4
 
 
 # --- the command line ---
@@ -291,10 +314,10 @@ def test_dates_of_the_command_line_go_before_those_of_the_assignment(few):
     ("more", "expected"),
     [
         (["--deadline", "tomorrow"], "found 'tomorrow', expected a local time such as"),
-        (["--deduction", "120"], "found '120', expected per cent from 0 to 100"),
+        (["--deduction", "120"], "found '120', expected a percentage from 0 to 100"),
         (["--private", "nowhere"], "there is no nowhere"),
         (["--jobs", "0"], "found '0', expected a whole number from 1"),
-        (["--marks-only"], "a SOURCE is needed, and none with --marks-only"),
+        (["--marks-only"], "give either SOURCE or --marks-only"),
         (["--sandbox", "off"], "invalid choice"),
     ],
 )
@@ -306,10 +329,10 @@ def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, m
     room = one_of(tmp_path, "return 2 * n", 2)
     # Level 3 needs bubblewrap, which is not on this PATH.
     monkeypatch.setenv("PATH", "/nowhere")
-    said = grade(room, "--sandbox", "3", status=FAULT)
+    said = grade_apart(room, "--sandbox", "3", status=FAULT)
     assert "--unsafe-no-sandbox runs all with your own rights" in said
     monkeypatch.undo()
-    said = grade(room, "--unsafe-no-sandbox", "--no-images")
+    said = grade_apart(room, "--unsafe-no-sandbox", "--no-images")
     assert "The sandbox was off: engines ran with all rights" in said
     assert set(marks(room).values()) == {7, 0}
     assert "engines ran with all rights" in (room / "out" / "class.html").read_text()
@@ -399,7 +422,7 @@ def test_the_key_of_the_ledger_may_lie_elsewhere(few):
 def test_who_is_missing_the_next_time_is_named(graded):
     (graded / "submissions" / file_name(CLASS[0], 0)).unlink()
     said = grade(graded, "--no-images")
-    assert "marked before, and not handed in this time: rightada_100" in said
+    assert "marked before, but not submitted this time: rightada_100" in said
     assert of(CLASS[0], marks(graded)) == 7
 
 
@@ -420,7 +443,8 @@ def one_of(room, body, timeout):
     """Write a class of one with a function like this, whose answers may take so long."""
     small_class.make(room, (Student("Una Una", body, 0),))
     toml = room / "counting" / "assignment.toml"
-    toml.write_text(toml.read_text().replace("timeout = 20", f"timeout = {timeout}"))
+    text = toml.read_text().replace("timeout = 20", f"timeout = {timeout}")
+    toml.write_text(text.replace("cpu = 1\n", "cpu = 2\n"))
     return room
 
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
-from harness.judging.mistaken import failing, mutant_engine
+from harness.judging.mistaken import failing_lines, mutant_engine
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
-from oracle.mistakes import named as mistake_named
+from oracle.mistakes import find_mistake as mistake_named
 from tests.harness.downloads import canvas_name, moodle_folder, zipped
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 from tests.harness.test_check import works
@@ -250,7 +250,9 @@ def private_cases(one: Graded) -> list[CaseFile]:
 
 def wrong_lines(one: Graded, case: CaseFile) -> set[int]:
     """Return the tests that Ben's mistake fails, by the oracle."""
-    return failing(case, mutant_engine(mistake_named(one.exam.mistake)), named("gogui"))
+    return failing_lines(
+        case, mutant_engine(mistake_named(one.exam.mistake)), find_dialect("gogui")
+    )
 
 
 # --- what came of it
@@ -299,7 +301,7 @@ def test_check_has_told_what_grade_found(graded):
 def test_check_has_said_whether_to_hand_it_in(graded):
     last = {number: said.splitlines()[-1] for number, said in graded.said.items()}
     assert graded.status == {ADA: 0, BEN: 1}
-    assert re.fullmatch(r"Hand in \S.*: nothing was found wrong with it\.", last[ADA])
+    assert re.fullmatch(r"Hand in \S.*: nothing wrong was found\.", last[ADA])
     assert re.fullmatch(r"Do not hand in \S.* yet: \d+ of \d+ tests fail\.", last[BEN])
 
 

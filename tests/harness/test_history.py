@@ -285,9 +285,9 @@ def test_what_is_kept_comes_back(path):
 
 
 def test_a_run_as_it_is_kept(path):
-    entered = run_keeping.begun("./engine", {"jobs": 2})
+    entered = run_keeping.begin_run("./engine", {"jobs": 2})
     entered = entered._replace(number=history_file.enter(path, entered))
-    run = run_keeping.ended(entered, RUN._replace(unfinished=("x",)))
+    run = run_keeping.finish_run(entered, RUN._replace(unfinished=("x",)))
     history_file.complete(path, run)
     (found,) = history_file.read(path)[1]
     assert (found.state, found.program, "jobs 2" in found.circumstances) == (
@@ -298,17 +298,17 @@ def test_a_run_as_it_is_kept(path):
     outcomes = [outcome for file in RUN.files for outcome in file.outcomes]
     results = [result for file in found.files for result in file.results]
     assert [one.verdict for one in results] == [one.verdict.value for one in outcomes]
-    assert len({one.text for one in results}) == len(results)  # each has its own set-up
+    assert len({one.text for one in results}) == len(results)  # each has its own setup
 
 
 def test_commands_that_look_alike_are_kept_apart(path):
     lines = [
         Line(f"say {end}", "= x", "[x]", V.PASSED) for end in ("\udcff", "\udcfe", "\x00", "'")
     ]
-    entered = run_keeping.begun("./engine", {})
+    entered = run_keeping.begin_run("./engine", {})
     entered = entered._replace(number=history_file.enter(path, entered))
     result = RUN._replace(files=(made_file("a\udcff.tst", lines),) * 2)
-    history_file.complete(path, run_keeping.ended(entered, result))
+    history_file.complete(path, run_keeping.finish_run(entered, result))
     (found,) = history_file.read(path)[1]
     assert [len(file.results) for file in found.files] == [4, 4]
 
@@ -486,7 +486,7 @@ def test_no_engine_starts_for_a_bad_history(here, capsys, how):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["history"], "FILE is needed"),
+        (["history"], "give FILE"),
         (["history", "none.sqlite"], "cannot read none.sqlite: there is no such file"),
         (["run", "--history", "-", "./engine", "good.gtp"], "--history: found -, expected a file"),
         (["run", "--history", "x", "--json", "x", "./engine", "good.gtp"], "both be written to x"),

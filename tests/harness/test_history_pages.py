@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.errors import ReportError
 from harness.history import history_grid, history_index, pages, plots
-from harness.history.test_courses import RUNS, file_courses, shown_runs
+from harness.history.test_courses import RUNS, choose_shown_runs, file_courses
 from harness.history.trends import trends
 from harness.report.html.page_script import SCRIPT
 from harness.report.html.page_style import PLAIN
@@ -137,7 +137,7 @@ def test_the_cells_of_a_row_are_its_verdicts(rows):
     """As many columns as runs, whatever is drawn in one cell; a word for each."""
     found = told(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
     (file,) = file_courses(found)
-    runs = shown_runs(found)
+    runs = choose_shown_runs(found)
     drawn = Cells('class="mx' + "".join(row.row for row in history_grid._rows(file, runs))).rows
     by_test = {course.test.id: cells for course, cells in zip(file.courses, drawn, strict=True)}
     for number, row in enumerate(rows):
@@ -174,7 +174,7 @@ def test_a_run_that_asked_a_file_twice_shows_the_failure():
 
 def test_the_last_runs_are_shown():
     found = told(made_history("P" * (RUNS + 20)))
-    assert [run.number for run in shown_runs(found)] == list(range(21, RUNS + 21))
+    assert [run.number for run in choose_shown_runs(found)] == list(range(21, RUNS + 21))
     (file,) = file_courses(found)
     assert [(one.first, one.size) for one in file.courses[0].streaks()] == [(0, RUNS)]
     assert len(file.courses[0].times) == RUNS + 20, "times are compared with all there are"

@@ -25,7 +25,7 @@ from harness.report.html.failure_ways import ways
 from harness.report.html.page_names import LogPages, link, page_names
 from harness.report.html.page_script import LOG_SCRIPT, LOG_SHA256, SCRIPT, SHA256
 from harness.report.html.times import step_times
-from harness.report.markup import Markup, SharedMarkup, escape, joined
+from harness.report.markup import Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
 from tests.harness.test_report_formats import runs
@@ -193,7 +193,7 @@ def test_the_digest_is_the_scripts(script, digest):
 def test_what_is_put_into_markup_is_escaped_unless_it_is_markup(text):
     once = Markup("<b>%s</b>") % text
     assert Markup("%s") % once == once
-    assert joined([once, text]) == once + text
+    assert join_markup([once, text]) == once + text
     assert unescape(str(escape(text))) == text
     assert not set(escape(text)) & set('<>"')
 
@@ -305,7 +305,7 @@ def test_a_test_is_called_what_is_said_of_it(lines, heading):
 
 
 def test_a_failed_test_shows_what_each_command_of_it_took():
-    """The last stroke is its own; what is before its set-up and after it is not shown."""
+    """The last stroke is its own; what is before its setup and after it is not shown."""
     file = made_file(
         "x.gtp",
         [
@@ -381,7 +381,7 @@ def test_what_pages_share_is_written_like_all_else(tmp_path_factory, parts):
 
 def test_what_is_shared_is_markup():
     both = SharedMarkup("<b>"), Markup("<i>")
-    assert joined(both) == Markup("%s%s") % both == "<b><i>"
+    assert join_markup(both) == Markup("%s%s") % both == "<b><i>"
     assert escape(both[0]) is both[0]
 
 

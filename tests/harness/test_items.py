@@ -145,3 +145,18 @@ def test_strong_submissions_that_disagree_with_the_oracle_are_told():
     replies[1] = ("5", "2", "3", "4")  # two of four are no majority
     found = items(class_of(*rows, replies=replies))
     assert not any("disagree" in remark for item in found for remark in item.remarks)
+
+
+def test_a_majority_of_the_strong_is_one_of_three_at_least():
+    """A quarter of five submissions is two, which is too few."""
+    replies = dict.fromkeys((0, 1), ("4", "2", "3", "4"))
+    found = items(class_of("fppp", "fppp", "pppp", "ppff", "pfff", replies=replies))
+    assert (
+        found[0]
+        .remarks[-1]
+        .startswith(
+            "Strong submissions disagree with the oracle: 2 of the 3 best at the other tests"
+        )
+    )
+    found = items(class_of("fppp", "fppp", "pppp", "pppp", "pfff", replies=replies))
+    assert not any("disagree" in remark for item in found for remark in item.remarks)

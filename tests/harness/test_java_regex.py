@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from harness.errors import PatternError
 from harness.reading import charset
 from harness.reading.pattern import matcher
 from tests.harness import random_patterns
+from tests.harness.ascii_classes import ASCII, CLASSES
 
 # What expectations use, and where Python's re would take something else without a word.
 MATCHES = [
@@ -44,6 +46,7 @@ MATCHES = [
     (r"a|\2", ["a"], [""]),
     (r"(?<n>a|b)\k<n>", ["aa", "bb"], ["ab"]),
     (r"x*+y", ["xxy"], []),
+    (r"a*X+", ["aXX", "X"], ["a"]),
     (r"^", [], [""]),
 ]
 
@@ -54,11 +57,47 @@ def test_matches_as_java(expression: str, found: list[str], missed: list[str]) -
     assert [text for text in [*found, *missed] if matches(text)] == found
 
 
+NAMES = {"alnum": "Alnum", "alpha": "Alpha", "blank": "Blank", "cntrl": "Cntrl", "digit": "Digit",
+         "graph": "Graph", "lower": "Lower", "print": "Print", "punct": "Punct", "space": "Space",
+         "upper": "Upper", "xdigit": "XDigit"}  # fmt: skip
+SETS = [
+    *((f"\\p{{{name}}}", CLASSES[key]) for key, name in NAMES.items()),
+    (r"\p{ASCII}", ASCII),
+    (r"\d", CLASSES["digit"]),
+    (r"\s", CLASSES["space"]),
+    (r"\w", f"{CLASSES['alnum']}_"),
+    (r"\h", " \t\xa0"),
+    (r"\v", "\n\v\f\r\x85"),
+]
+
+
+@pytest.mark.parametrize(("expression", "members"), SETS)
+def test_the_members_of_a_class(expression: str, members: str) -> None:
+    those, others = matcher(expression), matcher(expression.replace("\\p", "\\P", 1))
+    latin = [chr(code) for code in range(256)]
+    assert {one for one in latin if those(one)} == set(members)
+    if "\\p" in expression:
+        assert {one for one in latin if not others(one)} == set(members)
+
+
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Me Mc Nd Nl No Zs Zl Zp Cc Cf Co Pd Ps Pe Pc Po Pi Pf Sm Sc Sk So"
+
+
+@pytest.mark.parametrize("category", [*CATEGORIES.split(), *"LMNZCPS"])
+def test_each_category_of_unicode_is_known(category: str) -> None:
+    is_one = matcher(rf"\p{{{category}}}")
+    found = {one for one in map(chr, range(128)) if is_one(one)}
+    assert found == {
+        one for one in map(chr, range(128)) if unicodedata.category(one).startswith(category)
+    }
+
+
 REFUSED = [
     ("{", "found '{' that no number follows"),
     ("a{,2}", "found '{' that no number follows"),
-    ("a{2,1}", "from 2 to fewer, 1"),
-    ("a{2", "not closed"),
+    ("a{1000000000}", "found a repetition of 1000000000…, which is too many"),
+    ("a{2,1}", "found a repetition from 2 to fewer, 1"),
+    ("a{2", r"found a repetition such as '\{2,3\}' that is not closed"),
     ("(?P<n>a)", "that no kind of group follows"),
     ("(?#a)", "that no kind of group follows"),
     ("(", r"a '\(' that is not closed"),
@@ -67,15 +106,26 @@ REFUSED = [
     ("*a", "'*' with nothing before it".replace("*", r"\*")),
     ("a**", "nothing before it to repeat"),
     ("a\\", "at the end"),
-    (r"\y", "means nothing"),
-    (r"\x{110000}", "greater than 10FFFF"),
+    (r"\y", r"'\\y' means nothing"),
+    (r"\x{110000}", "the code point 110000 is greater than 10FFFF"),
     (r"\x4", "without its hexadecimal digits"),
     (r"\p{IsGreek}", "a category such as Lu, and Lower"),
-    (r"\k<n>", "no group before it has that name"),
+    (r"\k<n>", r"'\\k' refers to 'n', and no group before it has that name"),
     (r"(?<n>a)(?<n>b)", "second group with the name 'n'"),
     (r"[b-a]", "ends before it begins"),
-    (r"(?:(a)|b)*\1", "a group that is repeated"),
-    ("a{" + "9" * 5000 + "}", "too many"),
+    (r"(?:(a)|b)*\1", "it refers to a group that is repeated, which Python may take otherwise"),
+    (r"(?:\1|(a))+", "it refers to a group before the group's end, and is repeated"),
+    ("a{" + "9" * 5000 + "}", "found a repetition of 999999999999…, which is too many"),
+    (r"\ud800", "it has half of a surrogate pair"),
+    (r"\x{dfff}", "it has half of a surrogate pair"),
+    ("(?<1>a)", "without '=', '!' or a name in '<...>' of letters and digits"),
+    ("(?<n)", "without '=', '!' or a name in '<...>' of letters and digits"),
+    (r"(a)(?<=\1)b", "a reference in a look-behind, which has no greatest length then"),
+    (r"\b{g}", r"\\b{g} has no counterpart here"),
+    (r"\08", r"'\\0' is not followed by an octal digit"),
+    ("\\c", r"'\\c' is not followed by a character"),
+    ("[a&&]", "'&&' in a set with nothing behind it"),
+    ("[a&&&&b]", "'&&' in a set with nothing behind it"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -128,6 +129,26 @@ def test_closing_ends_what_is_under_way() -> None:
     assert time.monotonic() - begun < 250
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+    assert set(leftovers.children()) <= others
+
+
+def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it waits for: the harness must not wait with it."""
+    monkeypatch.setattr(jobs, "_PATIENCE", 0.2)
+    parent = os.getpid()
+
+    def work(task: int, _note: jobs.Note) -> int:
+        while task and os.getppid() == parent:
+            with contextlib.suppress(KeyboardInterrupt):  # what should end it
+                time.sleep(1)
+        return os.getpid()
+
+    others = set(leftovers.children())
+    running: Iterator[tuple[int, object]] = jobs.run_all([0, 1], work, 2, lambda *_: None)
+    next(running)
+    begun = time.monotonic()
+    running.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - begun < 250
     assert set(leftovers.children()) <= others
 
 

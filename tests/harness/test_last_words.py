@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reading.last_words import last_words, normalized
+from harness.reading.last_words import last_words, normalize
 
 STARTER = """\
 Traceback (most recent call last):
@@ -98,6 +98,10 @@ Caused by: java.lang.ArrayIndexOutOfBoundsException: Index 11 out of bounds for 
 \tat Go.score(Go.java:38)
 \t... 1 more
 """
+JAVA_ALONE = """\
+Exception in thread "main" java.lang.RuntimeException: cannot score
+\tat Go.score(Go.java:40)
+"""
 NO_CLASS = """\
 Error: Could not find or load main class Go
 Caused by: java.lang.ClassNotFoundException: Go
@@ -167,6 +171,7 @@ TABLE = [
         "java.lang.ArrayIndexOutOfBoundsException: Index 11 out of bounds for length 11"
         " (line 23 of Board.java)",
     ),
+    (JAVA_ALONE, "java.lang.RuntimeException: cannot score (line 40 of Go.java)"),
     (NO_CLASS, "Error: Could not find or load main class Go"),
     (
         ASAN,
@@ -224,12 +229,17 @@ def test_what_this_python_says_is_understood(tmp_path, program, told):
     assert told in str(last_words(done.stderr))
 
 
+@pytest.mark.parametrize("stderr", ["", "killed", "warning: a line, line 3"])
+def test_who_says_no_place_has_none(stderr):
+    assert last_words(stderr) == (stderr, "", 0, "")
+
+
 def test_two_that_die_of_the_same_have_the_same_reason():
     other = STARTER.replace("/tmp/gtp-harness-x1/assignment1", "/home/ben/a1").replace("40", "77")
     assert last_words(STARTER).reason == last_words(other).reason
     assert last_words(STARTER).reason != last_words(CAUSED).reason
     assert last_words(ASAN).reason == last_words(ASAN.replace("602000000014", "60200000ff")).reason
-    assert normalized("can't open '/s/ada/Go1.py': [Errno 2]") == "can't open 'Go1.py': [Errno N]"
+    assert normalize("can't open '/s/ada/Go1.py': [Errno 2]") == "can't open 'Go1.py': [Errno N]"
 
 
 @given(st.text(alphabet='Trace\n "File,line 1at(.java:)#0x ' + "\x1b\ud800", max_size=200))

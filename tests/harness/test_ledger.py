@@ -8,14 +8,18 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import datetime
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import event, select
 
 from harness.errors import BusyError, UsageError
+from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger.ledger import (
     CaseRow,
     Ledger,
@@ -24,6 +28,7 @@ from harness.grading.ledger.ledger import (
     ResultRow,
     Run,
 )
+from harness.grading.ledger.ledger_tables import ATTEMPT
 from harness.grading.ledger.places import LedgerFile
 from harness.grading.records import CheckLog, Marks, PartMark, Student, Submission
 from harness.limit import Limit
@@ -82,6 +87,10 @@ def test_an_attempt_waits_is_leased_and_done(ledger):
     assert ledger.results(BASES[0]) == [("{}", "{}")]
 
 
+def test_an_attempt_is_known_by_its_basis(ledger):
+    assert [ledger.get_planned(basis) for basis in reversed(BASES)] == ATTEMPTS[::-1]
+
+
 def test_an_attempt_that_nobody_planned_has_no_state(ledger):
     assert ledger.states(["unheard of", BASES[0]]).keys() == {BASES[0]}
 
@@ -101,13 +110,31 @@ def test_without_the_lease_nothing_is_written(ledger):
     assert ledger.results(BASES[0]) == []
 
 
+def test_an_interrupt_within_a_statement_keeps_no_lease(ledger, place):
+    """SQLAlchemy closes a connection whose statement was interrupted: its leases must be free."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    token = ledger.lease(BASES)
+    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    engine = ledger.db.engine
+    event.listen(engine, "do_execute", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.finish(BASES[1], token, ROW, 1, last=True)
+    event.remove(engine, "do_execute", interrupt)
+    ledger.release(token)
+    with closing(Ledger(place)) as other:
+        assert other.lease_free(BASES, 9).bases == tuple(BASES[1:])
+
+
 def test_planning_again_changes_nothing(ledger):
     token = ledger.lease(BASES)
     ledger.finish(BASES[0], token, ROW, 1, last=True)
     second = ledger.begin(RUN)
     ledger.plan(second, ATTEMPTS[:2])
     assert states(ledger)[0] == "done"
-    assert ledger.wanted(second) == ATTEMPTS[:2]
+    assert ledger.list_planned(second) == ATTEMPTS[:2]
 
 
 def test_a_second_run_stands_beside_the_first(ledger):
@@ -128,6 +155,32 @@ def test_a_fault_is_tried_again_and_then_recorded(ledger):
     assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
     ledger.lease(BASES)  # the next call of the command
     assert ledger.states(BASES[:1])[BASES[0]] == ("leased", 0, "")
+
+
+@pytest.mark.parametrize(("pause", "is_renewed"), [(61.0, True), (59.0, False)])
+def test_whoever_finishes_something_renews_the_lease_once_in_a_minute(
+    pause, is_renewed, ledger, monkeypatch
+):
+    now = SimpleNamespace(time=lambda: 5000.0, monotonic=lambda: 100.0)
+    monkeypatch.setattr(ledger_module, "time", now)
+    token = ledger.lease(BASES[:2])
+    ledger.renew(token)
+    now.monotonic, now.time = (lambda: 100.0 + pause), (lambda: 5000.0 + pause)
+    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
+    query = select(ATTEMPT.c.until).where(ATTEMPT.c.basis == BASES[1])
+    assert ledger.db.execute(query).scalar() == 8600.0 + (pause if is_renewed else 0.0)
+
+
+def test_of_many_builds_the_last_one_counts(ledger):
+    """Each has the first one's name and a number; by their names, 10 comes before 2."""
+    for number in range(12):
+        ledger.set_build("", f"build {number}", 1.0)
+        assert ledger.build("") == f"build {number}"
+        token = ledger.lease(BASES[:1])
+        ledger.finish(BASES[0], token, ROW, ledger.runs(BASES[0]) + 1, last=True)
+        ledger.release(token)
+        ledger.withdraw(BASES[:1], "why")
+        assert ledger.build("") is None
 
 
 def test_what_is_done_is_never_leased_again(ledger):

@@ -1,5 +1,6 @@
 """A ledger that was edited, damaged or lost its key: that is named, and what holds is saved."""
 
+import re
 import shutil
 import sqlite3
 import stat
@@ -18,6 +19,7 @@ from harness.grading.ledger.chains import SIGNED
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, ResultRow, Run
 from harness.grading.ledger.ledger_tables import VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile
+from tests import golden
 from tests.harness import former_ledgers
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
@@ -112,6 +114,7 @@ EDITS = {
     ),
     "the time of a result": ("UPDATE result SET cpu = 0.1 WHERE link = 2", "written: cpu"),
     "a result that is removed": ("DELETE FROM result WHERE link = 4", "result 4 is missing"),
+    "results that are removed": ("DELETE FROM result WHERE link IN (1, 8)", "result 1 is missing"),
     "the last result": ("DELETE FROM result WHERE link = 25", "result 25 is missing"),
     "the last mark": ("DELETE FROM mark WHERE id = 13", "mark 13 is missing"),
     "a mark that is added": (
@@ -161,7 +164,33 @@ def test_an_edit_is_noticed_and_named(path, edited, capsys):
         read.check()
     status, said = ledger(capsys, "check", path)
     assert status == 1
-    assert "it does not hold" in said
+    assert "it was edited or is damaged" in said
+
+
+SPOILT = [*EDITS, "no magic", "zero bytes", "text", "another database"]
+
+
+def test_all_that_is_said_of_each_edit(made, tmp_path, capsys):
+    """By a grading that would go on with it, by ``ledger check`` and by ``ledger salvage``."""
+    text = ""
+    for number, kind in enumerate(SPOILT):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in ("ledger.sqlite", "ledger.sqlite.key"):
+            shutil.copy(made[0].with_name(name), folder)
+        path = folder / "ledger.sqlite"
+        edit(path, *EDITS[kind][0].split("; ")) if kind in EDITS else damage(path, kind)
+        try:
+            with closing(Ledger(path)) as read:
+                read.check()
+        except HarnessError as error:
+            text += f"{kind}\n  {type(error).__name__}: {error}\n"
+        for words in (["check", path], ["salvage", path, "-o", folder / "new"]):
+            status, said = ledger(capsys, *words)
+            text += "".join(f"  {line}\n" for line in f"{status} {said}".splitlines())
+        text = text.replace(str(folder), "FOLDER")
+    text = re.sub(r"[0-9a-f]{64}", "SHA256", text)
+    golden.check(Path(__file__).parent / "golden" / "edited_ledgers.txt", text)
 
 
 def test_two_rows_that_change_places_are_noticed(path):
@@ -224,6 +253,14 @@ def test_an_edited_row_is_lost_and_all_others_are_saved(made, path, tmp_path, ca
     assert (again[0], "nothing is overwritten" in again[1]) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["new", "new.key"])
+def test_salvage_overwrites_neither_a_ledger_nor_a_key(path, tmp_path, capsys, name):
+    (tmp_path / name).write_text("x")
+    status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
+    assert status == 2
+    assert f"{tmp_path / name} exists already: nothing is overwritten" in said
+
+
 def test_an_attempt_whose_second_result_is_lost_is_run_again(path, tmp_path, capsys):
     edit(path, "DELETE FROM result WHERE number = 2")
     ledger(capsys, "salvage", path, "-o", tmp_path / "new")
@@ -283,6 +320,34 @@ def test_damage_is_named(path, kind, expected, capsys):
     assert "the harness itself failed" not in said
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("no magic", r"its first bytes are not SQLite's"),
+        ("half a page", r"it ends after [1-9][\d,]+ of [1-9][\d,]+ bytes"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_before_its_rows(path, kind, expected, capsys):
+    damage(path, kind)
+    status, said = ledger(capsys, "check", path)
+    assert status == 1
+    assert re.search(rf"(^|\W){expected}", said), said
+
+
+def test_a_row_about_something_that_is_lost_is_lost_with_it(made, path, tmp_path, capsys):
+    edit(path, "DELETE FROM content")
+    status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
+    assert status == 1
+    for number, name in enumerate(("c0.gtp", "c1.gtp"), 1):
+        assert f"case file {number} (kind public, case file {name}) is about something" in said, (
+            said
+        )
+    saved = rows_of(tmp_path / "new")
+    assert saved["case_file"] == []
+    assert saved["mark"] == made[1]["mark"]
+
+
+@pytest.mark.long(0.1)
 @pytest.mark.parametrize("length", range(20, 140, 8))
 def test_where_the_tables_are_is_not_lost_with_the_middle(tmp_path, length, monkeypatch, capsys):
     """How long a machine's name and a process's number are decides where each page lies."""
@@ -323,6 +388,7 @@ def test_what_can_be_read_is_saved(made, path, kind, tmp_path, capsys):
     flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), max_size=6),
     end=st.floats(0.2, 1),
 )
+@pytest.mark.long(1)
 def test_flipped_bytes_never_end_in_anything_but_a_sentence(made, tmp_path_factory, flips, end):
     folder = tmp_path_factory.mktemp("flipped")
     path = folder / "ledger.sqlite"
@@ -417,7 +483,7 @@ def test_another_key_and_no_key_are_refused(path, tmp_path):
     key = LedgerFile(path).key("")
     mine = key.read_text()
     key.write_text("0" * 64)
-    with pytest.raises(LedgerError, match="is not the key of"):
+    with pytest.raises(LedgerError, match=f"is not the key of {path}: --key names the file$"):
         Ledger(path)
     key.write_text("no key\n")
     with pytest.raises(UsageError, match="is not a ledger's key: expected 64 hexadecimal digits"):
@@ -427,7 +493,15 @@ def test_another_key_and_no_key_are_refused(path, tmp_path):
 
 
 def test_without_its_key_all_can_be_saved_unchecked(made, path, tmp_path, capsys):
-    LedgerFile(path).key("").unlink()
+    key = LedgerFile(path).key("")
+    key.unlink()
+    with pytest.raises(LedgerError) as refused:
+        Ledger(path)
+    assert str(refused.value) == (
+        f"the key of {path} is missing: there is no {key}. Without it nobody can tell whether a"
+        " mark was edited. --key names the file; if it is lost, gtp-harness ledger salvage"
+        " --unchecked makes a new ledger of this one"
+    )
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
     assert (status, "--unchecked saves all rows that can be read" in said) == (2, True)
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new", "--unchecked")
@@ -553,3 +627,13 @@ def test_files_that_are_not_there(tmp_path, capsys):
         status, said = ledger(capsys, *words, tmp_path / "absent")
         assert (status, "cannot read" in said) == (2, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_tables_are_asked_for_what_was_planned(path):
+    """A table whose middle cannot be read is still found by name."""
+    with closing(Ledger(path)) as read:
+        planned = read.list_planned(read.last_run()[0])
+    with salvage._open(LedgerFile(path)) as found:
+        assert found._find_known_names("result") == {one.basis for one in planned}
+        assert found._find_known_names("build") == {one.build for one in planned}
+        assert found._find_known_names("mark") == set()

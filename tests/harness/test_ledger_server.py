@@ -10,12 +10,14 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
+from sqlalchemy.exc import OperationalError, PendingRollbackError
 
 from harness.cli import main
 from harness.errors import LedgerError, ServerError, UsageError
-from harness.grading.ledger import places, salvage
+from harness.grading.ledger import ledger_server, places, salvage
 from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from harness.grading.ledger.places import LedgerFile, Server
 from tests.harness import small_class, test_ledger_damage
@@ -43,6 +45,38 @@ def no_password(text):
 
 
 # --- addresses ---
+
+
+GOES_ON = "Results are kept; the same command continues"
+# What a driver says, of one try and of several; and the reason that people are told.
+REASONS = [
+    (
+        'connection failed: connection to server at "::1", port 1 failed: Connection refused\n'
+        "\tIs the server running on that host and accepting TCP/IP connections?",
+        'connection failed: connection to server at "::1", port 1 failed: Connection refused',
+    ),
+    (
+        "tried two addresses\n- SSL error: certificate verify is wrong\n- another",
+        "- SSL error: certificate verify is wrong",
+    ),
+    (
+        'connection failed: FATAL:  password authentication failed for user "grader"\n',
+        'password authentication failed for user "grader"',
+    ),
+    (
+        "[Errno -2] Name or service not known.\n\nsecond line",
+        "[Errno -2] Name or service not known",
+    ),
+    ("", ""),
+]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("said", "reason"), REASONS)
+def test_why_a_server_cannot_be_reached_is_one_line(said, reason):
+    with pytest.raises(ServerError) as told, ledger_server.naming_errors("db"):
+        raise OperationalError(None, None, Exception(said))
+    assert str(told.value) == f"db cannot be used as a ledger: {reason}. {GOES_ON}"
 
 
 @pytest.mark.quick
@@ -76,6 +110,86 @@ def test_an_address_in_which_the_password_has_no_sure_end_is_refused(password, c
 def test_a_path_is_a_file_whatever_it_is_called(tmp_path):
     assert isinstance(places.of("graded/postgresql:"), LedgerFile)
     assert isinstance(places.of(tmp_path / "postgresql://h/d"), LedgerFile)
+
+
+SET = [
+    "SET tcp_keepalives_idle = 30",
+    "SET tcp_keepalives_interval = 10",
+    "SET tcp_keepalives_count = 3",
+    "SET tcp_user_timeout = 60000",
+    "SET synchronous_commit = on",
+    "SET lock_timeout = '30s'",
+    "SET standard_conforming_strings = on",
+]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("address", "given"),
+    [
+        ("postgresql://u@h/d", {"user": "u", "host": "h", "dbname": "d"}),
+        ("postgresql://h?connect_timeout=3", {"host": "h", "connect_timeout": "3"}),
+    ],
+)
+def test_all_that_a_connection_is_made_with(address, given, monkeypatch):
+    """What the address says goes before what we want."""
+    psycopg = pytest.importorskip("psycopg")
+    asked, said = [], []
+
+    class Connection:
+        def execute(self, statement):
+            said.append(statement)
+
+    def connect(**named):
+        asked.append(named)
+        return Connection()
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    ledger_server.opener(address, "db")()
+    kept = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
+    ours = {"connect_timeout": "10", "tcp_user_timeout": "60000", **kept}
+    assert asked == [{**ours, "application_name": "gtp-harness", **given, "autocommit": True}]
+    assert said == SET
+    with pytest.raises(UsageError) as refused:
+        ledger_server.opener("postgresql://h/d?no_such=secret", "db")()
+    assert str(refused.value) == "cannot read the address db: libpq does not take it"
+
+
+STATES = [
+    ("42P01", "db is damaged: why. gtp-harness ledger check tells more, and ledger salvage saves"
+     " what can be read"),
+    ("XX001", "db is damaged: why. gtp-harness ledger check tells more, and ledger salvage saves"
+     " what can be read"),
+    ("25006", "db cannot be used as a ledger: why. It is read-only: a standby, or set so"),
+    ("42501", "db cannot be used as a ledger: why. The user needs the rights to make tables there,"
+     " and to read and write them"),
+    ("53100", "db cannot be used as a ledger: why. The server lacks room"),
+    ("55P03", "db cannot be used as a ledger: why. Others keep it busy"),
+    ("57P01", f"db cannot be used as a ledger: why. {GOES_ON}"),
+]  # fmt: skip
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("state", "sentence"), STATES)
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_an_error_is_told_with_what_can_be_done(state, sentence, is_lost):
+    said = Exception("long text")
+    said.sqlstate = state
+    said.diag = SimpleNamespace(message_primary="why")
+    error = OperationalError(None, None, said, connection_invalidated=is_lost)
+    expected = LedgerError if "damaged" in sentence else ServerError
+    with pytest.raises(expected) as told, ledger_server.naming_errors("db"):
+        raise error
+    if is_lost and expected is ServerError:
+        sentence = f"the connection to db is lost: why. {GOES_ON}"
+    assert str(told.value) == sentence
+
+
+@pytest.mark.quick
+def test_a_connection_that_was_lost_in_a_transaction():
+    with pytest.raises(ServerError) as told, ledger_server.naming_errors("db"):
+        raise PendingRollbackError("long text")
+    assert str(told.value) == f"the connection to db is lost. {GOES_ON}"
 
 
 @pytest.mark.quick
@@ -320,7 +434,7 @@ def test_a_lost_connection_returns_leases_and_costs_nothing(ledger, place, postg
         assert other.lease_free(BASES, 9).bases == ()
     kill_backends(postgresql, database)
     with (
-        pytest.raises(ServerError, match=r"the connection to .* is lost: .*the same command goes"),
+        pytest.raises(ServerError, match=r"connection to .* is lost: .*same command continues"),
         ledger.naming_errors(),
     ):
         try:
@@ -423,8 +537,13 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
 
 @pytest.mark.long(40)
 def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path):
-    """SIGKILL for the grading, or the end of its connection, at any moment."""
-    small_class.make(tmp_path, small_class.CLASS[:3])
+    """SIGKILL for the grading, or the end of its connection, at any moment.
+
+    Engines sleep: else a grading might be over before it is seen to have a result.
+    """
+    few = small_class.CLASS[:3]
+    sleepy = tuple(one._replace(body=f"time.sleep(0.3)\n    {one.body}") for one in few)
+    small_class.make(tmp_path, sleepy)
     environment = os.environ | {"XDG_DATA_HOME": str(tmp_path / "data")}
     words = [sys.executable, "-m", "harness.cli", "grade", str(tmp_path / "submissions")]
     words += ["--assignment", str(tmp_path / "counting"), "--no-images", "--output"]
@@ -446,7 +565,7 @@ def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path
         said = grading.communicate(timeout=120)[1]
         assert "Traceback" not in said
         ends.add(grading.returncode)
-        assert grading.returncode != 3 or "the same command goes on" in said
+        assert grading.returncode != 3 or "the same command continues" in said
     assert {3, -signal.SIGKILL} <= ends <= {calm, 3, -signal.SIGKILL}
     assert subprocess.run(wild, **quiet, check=False).returncode == calm
     for query in ALIKE:
@@ -471,3 +590,32 @@ def results_so_far(place):
         return execute(place, "SELECT count(*) FROM result")[0][0]
     except psycopg.errors.UndefinedTable:
         return 0
+
+
+def test_the_server_notices_as_soon_as_we_do_that_the_other_end_is_gone(ledger):
+    """Else a machine whose power is cut in a transaction would keep its locks for two hours."""
+    names = ("idle", "interval", "count")
+    shown = [f"SHOW tcp_keepalives_{name}" for name in names] + ["SHOW tcp_user_timeout"]
+    values = [ledger.db.exec_driver_sql(query).scalar() for query in shown]
+    assert values == ["30", "10", "3", "60000"]
+
+
+def test_an_error_of_the_server_is_told_in_one_sentence_alone(database):
+    """psycopg logs it, too, with the address, where several rows were to be written at once."""
+    code = f"""
+import sys
+from sqlalchemy import text
+from harness.grading.ledger.ledger_server import ServerDatabase
+from harness.errors import ServerError
+opened = ServerDatabase({database!r}, "the ledger")
+opened.connection.exec_driver_sql("CREATE TABLE one (number integer CHECK (number < 2))")
+try:
+    with opened.naming_errors(), opened.changing():
+        rows = [dict(n=n) for n in range(3000)]
+        opened.connection.execute(text("INSERT INTO one VALUES (:n)"), rows)
+except ServerError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "violates check constraint" in done.stdout
+    assert done.stderr == ""

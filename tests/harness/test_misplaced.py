@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -25,8 +24,11 @@ from harness.assignments import assignment, misplaced, workspace
 from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
 from harness.intake.placing import place
+from tests.harness import archives
+from tests.harness.hostile_archives import python_tar
 
-pytestmark = pytest.mark.processes
+# Together: they share what takes seconds to make.
+pytestmark = [pytest.mark.processes, pytest.mark.long(15)]
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "tests" / "submissions"
@@ -44,13 +46,7 @@ RIGHT = files_of(SUBMISSIONS / "go-scoring" / FOLDER)
 
 
 def packed(files: Files) -> bytes:
-    written = io.BytesIO()
-    with tarfile.open(fileobj=written, mode="w:gz") as tar:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return written.getvalue()
+    return python_tar(files.items())
 
 
 def below(folder: str, files: Files = RIGHT) -> Files:
@@ -75,7 +71,7 @@ def empty() -> bytes:
 def with_links() -> bytes:
     """As tar packs an environment: its python is a link."""
     written = io.BytesIO()
-    with tarfile.open(fileobj=written, mode="w:gz") as tar:
+    with tarfile.open(fileobj=written, mode="w") as tar:
         for name, content in below(FOLDER).items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
@@ -83,16 +79,15 @@ def with_links() -> bytes:
         link = tarfile.TarInfo(f"{FOLDER}/my/bin/python3")
         link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
         tar.addfile(link)
-    return written.getvalue()
+    return archives.compressed(written.getvalue())
 
 
 def zipped_apple() -> bytes:
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as file:
-        for name, content in RIGHT.items():
-            file.writestr(f"{FOLDER}/{name}", content)
-            file.writestr(f"__MACOSX/{FOLDER}/._{name}", b"\0\5\x16\7")
-    return written.getvalue()
+    entries: list[tuple[str, bytes]] = []
+    for name, content in RIGHT.items():
+        entries += [(f"{FOLDER}/{name}", content)]
+        entries += [(f"__MACOSX/{FOLDER}/._{name}", b"\0\5\x16\7")]
+    return archives.zipped(entries)
 
 
 class Work(NamedTuple):
@@ -282,3 +277,9 @@ def test_a_folder_in_itself_beside_other_files_is_not_entered():
     assert place(["a/a/x.py", "a/y.py"], "a").root == "a/"
     assert place(["a/a/x.py", "a/a/y.py"], "a").root == "a/a/"
     assert place(["a/a/a/x.py"], "a").root == "a/a/a/"
+
+
+def test_a_folder_in_itself_is_told():
+    told = "The folder a is wrapped in another of the same name: one is expected."
+    assert place(["a/a/x.py"], "a").remark == told
+    assert place(["a/x.py"], "a").remark == ""

@@ -17,6 +17,8 @@ from oracle.mistakes import ASSIGNMENTS
 from tests.harness.mixed import RIGHT, behave_alike, draw, judge
 from tests.harness.test_diagnosis import public, result_of, shipped
 
+pytestmark = pytest.mark.long(20)
+
 PAIRS, TRIPLES = 10, 5
 
 
@@ -66,11 +68,12 @@ def test_of_the_right_engine_nothing_is_said(assignment):
     assert diagnoses([result_of(case, right()) for case in shipped(assignment)]) == ()
 
 
+@pytest.mark.parametrize("count", [5, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_of_a_mistake_that_the_bank_lacks_nothing_else_is_said(assignment, monkeypatch):
+def test_of_a_mistake_that_the_bank_lacks_nothing_else_is_said(assignment, count, monkeypatch):
     """Other mistakes together would often explain the few failures, and be a wrong trail."""
     real, memory = diagnosis._candidates, {}
-    for (mistake,) in draw(assignment, 1, 12, seed=22):
+    for (mistake,) in draw(assignment, 1, count, seed=22):
         others = partial(_without, mistake, real)
         monkeypatch.setattr(diagnosis, "_candidates", others)
         for found in diagnoses(files_of([mistake], assignment), memory):

@@ -134,14 +134,14 @@ def test_nothing_is_written_over(place, capsys):
     (place / "row").mkdir()
     (place / "row" / "assignment.toml").write_text("title = 'x'\n")
     assert main(["new", "row", "--reference", "python3 row.py"]) == ExitCode.BROKEN
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert (place / "row" / "assignment.toml").read_text() == "title = 'x'\n"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["row"], "DIR and --reference are needed"),
+        (["row"], "give DIR and --reference"),
         (["row", "--reference", "cat /dev/null"], "does not answer list_commands"),
         (["row", "--reference", "no-such-program-here"], "no program 'no-such-program-here'"),
         (["row", "--reference", "python3 row.py", "--public", "none.gtp"], "none.gtp"),

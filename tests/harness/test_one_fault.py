@@ -13,7 +13,7 @@ from harness.assignments.public_tests import run_public_tests
 from harness.options import BoxLimits, Limits, Options
 from harness.processes import children, descendants
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.reading.pattern import read_gogui
 from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
@@ -56,7 +56,7 @@ def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
         assert verdicts.count("passed") == 17
         assert verdicts[VERTICES.index("b2")] == "not run"
     assert len(found["diesofkomi"][0]["failures"]) == 1  # not tried again and again
-    assert (room / "out" / "class.html").read_text().count("broke in 1 file") == 2
+    assert (room / "out" / "class.html").read_text().count("engine failure in 1 file") == 2
     assert "0 withheld" in said
 
 
@@ -130,7 +130,7 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
         setting = RunContext(
             (levels.interpreter(), str(main)),
             Options(limits=Limits(timeout=4), restart=True, strict=True),
-            named(Options().dialect),
+            find_dialect(Options().dialect),
             launcher=lambda case: boxes.launcher(case, (str(open_place / "go"),)),
             patience=patience,
         )

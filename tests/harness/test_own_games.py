@@ -3,6 +3,8 @@
 import json
 import random
 import sys
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,11 @@ from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 EXAMPLES = 8000  # some twenty seconds with programs in Python
 SHORT = 14  # commands
 
-WRONG = [(game, name) for game in GAMES for name in wrong(game)]
+# Every third, so that each game has some; the others in the slow tier.
+WRONG = [
+    pytest.param(game, name, marks=[pytest.mark.slow] if number % 3 else [])
+    for number, (game, name) in enumerate((game, name) for game in GAMES for name in wrong(game))
+]
 
 
 @pytest.mark.long(1)
@@ -43,6 +49,7 @@ def test_the_right_program_is_not_accused(game):
 
 
 @pytest.mark.parametrize("game", ["nogo", "takuzu"])
+@pytest.mark.long(1)
 def test_the_same_seed_finds_the_same(game):
     def found(seed):
         random.seed(0)
@@ -214,6 +221,48 @@ def test_two_engines_need_nothing_but_gtp(fuzz):
     assert fuzz(command("nogo/nogo.py"), "--against", other, *given)[0] == ExitCode.OK
     wrong_one = command("nogo/wrong_nogo.py UndoKeepsTurn")
     assert fuzz(wrong_one, "--against", other, *given)[0] == ExitCode.FAILED
+
+
+ONE_SIZE = """\
+import sys
+sys.path.insert(0, "{folder}")
+from wrong_nogo import WRONG, talk
+
+class OneSize(WRONG["UndoKeepsTurn"]):
+    def do_boardsize(self, size):
+        if size != "{size}":
+            from nogo import Refused
+            raise Refused("unacceptable size")
+        super().do_boardsize(size)
+
+talk(OneSize())
+"""
+
+
+@pytest.mark.processes
+def test_two_engines_are_asked_on_boards_that_both_take(fuzz, tmp_path):
+    """Leela Zero takes boards of 19×19 alone: each conversation ended at its first command."""
+    engine = tmp_path / "engine.py"
+    engine.write_text(ONE_SIZE.format(folder=OWN / "nogo", size=19))
+    given = (f"{sys.executable} {engine}", "--against", command("nogo/other_nogo.py"))
+    status, told = fuzz(*given, "--examples", "60", "--findings", "1")
+    assert status == ExitCode.FAILED
+    assert "boardsize" not in told
+    (found,) = (tmp_path / "found").glob("*.gtp")
+    assert "boardsize 19" in found.read_text()
+
+
+@pytest.mark.processes
+def test_two_engines_without_a_common_size_are_told_so(fuzz, tmp_path):
+    for size in (9, 19):
+        (tmp_path / f"{size}.py").write_text(ONE_SIZE.format(folder=OWN / "nogo", size=size))
+    nine, nineteen = (f"{sys.executable} {tmp_path / f'{size}.py'}" for size in (9, 19))
+    with redirect_stderr(StringIO()) as said:
+        assert fuzz(nine, "--against", nineteen)[0] == ExitCode.BROKEN
+    assert said.getvalue() == (
+        "gtp-harness: the engines take no board of the same size: PROGRAM takes 9, the first"
+        " engine of --against 19 (of 5, 6, 7, 9, 13, 15, 19)\n"
+    )
 
 
 @pytest.mark.long(1)

@@ -78,7 +78,7 @@ def launcher(sandbox: str, folder: Path = ENGINES):
 @pytest.mark.processes
 @pytest.mark.parametrize(
     ("sandbox", "rows"),
-    [("off", ROWS), ("3", FEW), pytest.param("2", FEW, marks=pytest.mark.slow), ("1", FEW)],
+    [("off", ROWS), ("3", FEW), *(pytest.param(n, FEW, marks=pytest.mark.slow) for n in "21")],
 )
 def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late(sandbox, rows):
     """They are asked at the same time: each keeps the others from the processor, too."""
@@ -238,6 +238,26 @@ def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, 
     before = one._lost
     one._count(Use(ran, waited, stopped=False), seconds, still)
     assert seconds - (one._lost - before) == pytest.approx(counted)
+
+
+@pytest.mark.parametrize(
+    ("pace", "ran", "counted"),
+    [
+        (1.0, 0.8, 1.0),
+        (2.0, 0.8, 0.6),  # 0.4 s of the reference machine, and 0.2 s of sleep
+        (2.0, 0.0, 1.0),  # it slept, which takes as long everywhere
+        (0.5, 0.8, 1.8),
+    ],
+)
+@pytest.mark.parametrize("beside", [1.0, 2.0])
+def test_what_is_computed_counts_in_seconds_of_the_reference_machine(pace, ran, counted, beside):
+    one = EngineClock(lambda: [os.getpid()])
+    one._seen, one._cores, one.pace, one.beside = True, 2, pace, beside
+    before = one._lost
+    one._count(Use(ran, 0.0, stopped=False), 1.0, 0.0)
+    assert 1.0 - (one._lost - before) == pytest.approx(counted)
+    assert one.computed == pytest.approx(ran / pace)
+    assert one._forgiven == pytest.approx(ran / pace * (1 - 1 / beside))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.limit import Limit
 from harness.records import (
     CaseFile,
     Exchange,
@@ -35,6 +36,9 @@ def packed() -> Iterator[None]:
 
 _DONE = Reply(True, "", "= ", 0.0)  # that many commands have
 _MADE = st.builds(Reply, st.booleans(), st.text(), st.text(), st.floats(0))
+_LIMITS = st.none() | st.builds(
+    Limit, st.text(), st.none() | st.floats(0), st.floats(0), st.text()
+)
 _REPLIES = st.none() | st.just(_DONE) | _MADE
 _EXCHANGES = st.lists(st.builds(Exchange, st.text(), _REPLIES), max_size=4).map(tuple)
 
@@ -49,7 +53,10 @@ def _results(draw: st.DrawFn) -> FileResult:
         for step, reply in enumerate(replies)
         if step in tests
     )
-    ends = st.builds(Failure, st.sampled_from(FailureKind), st.text())
+    computed = st.floats(0, 9)  # said here, or Hypothesis draws what is no number, now and then
+    ends = st.builds(
+        Failure, st.sampled_from(FailureKind), st.text(), computed=computed, limit=_LIMITS
+    )
     return FileResult(
         CaseFile("", (), ()),
         outcomes,

@@ -129,8 +129,7 @@ def test_a_long_table_is_laid_out_when_it_is_scrolled_to(browser, tmp_path):
         is_laid_out = "one => one.checkVisibility({contentVisibilityAuto: true})"
         assert not rows.last.evaluate(is_laid_out)
         rows.last.scroll_into_view_if_needed()
-        page.wait_for_timeout(100)
-        assert rows.last.evaluate(is_laid_out)
+        page.wait_for_function(is_laid_out, arg=rows.last.element_handle())
         page.locator("[data-filter]").fill("1200")
         assert rows.locator("visible=true").count() == 1
 

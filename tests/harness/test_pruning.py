@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.fuzzing.script_drawing import legal, scripts
-from harness.fuzzing.trace_pruning import pruned
+from harness.fuzzing.trace_pruning import prune_scripts
 from harness.specifications import specification
-from harness.vocabulary.script import Script, joined, name_of
+from harness.vocabulary.script import Script, join_scripts, name_of
 from oracle.mistakes import ASSIGNMENTS
 
 ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(
@@ -28,7 +28,9 @@ FIND = settings(
 
 
 def shortest(script, is_wanted, **more):
-    return hypothesis.find(pruned(script, **more), is_wanted, settings=FIND, random=Random(0))
+    return hypothesis.find(
+        prune_scripts(script, **more), is_wanted, settings=FIND, random=Random(0)
+    )
 
 
 def is_subsequence(few, many):
@@ -36,16 +38,20 @@ def is_subsequence(few, many):
     return all(one in rest for one in few)
 
 
-@settings(deadline=None)
+# A script is large: to make a failing one small would take minutes.
+@settings(deadline=None, phases=(Phase.reuse, Phase.generate))
 @given(st.data())
 def test_nothing_is_added(data):
     script = data.draw(ANY)
     grain = data.draw(st.sampled_from((1, 4, 16)))
-    less = data.draw(pruned(script, grain, moves=data.draw(st.booleans())))
+    less = data.draw(prune_scripts(script, grain, moves=data.draw(st.booleans())))
     assert is_subsequence(map(name_of, less.commands), map(name_of, script.commands))
     assert sum(map(len, less.commands)) <= sum(map(len, script.commands))
-    old, new = ("".join(text for _, text in one.files).splitlines() for one in (script, less))
-    assert is_subsequence(new, old)
+    # File by file: the last line of one may have no end, and the first to be named may change.
+    assert len(less.files) <= len(script.files)
+    for _, text in less.files:
+        wholes = (whole.splitlines() for _, whole in script.files)
+        assert any(is_subsequence(text.splitlines(), whole) for whole in wholes)
 
 
 SCRIPT = Script(
@@ -106,6 +112,6 @@ FAR = [
 def test_a_conversation_is_one_script_with_the_files_of_all():
     one = Script(("is_valid a.txt",), (("a.txt", "b a 1\n"),))
     other = Script(("eyes", "is_valid b.txt"), (("b.txt", ""),))
-    both = joined([one, other])
+    both = join_scripts([one, other])
     assert both.commands == ("is_valid a.txt", "eyes", "is_valid b.txt")
     assert dict(both.files) == {"a.txt": "b a 1\n", "b.txt": ""}

@@ -22,7 +22,11 @@ from harness.running import gathering, result_transfer
 from harness.running.runs import Options, run
 from harness.sandbox import levels
 
-pytestmark = pytest.mark.processes
+# A pytest within this one has its filters, and ours makes errors of warnings.
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.filterwarnings("always::harness.pytest_plugin.items.GtpWarning"),
+]
 
 pytest_plugins = ["pytester"]
 # What an inner run of pytest imports is forgotten after it. Pickles of results name functions of

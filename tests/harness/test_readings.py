@@ -17,7 +17,7 @@ from harness.generating import scene_production
 from harness.generating.staging import Stage
 from harness.judging import mistaken
 from harness.reading import casefile, suite
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from oracle.readings import READINGS
@@ -58,7 +58,7 @@ def accused(assignment, paths):
     for path in paths:
         case = casefile.read(str(path))
         for name, start in engines(assignment).items():
-            bad = mistaken.failing(case, start(), named("gogui"))
+            bad = mistaken.failing_lines(case, start(), find_dialect("gogui"))
             found += [f"{path}:{line}: {name}" for line in sorted(bad)]
     return found
 
@@ -112,6 +112,7 @@ def test_fuzzing_finds_nothing_in_it(assignment, name):
         assert fuzzer.unconfirmed == 0
 
 
+@pytest.mark.long(1)
 def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
     """Of all five assignments: the course's starter knows no others."""
 

@@ -97,6 +97,14 @@ def test_another_file_was_handed_in():
     assert causes(old, graded(attempt_of("pp"), sha256="2")) == [(SUBMISSION, 1)]
 
 
+@pytest.mark.parametrize(("name", "said"), [("a2.tgz", "a2.tgz"), ("", "nothing")])
+def test_another_file_by_its_name(name, said):
+    assignment = ASSIGNMENT._replace(late=NEVER_LATE)
+    old = graded(attempt_of("pp"), assignment=assignment, sha256="1")
+    new = graded(attempt_of("pp"), assignment=assignment, sha256="2", name=name, refused="It is.")
+    assert told(old, new, assignment) == f"Another file was submitted: {said}."
+
+
 def test_it_was_handed_in_late_after_all():
     time = datetime(2018, 1, 30)
     late = NEVER_LATE._replace(deadline=time.replace(day=29))
@@ -104,7 +112,7 @@ def test_it_was_handed_in_late_after_all():
     old = graded(attempt_of("pp"), assignment=assignment)
     new = graded(attempt_of("pp"), assignment=assignment, time=time)
     assert causes(old, new, assignment) == [(SUBMISSION, Fraction(-2, 5))]
-    assert told(old, new, assignment) == "It was handed in at another time, says the source."
+    assert told(old, new, assignment) == "It was submitted at another time, says the source."
 
 
 @pytest.mark.parametrize(
@@ -117,7 +125,7 @@ def test_it_was_handed_in_late_after_all():
         ),
         (
             PUBLIC_SHARE._replace(name="tests"),
-            "'public' is no part of the marks any more; 'tests' is a new part of the marks.",
+            "'public' is no longer a part of the marks; 'tests' is a new part of the marks.",
         ),
     ],
 )
@@ -134,7 +142,7 @@ def test_the_late_rule_has_changed():
     old = graded(attempt_of("pp"), late=True)
     new = graded(attempt_of("pp"), late=True, assignment=late)
     assert causes(old, new, late) == [(RULES, Fraction(-3, 5))]
-    assert told(old, new, late).endswith("being late costs 1 instead of 0.4.")
+    assert told(old, new, late).endswith("the late penalty is 1 instead of 0.4.")
 
 
 FIRST = "play b a1\n10 score\n#? [1]\n20 score\n#? [2]\n"
@@ -217,20 +225,29 @@ def test_case_files_come_and_go():
     assert causes(old, new, private) == [(CASES, 2)]
 
 
+def test_parts_whose_case_files_are_missing_are_told():
+    private = assignment_of(PUBLIC_SHARE, PUBLIC_SHARE._replace(name="2", judged_by=PRIVATE))
+    old = graded(assignment=private, refused="It is not an archive.")
+    new = old._replace(marks=marks(private, old.submission, (), [PUBLIC]))
+    (found,) = changes([old], [new], private, [PUBLIC])
+    assert (found.old.of, found.new.of) == (4, 2)
+    assert found.causes == ((RULES, 0, "Parts of the marks need case files that are missing."),)
+
+
 def test_the_harness_broke_then_or_now():
     run, broken = attempt_of("pp"), fault_of()
     assert causes(graded(broken), graded(run)) == [(HARNESS, 2)]
     assert told(graded(broken), graded(run)) == (
-        "Public case file a.gtp: the harness broke before: out of memory."
+        "Public case file a.gtp: harness error before: out of memory."
     )
     assert str(change(graded(run), graded(broken))).startswith("2 of 2 becomes no mark.")
 
 
 def test_a_limit_is_near():
-    near = attempt_of("p-")._replace(near_limit="took 58 s of 60 s of processor time")
+    near = attempt_of("p-")._replace(near_limit="took 58 s of 60 s of CPU time")
     assert causes(graded(near), graded(attempt_of("pp"))) == [(LIMIT, 1)]
     assert told(graded(near), graded(attempt_of("pp"))) == (
-        "Public case file a.gtp: a limit is near: before it took 58 s of 60 s of processor time."
+        "Public case file a.gtp: a limit is near: before it took 58 s of 60 s of CPU time."
     )
 
 

@@ -18,7 +18,7 @@ from harness.judging import mistaken
 from harness.judging.diagnosis import diagnoses
 from harness.options import Limits, Options
 from harness.reading import casefile
-from harness.reading.gathered import gather
+from harness.reading.named_case_files import gather
 from harness.records import FailureKind, Verdict
 from harness.report import json as json_report
 from harness.report import junit, tap
@@ -89,7 +89,7 @@ TWO = "boardsize 7\nclear_board\nplay b a1\n10 score\n"
             (5, ("boardsize 7", "policy rule_based")),
         ),
         ("clear_board\n10 score\npolicy random\nclear_board\n20 score\n", 2, (3, ())),
-        # What is not known may make a setting: set-up is sent again, after a test there is none.
+        # What is not known may make a setting: setup is sent again, after a test there is none.
         (f"selection ucb\n{TWO}{TWO}", 5, (6, ("selection ucb",))),
         (f"5 selection ucb\n{TWO}{TWO}", 5, None),
         (f"5 selection ucb\n{TWO}#! restart\n{TWO}", 5, (7, ())),
@@ -354,7 +354,7 @@ def test_every_report_tells_each_break_once(tmp_path):
     assert shown.count("ENGINE died") == 2
     assert shown.count("2 tests not run") == 2
     assert f"The engine was started again at {file.case.path}:14." in shown
-    assert "".join(troubles(file)).count("The engine broke: died") == 2
+    assert "".join(troubles(file)).count("Engine failure: died") == 2
     log = log_text(file, result)
     assert log.count("The engine was started again.") == 2
     assert log.count("<i>not sent:</i>") == 2

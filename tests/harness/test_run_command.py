@@ -134,6 +134,7 @@ README_TEXT = "# How to run\nStart the engine and wait.\n"
 SGF = "(;GM[1]FF[4]SZ[9];B[ee])\n"
 NOTHING = [
     (["--ids", "7-9", "good.gtp"], "--ids 7-9 selects none of the 2 tests of good.gtp"),
+    (["--ids", "7-9", "one.gtp"], "--ids 7-9 selects not the only test of one.gtp"),
     (["--only", "^x", "good.gtp", "bad.gtp"],
      "--only '^x' selects none of the 4 tests of these 2 files"),
     (["--only", "hello", "--ids", "2", "good.gtp"],
@@ -173,6 +174,7 @@ def _write_files_without_tests(here):
     (here / "README").write_text(README_TEXT)
     (here / "game.sgf").write_text(SGF)
     (here / "setup.gtp").write_text("boardsize 9\nclear_board\n")
+    (here / "one.gtp").write_text("1 say a\n")
     (here / "blank.gtp").write_text("")
     (here / "long.gtp").write_text("1" * 5000 + " say a\n")
     (here / "zero.gtp").symlink_to("/dev/zero")
@@ -288,8 +290,8 @@ def test_gogui_spellings(spelling):
 
 
 MISTAKES = [
-    ([], "PROGRAM and at least one TEST are needed"),
-    (["program"], "PROGRAM and at least one TEST are needed"),
+    ([], "give PROGRAM and at least one TEST"),
+    (["program"], "give PROGRAM and at least one TEST"),
     (["--jobs", "0", "p", "t"], "found '0', expected a whole number from 1"),
     (["--jobs", "x", "p", "t"], "found 'x', expected a whole number from 1"),
     (["--timeout", "-1", "p", "t"], "--timeout"),
@@ -334,9 +336,9 @@ def test_config_files_are_as_gogui_reads_them(here):
         *("-long", "-output", "my dir", "p q", "a.tst", "b.tst"),
     ]
     assert commandline.with_config(["--config=conf"])[1:3] == ["-long", "-output"]
-    for text in ('"open', "--config again"):
+    for text, wrong in (('"open', 'a " is not closed'), ("--config again", "cannot be nested")):
         (here / "conf").write_text(text)
-        with pytest.raises(UsageError, match="conf: a "):
+        with pytest.raises(UsageError, match=f"conf: .*{wrong}"):
             commandline.with_config(["--config", "conf"])
 
 

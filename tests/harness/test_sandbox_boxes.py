@@ -31,13 +31,12 @@ from harness.sandbox.redteam import attack_table, compiling, referee
 from harness.sandbox.redteam import scene as scene_module
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
-from tests.harness.sandbox_checks import CHECKS
+from tests.harness.circumstances import SOMEBODY
 from tests.harness.sandbox_mutants import LAYERS, MUTANTS
 
 pytestmark = pytest.mark.processes
 
 ROOM = Path(__file__).resolve().parents[2]
-SOMEBODY = 54321  # a user id that needs no entry anywhere
 USERS = ["root", "ordinary user"] if os.geteuid() == 0 else ["ordinary user"]
 LEVELS = (3, 2, 1)
 
@@ -122,30 +121,44 @@ def as_user(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=600,  # a busy machine is no failure
+        timeout=1800,  # a busy machine is no failure
         check=False,
     )
     print(done.stdout, done.stderr)
     return done
 
 
+@pytest.mark.long(30)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("check", CHECKS)
-def test_check(check: str, level: int, user: str, open_room: Path) -> None:
+def test_checks(level: int, user: str, open_room: Path) -> None:
+    """All of them by one call: to load what they need takes longer than most of them."""
     needs(level)
-    done = as_user(user, open_room, "-m", "tests.harness.sandbox_checks", check, str(level))
+    done = as_user(user, open_room, "-m", "tests.harness.sandbox_checks", str(level))
     assert done.returncode == 0, done.stderr
+
+
+def test_a_check_that_fails_is_named() -> None:
+    words = [sys.executable, "-m", "tests.harness.sandbox_checks", "0", "surroundings"]
+    done = subprocess.run(words, cwd=ROOM, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("failed: surroundings\n")
 
 
 # --- the red team
 
 
-# Left to the slow tier. At level 3, which a class gets wherever it works, both are tried; root in
-# a container has level 2, and at level 1 an ordinary user's engines share the most with others.
-RARE = {(2, "ordinary user"), (1, "root")} if "root" in USERS else set()
+# The others are left to the slow tier. Root grades a class at level 3 wherever it works, and at
+# level 1 an ordinary user's engines share the most with others. Layers are tried at all levels.
+FREQUENT = {(3, "root"), (1, "ordinary user")}
+
+
+def is_rare(level: int, user: str) -> bool:
+    return "root" in USERS and (level, user) not in FREQUENT
+
+
 ATTACKED = [
-    pytest.param(level, user, marks=[pytest.mark.slow] if (level, user) in RARE else [])
+    pytest.param(level, user, marks=[pytest.mark.slow] * is_rare(level, user))
     for level in LEVELS
     for user in USERS
 ]
@@ -238,7 +251,7 @@ def test_attacks_without_their_language_are_left_out_by_name(
     monkeypatch.setattr(compiling.shutil, "which", lambda name: None)
     able = [attack for attack in ROSTER if compiling.can_run(attack)]
     assert 100 < len(able) < len(ROSTER)
-    assert compiling.compiled(ROSTER) == {}
+    assert compiling.compile_needed(ROSTER) == {}
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in ()))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
     monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
@@ -379,7 +392,8 @@ def test_doctor_that_is_interrupted_leaves_nothing(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    while not list(temporary.glob("**/submission")) and process.poll() is None:
+    # os.walk() passes over what vanishes while it looks.
+    while process.poll() is None and not any("submission" in f for _, f, _ in os.walk(temporary)):
         time.sleep(0.05)
     time.sleep(0.3)  # some attacks are under way
     process.send_signal(signal.SIGINT)

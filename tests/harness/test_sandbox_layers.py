@@ -14,13 +14,19 @@ import pytest
 from harness.errors import UsageError
 from harness.limit import CPU_SECONDS, Limit
 from harness.options import GIB, MIB, BoxLimits
-from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view
+from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view, watch
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
+from tests import golden
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PERM, NOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
 UNSUPPORTED, NO_MEMORY = 0x50000 | errno.EOPNOTSUPP, 0x50000 | errno.ENOMEM
+SUCCESS = 0x50000  # without being done
+ANSWERS = {
+    ALLOW: "allowed", PERM: "EPERM", NOSYS: "ENOSYS", UNSUPPORTED: "ENOTSUPP", SUCCESS: "nothing",
+}  # fmt: skip
 MACHINES = ("x86_64", "aarch64")
+ARCH = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}  # linux/audit.h
 
 
 def evaluate(program: bytes, number: int, arguments: tuple[int, ...] = (), arch: int = 0) -> int:
@@ -49,7 +55,7 @@ def evaluate(program: bytes, number: int, arguments: tuple[int, ...] = (), arch:
 def verdict(machine: str, name: str, *arguments: int, **rest: object) -> int:
     program = seccomp.program(machine, **rest)  # type: ignore[arg-type]
     number = syscalls.NUMBERS[machine][name]
-    return evaluate(program, number, arguments, seccomp.AUDIT_ARCH[machine])
+    return evaluate(program, number, arguments, ARCH[machine])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -67,6 +73,24 @@ def test_every_named_call_is_refused(machine: str) -> None:
     for name in set(seccomp.METADATA) & set(table):
         assert verdict(machine, name, metadata=True) == PERM, name
         assert verdict(machine, name) == ALLOW, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_that_are_not_allowed_whatever_their_arguments(machine: str) -> None:
+    golden.check(Path(__file__).parent / "golden" / f"calls-{machine}.txt", calls(machine))
+
+
+def calls(machine: str) -> str:
+    """Return a line for each call that a filter does not allow, and for others of its kind."""
+    modes = ({}, {"metadata": True}, {"metadata": True, "building": True})
+    programs = [seccomp.program(machine, **mode) for mode in modes]  # type: ignore[arg-type]
+    lines = []
+    for name, number in sorted(syscalls.NUMBERS[machine].items()):
+        found = [evaluate(one, number, arch=ARCH[machine]) for one in programs]
+        if set(found) != {ALLOW}:
+            lines.append(f"{name:24}" + " ".join(f"{ANSWERS[one]:>8}" for one in found))
+    head = f"{'call':24}" + " ".join(f"{one:>8}" for one in ("boxed", "metadata", "building"))
+    return "\n".join([head, *lines, ""])
 
 
 NEW_NAMESPACE = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
@@ -184,7 +208,7 @@ def test_signals_to_itself_alone(
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_other_modes_and_the_future(machine: str) -> None:
-    program, arch = seccomp.program(machine), seccomp.AUDIT_ARCH[machine]
+    program, arch = seccomp.program(machine), ARCH[machine]
     assert evaluate(program, 57, arch=arch) == ALLOW  # fork, close
     for other in (0x40000003, 0xC00000B7, 0xC000003E, 0x40000028, 0):
         if other != arch:
@@ -195,11 +219,13 @@ def test_other_modes_and_the_future(machine: str) -> None:
 
 
 def test_no_jump_leaves_the_program() -> None:
+    """And what does not jump says so: a kernel to come may refuse anything else."""
     for machine in MACHINES:
         code = list(struct.iter_unpack("<HBBI", seccomp.program(machine, True, 5)))
         assert code[-1] == (0x06, 0, 0, ALLOW)
-        for place, (_, true, false, _value) in enumerate(code):
+        for place, (operation, true, false, _value) in enumerate(code):
             assert place + 1 + max(true, false) < len(code) or (true, false) == (0, 0)
+            assert operation in (0x15, 0x35, 0x45) or (true, false) == (0, 0)
         assert len(code) < 4096  # the kernel's limit
 
 
@@ -233,7 +259,12 @@ def test_paths_within_words(word: str, place: Path) -> None:
     assert str(place / "sub") in seen.shown
 
 
-@pytest.mark.parametrize("word", ["/", "/tmp", "~", "/home"])
+EVERYBODYS = (
+    "/ ~ /home /root /tmp /var /var/tmp /etc /run /mnt /media /srv /proc /sys /dev /dev/shm"
+)
+
+
+@pytest.mark.parametrize("word", EVERYBODYS.split())
 def test_what_is_far_too_much_is_not_shown(word: str) -> None:
     seen = view.of_program(["/usr/bin/env", os.path.expanduser(word)], "/usr")
     assert os.path.expanduser(word) not in seen.shown
@@ -321,6 +352,28 @@ def test_the_working_directory_can_be_written(place: Path) -> None:
     assert layout.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
 
 
+ENVIRONMENTS = [
+    (1, (), {"HOME": "/nonexistent"}),
+    (1, ("/a", "/b"), {"HOME": "/b", "TMPDIR": "/b"}),
+    (2, (), {"HOME": "/tmp"}),
+    (2, ("/a", "/b"), {"HOME": "/tmp", "TMPDIR": "/b"}),
+    (3, (), {"HOME": "/tmp"}),
+]
+
+
+@pytest.mark.parametrize(("level", "writable", "own"), ENVIRONMENTS)
+def test_all_the_environment_of_an_engine(
+    level: int, writable: tuple[str, ...], own: dict[str, str]
+) -> None:
+    assert layout.environment(level, writable) == {
+        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/local/games",
+        "LANG": "C.UTF-8",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        **own,
+    }
+
+
 def test_outer_places_are_made_before_inner_ones(place: Path) -> None:
     seen = view.of_program(["/usr/bin/env", str(place / "sub")], str(place))
     places = [mount.place for mount in layout.mounts(seen)]
@@ -348,11 +401,11 @@ def test_outer_places_are_made_before_inner_ones(place: Path) -> None:
         ),
         (
             Limit("time", 301.23, 300, CPU_SECONDS),
-            "time limit: 301.2 s of processor time used, 300 s of processor time allowed",
+            "time limit: 301.2 s of CPU time used, 300 s of CPU time allowed",
         ),
         (
             Limit("time", 12_003.7, 12_000, CPU_SECONDS),
-            "time limit: 12004 s of processor time used, 12000 s of processor time allowed",
+            "time limit: 12004 s of CPU time used, 12000 s of CPU time allowed",
         ),
         (Limit("memory", None, GIB, "bytes"), "memory limit: 1 GiB allowed"),
         (Limit("command", 120.02, 120, "seconds"), "within 120 s"),
@@ -424,6 +477,40 @@ def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
     assert counted.hit() == ("memory", GIB, GIB, "bytes")
 
 
+OWN_GROUPS = [
+    ("0::/user/x\n", ["/sys/fs/cgroup/user/x"]),
+    ("0::/\n", ["/sys/fs/cgroup"]),
+    (
+        "8:pids:/a\n7:blkio:/b\n4:memory:/c\n3:cpu,cpuacct:/d\n0::/\n",
+        ["/sys/fs/cgroup/pids/a", "/sys/fs/cgroup/memory/c", "/sys/fs/cgroup"],
+    ),
+    ("2:cpu,memory:/d:e\n", ["/sys/fs/cgroup/memory/d:e"]),
+]
+
+
+@pytest.mark.parametrize(("own", "tried"), OWN_GROUPS)
+def test_groups_are_made_below_our_own(
+    own: str, tried: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(cgroup, "_read", lambda folder, name: own)
+    monkeypatch.setattr(cgroup, "_is_usable", lambda folder: asked.append(folder) or True)
+    assert cgroup.usable_parents() == asked == tried
+    monkeypatch.setattr(cgroup, "_is_usable", lambda folder: folder == tried[-1])
+    assert cgroup.usable_parents() == tried[-1:]
+
+
+def test_a_folder_is_used_if_a_group_that_is_made_there_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for name in ("missing", "file", ""):  # the last one is a folder like any other
+        assert not cgroup._is_usable(str(tmp_path / name))
+    monkeypatch.setattr(cgroup, "_exists", lambda folder, name: name == "pids.max")
+    assert cgroup._is_usable(str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_without_groups_memory_is_polled() -> None:
     watched = Watched(memory=GIB, cpu=1, processes=2, scratch=3, scratch_files=4)
     group = cgroup.ControlGroups([])
@@ -431,3 +518,28 @@ def test_without_groups_memory_is_polled() -> None:
     assert group.watched(watched) == watched
     assert group.hit() is None
     assert group.peak() == 0
+
+
+LIMITS = Watched(memory=100, cpu=2.5, processes=3, scratch=50, scratch_files=7)
+NOTHING_USED = watch.Usage(memory=0, cpu=0.0, processes=0, scratch=0, scratch_files=0)
+# What is used; the limit that is hit. Memory and processes may be as many as are allowed; time and
+# disk end at their limit.
+EXCEEDED = [
+    ({}, None),
+    ({"memory": 100, "cpu": 2.4, "processes": 3, "scratch": 49, "scratch_files": 6}, None),
+    ({"memory": 101}, ("memory", 101, 100, "bytes")),
+    ({"cpu": 2.5}, ("time", 2.5, 2.5, CPU_SECONDS)),
+    ({"processes": 4}, ("processes", 4, 3, "processes")),
+    ({"scratch": 50}, ("disk", 50, 50, "bytes")),
+    ({"scratch_files": 7}, ("disk", 7, 7, "files")),
+    ({"memory": 101, "cpu": 9.0, "scratch": 99}, ("memory", 101, 100, "bytes")),
+]
+
+
+@pytest.mark.parametrize(("used", "hit"), EXCEEDED)
+def test_the_limit_that_is_hit(
+    used: dict[str, float], hit: tuple[str, float, float, str] | None
+) -> None:
+    usage = NOTHING_USED._replace(**used)  # type: ignore[arg-type]
+    assert watch.find_exceeded(usage, LIMITS) == hit
+    assert watch.find_exceeded(usage, Watched(0, 0, 0, 0, 0)) is None

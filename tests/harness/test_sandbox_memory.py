@@ -21,4 +21,4 @@ def test_a_process_that_ends_while_its_files_are_listed_holds_nothing(monkeypatc
         return descriptor
 
     monkeypatch.setattr(memory.os, "open", ends_meanwhile)
-    assert memory._opened([process.pid], most=1 << 30) == 0
+    assert memory._open_files([process.pid], most=1 << 30) == 0

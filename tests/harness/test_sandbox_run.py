@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -16,7 +17,7 @@ import pytest
 
 import oracle
 from harness.cli import main
-from harness.cli.sandbox import shown
+from harness.cli.sandbox import visible_paths
 from harness.errors import SandboxError, UsageError
 from harness.options import MIB, BoxLimits
 from harness.records import FailureKind, FileResult, RunResult, Verdict
@@ -125,7 +126,7 @@ def test_a_good_engine_is_not_disturbed(level: int, jobs: int, folder: Path) -> 
     boxed = run(program, tests, Options(jobs=jobs, sandbox=str(level)))
     assert boxed.faults == ()
     assert [timeless(file) for file in boxed.files] == [timeless(file) for file in alone.files]
-    assert boxed.options["sandbox"] == levels.described(level)
+    assert boxed.options["sandbox"] == levels.describe_level(level)
     assert alone.options["sandbox"] == "off"
 
 
@@ -340,6 +341,14 @@ def test_what_a_level_cannot_hold_is_recorded(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_launcher_says_whether_it_is_closed(level: int) -> None:
+    needs(level)
+    with contextlib.closing(levels.proven(level)) as launcher:
+        assert not launcher.closed
+    assert launcher.closed
+
+
 def test_a_terminal_and_a_sandbox_do_not_go_together(folder: Path) -> None:
     with pytest.raises(UsageError, match="no terminal in a sandbox"):
         run("true", [case(folder, "1 a\n")], Options(sandbox="auto", pty=True))
@@ -375,11 +384,11 @@ def test_the_oracle_is_seen_by_itself_alone(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(folder / "own"))
     monkeypatch.setenv("PATH", str(folder / "own"))
     home = str(Path(oracle.__file__).parent)
-    assert shown(f"{folder}/own/gtp-oracle gtp", "auto", ["x"]) == ("x", home)
-    assert shown("gtp-oracle gtp --mistake komi-twice", "3") == (home,)
-    assert shown(f"{folder}/other/gtp-oracle gtp", "auto", ["x"]) == ("x",)
-    assert shown(f"{folder}/own/gtp-other gtp-oracle", "auto") == ()
-    assert shown("gtp-oracle gtp", "off") == ()
+    assert visible_paths(f"{folder}/own/gtp-oracle gtp", "auto", ["x"]) == ("x", home)
+    assert visible_paths("gtp-oracle gtp --mistake komi-twice", "3") == (home,)
+    assert visible_paths(f"{folder}/other/gtp-oracle gtp", "auto", ["x"]) == ("x",)
+    assert visible_paths(f"{folder}/own/gtp-other gtp-oracle", "auto") == ()
+    assert visible_paths("gtp-oracle gtp", "off") == ()
 
 
 def test_a_killed_run_takes_its_boxes_along(folder: Path) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.sandbox import box_clock, cgroup
+from harness.sandbox import box_clock, cgroup, estimate
 from harness.sandbox.estimate import Estimate, ProcessSample
 
 FORGOTTEN = """
@@ -64,7 +66,7 @@ def estimated(
     life: float, gap: float, waits: bool, seconds: float, seed: int
 ) -> tuple[float, float]:
     """Return what is estimated to be lost, and what is, for one child after the other."""
-    rng, estimate = random.Random(seed), Estimate()
+    rng, lost_time = random.Random(seed), Estimate()
     begun, spent, waited, number, lost = -rng.random() * (life + gap), 0.0, 0.0, 100, 0.0
     now = 0.0
     while now < seconds:
@@ -78,7 +80,7 @@ def estimated(
         seen = {1: ProcessSample(0.0, int(waited * 100) / 100, 0.0)}
         if begun <= now:
             seen[number] = ProcessSample(int((now - begun) * 100) / 100, 0.0, 1.0)
-        lost = estimate.look(seen, pause)
+        lost = lost_time.look(seen, pause)
     return lost, spent
 
 
@@ -104,3 +106,87 @@ def test_a_parent_takes_what_it_waited_for_along() -> None:
     assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 0
     estimate.look({1: ProcessSample(0, 2.5, 0), 3: ProcessSample(0.5, 2.0, 0)}, LOOK)
     assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 2.5
+
+
+def test_the_counter_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A struct perf_event_attr of version 5: the clock of tasks, inherited, without the kernel."""
+    asked: list[tuple[bytes, int]] = []
+
+    def perf_event_open(attributes: Any, flags: int) -> int:
+        asked.append((attributes.raw, flags))
+        return 99
+
+    monkeypatch.setattr(box_clock.kernel, "perf_event_open", perf_event_open)
+    assert box_clock._open() == 99
+    ((attributes, flags),) = asked
+    assert flags == 8  # PERF_FLAG_FD_CLOEXEC
+    assert len(attributes) == 112
+    head = struct.unpack_from("<IIQQQQQ", attributes)
+    assert head == (1, 112, 1, 0, 0, 0, 1 << 1 | 1 << 5 | 1 << 6)
+    assert not any(attributes[48:])
+
+    def refuse(*_: object) -> int:
+        raise OSError
+
+    monkeypatch.setattr(box_clock.kernel, "perf_event_open", refuse)
+    assert box_clock._open() == -1
+
+
+def test_what_this_process_takes_itself_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    own = [10.0]
+    monkeypatch.setattr(box_clock, "_open", lambda: reading)
+    monkeypatch.setattr(box_clock.time, "process_time", lambda: own[0])
+    for nanoseconds in (2_000_000_000, 5_500_000_000, 5_600_000_000):
+        os.write(writing, struct.pack("<Q", nanoseconds))
+    counted = box_clock.BoxClock(lambda: pytest.fail("the counter counts"))
+    own[0] = 11.0
+    assert counted.seconds() == pytest.approx(2.5)
+    own[0] = 20.0
+    assert counted.seconds() == 0.0
+    counted.close()
+    counted.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(reading)
+    os.close(writing)
+
+
+def test_a_counter_that_cannot_be_read_leaves_it_to_the_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = iter([1.0, None])
+    monkeypatch.setattr(box_clock, "_open", lambda: 1 << 20)
+    counted = box_clock.BoxClock(lambda: next(times))
+    assert counted.seconds() is None
+    counted._counter = -1
+
+
+@pytest.mark.parametrize(
+    ("text", "part"), [("30 10 5\n", 0.75), ("0 0 0\n", 1.0), ("x\n", 1.0), (None, 1.0)]
+)
+def test_the_part_of_its_time_that_a_task_had_a_processor(
+    text: str | None, part: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: str) -> str:
+        assert path == "/proc/7/schedstat"
+        if text is None:
+            raise FileNotFoundError(path)
+        return text
+
+    monkeypatch.setattr(estimate, "read", read)
+    assert estimate.share(7) == part
+
+
+def test_a_loss_step_by_step() -> None:
+    """A child is seen twice for 0.5 s in all, and gone; its parent has waited for 0.2 s of it."""
+    lost = Estimate()
+    assert lost.look({1: ProcessSample(0.0, 0.0, 0.0)}, 1.0) == 0.0
+    both = {1: ProcessSample(0.0, 0.0, 0.0), 2: ProcessSample(0.1, 0.05, 1.0)}
+    assert lost.look(both, 0.25) == 0.0
+    assert lost.look(both, 0.25) == 0.0
+    assert lost.look({1: ProcessSample(0.0, 0.2, 0.0)}, 0.25) == pytest.approx(0.35)
+    assert lost.look({1: ProcessSample(0.0, 0.9, 0.0)}, 0.25) == 0.0
+    longer = {2: ProcessSample(3.0, 0.0, 1.0)}
+    fresh = Estimate()
+    fresh.look(longer, 0.25)
+    assert fresh.look({}, 0.25) == pytest.approx(3.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.sandbox import folders, layout, levels, relocating, view
+from harness.sandbox import layout, levels, relocating, untrusted_folders, view
 
 # Every name that an interpreter, a loader, a compiler, a build tool or a shell looks for.
 NAMES = (
@@ -116,7 +117,7 @@ def shown(command: str, stage: Path) -> tuple[object, ...]:
     )
     ground = relocating.relocate(seen, tuple(filled.split()))
     rules = layout.reach(ground.seen, 1)
-    folders.remove(ground.folder)
+    untrusted_folders.remove(ground.folder)
     found = (seen, ground, layout.mounts(seen), layout.reach(seen, 2), rules)
     return tuple(told(part, str(stage.parent)) for part in found)
 
@@ -125,6 +126,20 @@ def told(part: object, room: str) -> object:
     if isinstance(part, tuple):
         return tuple(told(one, room) for one in part)
     return part.replace(room, "ROOM") if isinstance(part, str) else part
+
+
+def test_what_is_moved_lies_as_it_lay_whatever_the_working_directory(monkeypatch) -> None:
+    with stage_with({"Go1.py": ("file", "", 0o644)}) as (stage, _):
+        monkeypatch.chdir(stage / "tools")
+        own = stage / "sub"
+        words = ("/usr/bin/env", "python3", str(own / "Go1.py"))
+        ground = relocating.relocate(view.of_program(words, str(own)), words)
+        room = Path(ground.folder, Path(relocating.room_in("")).name)
+        files = [str(path.relative_to(room)) for path in room.rglob("*")]
+        untrusted_folders.remove(ground.folder)
+    assert ground.seen.folder == str(room / "sub")
+    assert ground.words == (*words[:2], str(room / "sub" / "Go1.py"))
+    assert {"sub", "sub/Go1.py"} <= set(files)
 
 
 VENV = {"pyvenv.cfg": ("file", "home = {secret}\n", 0o644), "Go1.py": ("file", "", 0o644)}
@@ -190,3 +205,22 @@ def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
     assert sorted(copy.left_out) == [str(start / "boards/b.txt"), case]
     elsewhere = view.of_program(["sh"], str(tmp_path), [str(tmp_path)], [case, str(own)])
     assert elsewhere.hidden == (str(own),)
+
+
+def test_the_folders_of_an_engine_are_for_its_owner_to_write() -> None:
+    """Whatever is allowed for new files where a grading is started."""
+    before = os.umask(0)
+    try:
+        with stage_with({"run": ("file", "", 0o755)}) as (stage, _):
+            own = str(stage / "sub")
+            seen = view.of_program([f"{own}/run"], own, (), view.own_folders(), own)
+            ground = relocating.relocate(seen, (f"{own}/run",))
+            made = [path for path in Path(ground.folder).rglob("*") if path.is_dir()]
+            modes = {stat.S_IMODE(path.stat().st_mode) for path in made}
+            owners = {path.stat().st_uid for path in made}
+            untrusted_folders.remove(ground.folder)
+    finally:
+        os.umask(before)
+    assert made
+    assert modes == {0o755}
+    assert owners == {os.geteuid()}  # unless an engine runs as somebody else

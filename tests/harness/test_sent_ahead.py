@@ -13,19 +13,19 @@ from harness.assignments import assignment
 from harness.declared.allowing import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
-from harness.engine.ahead import Ahead
 from harness.engine.launch import PlainLauncher
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
+from harness.engine.send_ahead import Ahead
 from harness.errors import EngineError
 from harness.fuzzing.batch_judging import Heard
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.causes import Causes
+from harness.fuzzing.drawn_ahead import Unasked
 from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.relay import Answered
 from harness.fuzzing.same_answers import Likeness
+from harness.fuzzing.scripts_under_way import UnderWay
 from harness.fuzzing.search import FuzzBudget, ScriptSender
-from harness.fuzzing.unasked import Unasked
-from harness.fuzzing.under_way import UnderWay
 from harness.options import PROTOCOLS, Limits
 from harness.records import Failure, FailureKind, Reply
 from harness.specifications import specification
@@ -137,15 +137,15 @@ def test_replies_before_the_engine_broke_are_kept(count: int) -> None:
     ],
 )
 def test_what_is_read_is_mostly_whole_replies(protocol: str, data: bytes, is_whole: bool) -> None:
-    assert named(protocol).is_whole(data) is is_whole
+    assert find_protocol(protocol).is_whole(data) is is_whole
 
 
 @given(st.lists(st.sampled_from([b"=", b" 1", b"x", b"\n", b"\r", b"\n\n", b"?"])))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_is_whole_ends_with_a_reply(protocol: str, pieces: list[bytes]) -> None:
     data = b"".join(pieces)
-    if named(protocol).is_whole(data):
-        assert named(protocol).end(data) == len(data)
+    if find_protocol(protocol).is_whole(data):
+        assert find_protocol(protocol).end(data) == len(data)
 
 
 # --- scripts under way -------------------------------------------------------------------------
@@ -439,7 +439,7 @@ def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
         now = Allowing(declaration)
         for command, right_one in zip(asked, (*replies, end), strict=True):
             assert now.allows(command)
-            now.hear(command, right_one)
+            now.observe(command, right_one)
         assert not now.is_over
 
 

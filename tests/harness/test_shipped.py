@@ -32,7 +32,7 @@ def call(capsys, *words):
 
 
 def below(name: str) -> list[str]:
-    return [os.path.relpath(path, CASES) for path in shipped.named(name)]
+    return [os.path.relpath(path, CASES) for path in shipped.find_paths(name)]
 
 
 NAMES = [
@@ -62,17 +62,17 @@ def test_names(name, paths):
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_an_assignment_is_all_of_its_folder(name):
-    assert sorted(shipped.named(name)) == sorted(expand([str(CASES / name)]))
-    assert shipped.named(f"{name}/") == shipped.named(name)
-    both = [*shipped.named(f"{name}/public"), *shipped.named(f"{name}/thorough")]
-    assert both == shipped.named(name)
+    assert sorted(shipped.find_paths(name)) == sorted(expand([str(CASES / name)]))
+    assert shipped.find_paths(f"{name}/") == shipped.find_paths(name)
+    both = [*shipped.find_paths(f"{name}/public"), *shipped.find_paths(f"{name}/thorough")]
+    assert both == shipped.find_paths(name)
 
 
 def test_every_name_means_something():
     names = list(shipped.every_name())
     assert shipped.names() == [one for one in names if "/" not in one] == ASSIGNMENTS
     assert len(set(names)) == len(names) > 70
-    assert [one for one in names if not shipped.named(one)] == []
+    assert [one for one in names if not shipped.find_paths(one)] == []
 
 
 def test_a_file_of_that_name_is_meant_first(elsewhere):
@@ -85,10 +85,10 @@ def test_a_file_of_that_name_is_meant_first(elsewhere):
 def test_names_in_suites_and_beside_folders(elsewhere):
     (elsewhere / "sub" / "go-scoring").mkdir(parents=True)
     (elsewhere / "sub" / "all").write_text("@go-scoring/area\n@go-scoring/public\n")
-    assert expand(["@sub/all"]) == [*shipped.named("go-scoring/area"),
-                                    *shipped.named("go-scoring/public")]  # fmt: skip
+    assert expand(["@sub/all"]) == [*shipped.find_paths("go-scoring/area"),
+                                    *shipped.find_paths("go-scoring/public")]  # fmt: skip
     (elsewhere / "go-scoring").mkdir()
-    assert expand(["@go-scoring/public"]) == shipped.named("go-scoring/public")
+    assert expand(["@go-scoring/public"]) == shipped.find_paths("go-scoring/public")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_list(capsys):
     assert (status, err) == (0, "")
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:] if "@" in line}
     for name in ASSIGNMENTS:
-        files = shipped.named(name)
+        files = shipped.find_paths(name)
         tests = sum(step.is_test for path in files for step in casefile.read(path).steps)
         assert rows[f"@{name}"][:2] == [str(len(files)), str(tests)]
     assert "gtp-oracle gtp --game java-go" in " ".join(rows["@java-go"])
@@ -158,14 +158,14 @@ def test_a_copy(capsys, elsewhere):
     assert copied == sorted(path.relative_to(own) for path in own.rglob("*"))
     status, _, err = call(capsys, "cases", "--copy", "mine")
     assert (status, err) == (
-        2, "gtp-harness: mine/gosensei is there already; --copy overwrites nothing\n",
+        2, "gtp-harness: mine/gosensei already exists; --copy overwrites nothing\n",
     )  # fmt: skip
     assert os.listdir("mine") == ["gosensei"]
 
 
 BAD = [
     (["go-scorin"], "no cases are called 'go-scorin'; did you mean go-scoring?"),
-    (["chess"], "no cases are called 'chess'; there are go-scoring, "),
+    (["chess"], "no cases are called 'chess'; known are go-scoring, "),
     (["gosensei/eyes", "--copy", "x"],
      "found --copy with gosensei/eyes, expected an assignment such as gosensei"),
     (["gosensei", "--copy", "/dev/null/x"], "cannot copy to /dev/null/x/gosensei: Not"),

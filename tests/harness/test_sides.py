@@ -12,7 +12,7 @@ from harness.report.file_view import FileView, view
 from harness.report.sides import komi_of, sides
 from harness.specifications import NAMES, specification
 from harness.vocabulary.answer_forms import SETTING
-from harness.vocabulary.wordings import asked, said
+from harness.vocabulary.wordings import word_answer, word_question
 from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram
 from oracle.grid import grid
@@ -148,8 +148,8 @@ def test_whatever_is_asked_and_answered_has_words_or_none(command, komi, answer)
     for name in NAMES:
         wordings = specification(name).wordings
         for own in wordings:
-            asked(wordings, f"{own} {command}", komi)
-            said(wordings, own, answer)
+            word_question(wordings, f"{own} {command}", komi)
+            word_answer(wordings, own, answer)
 
 
 @given(st.text(), st.booleans())

@@ -18,7 +18,8 @@ from harness.assignments import assignment
 from tests.harness.small_class import archive
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 
-pytestmark = pytest.mark.processes
+# Together: they share what takes seconds to make.
+pytestmark = [pytest.mark.processes, pytest.mark.long(20)]
 
 SOURCE = SUBMISSIONS / "gosensei" / "gosensei"
 ASKED = ("eyes.gtp", "twoeyes.gtp")
@@ -100,5 +101,5 @@ def test_the_teacher_hears_of_both(graded):
 def test_the_student_hears_what_was_too_slow(graded):
     folder, _ = graded
     page = (folder / "feedback" / "ben.html").read_text(encoding="utf-8")
-    assert "time-out: gosensei -doubleeyes BOARD was ended after 1 s of processor time" in page
+    assert "time-out: gosensei -doubleeyes BOARD was ended after 1 s of CPU time" in page
     assert "time-out" not in (folder / "feedback" / "ada.html").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from harness.escaping import one_line
 from harness.grading.records import StudentSubmissions
 from harness.grading.taking_in.sources import canvas, moodle, read
 from harness.grading.taking_in.sources.csv_source import COLUMNS
-from harness.grading.taking_in.sources.pieces import entries, folded, safe, version
+from harness.grading.taking_in.sources.pieces import entries, fold_name, safe, version
 from tests import documents
 from tests.harness.downloads import (
     canvas_name,
@@ -168,7 +168,7 @@ def test_a_moodle_download_is_read_back(form, packed, tmp_path):
         entry = by_id(found)[str(number)]
         assert sorted(content(entry)) == [f"{number} {i}".encode() for i in range(len(FILES))]
         assert {handed.name for handed in entry.handed} == set(FILES)
-        assert folded(entry.students[0].name) == folded(name)
+        assert fold_name(entry.students[0].name) == fold_name(name)
         assert entry.students[0].ids == (("moodle", str(number)),)
         assert [h.name for h in entry.handed[-2:]] != ["a1-1.tgz", "a1.tgz"]
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.protocols import named
+from harness.engine.protocols import find_protocol
 from harness.errors import UsageError
 from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
 from harness.reading import statuses
@@ -181,7 +181,7 @@ def test_an_illegal_move_is_an_answer_in_files_for_gtp(tmp_path: Path) -> None:
     text = "fault\n10 fault\n#? [illegal move: fault wrong]\n"
     file = run_against("illegal", tmp_path, "case.gtp", text)
     assert [one.verdict for one in file.outcomes] == [Verdict.PASSED]
-    assert file.errors == 1  # the first one is set-up, and was refused
+    assert file.errors == 1  # the first one is setup, and was refused
 
 
 @pytest.mark.processes
@@ -218,16 +218,18 @@ def test_a_file_of_answers_is_refused_in_a_run_of_gtp(tmp_path: Path) -> None:
 def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> None:
     """Whoever asks without naming the protocol, as fuzzing does, is told nothing wrong."""
     (reply,) = (
-        named(STATUS_LAST).splitter(strict=True).split("\n".join([*lines, status, ""]).encode())
+        find_protocol(STATUS_LAST)
+        .splitter(strict=True)
+        .split("\n".join([*lines, status, ""]).encode())
     )
     told = protocol_facts.warnings([protocol_facts.own_step("show")], [reply])
     assert not [one for one in told if "id" in one]
 
 
 def test_there_is_no_other_protocol() -> None:
-    assert [named(name).name for name in PROTOCOLS] == list(PROTOCOLS)
+    assert [find_protocol(name).name for name in PROTOCOLS] == list(PROTOCOLS)
     with pytest.raises(UsageError, match="unknown protocol 'http'; there are 'gtp' and"):
-        named("http")
+        find_protocol("http")
 
 
 # --- output, cut -------------------------------------------------------------------------------
@@ -253,7 +255,7 @@ def test_output_is_cut_the_same_however_it_arrives(
 ) -> None:
     plain = "".join("".join(f"{line}\n" for line in [*lines, last]) for lines, last in answers)
     output = plain.replace("\n", end).encode()
-    spoken = named(STATUS_LAST)
+    spoken = find_protocol(STATUS_LAST)
     replies, pending = [], b""
     splitter, finder = spoken.splitter(strict=True), spoken.finder()
     while output:

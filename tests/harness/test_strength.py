@@ -13,6 +13,7 @@ from harness.judging.strength import measure
 from harness.reading import casefile, suite
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
+from tests.harness.shipped_assignments import SOME_LONG
 
 CASES = Path(__file__).parents[2] / "cases"
 
@@ -48,7 +49,7 @@ def test_the_shipped_cases_catch_every_mistake(shipped):
     assert shipped.kill_rate == 1
 
 
-@pytest.mark.parametrize("name", ASSIGNMENTS)
+@pytest.mark.parametrize("name", SOME_LONG)
 def test_the_public_tests_are_few_and_catch_every_mistake(name):
     """There is room for private ones below the limit of forty."""
     public, thorough = sets_of(assignment.find(name))
@@ -130,7 +131,7 @@ def test_the_report(komi, capsys):
     assert f"komi-to-black{' ' * 27}2  {komi}:5" in out
     assert "\nNo test catches (" in out
     assert "  minus-sign  As if White's lead were written with a minus sign, W+-3." in out
-    assert f"\nA smallest set of the same power (1):\n  {komi}:7  20 score\n" in out
+    assert f"\nA smallest set that catches the same (1):\n  {komi}:7  20 score\n" in out
     assert out.splitlines()[-1].startswith("kill rate ")
 
 
@@ -140,7 +141,7 @@ def test_tests_that_catch_nobody_are_named(tmp_path, capsys):
     main(["strength", str(path), "--assignment", "go-scoring"])
     told = capsys.readouterr().out
     place = path.read_text().splitlines().index("30 protocol_version") + 1
-    assert f"\nCatches nobody (1):\n  {path}:{place}  30 protocol_version\n" in told
+    assert f"\nCatches nothing (1):\n  {path}:{place}  30 protocol_version\n" in told
 
 
 def test_the_matrix_has_a_row_for_each_test(komi, capsys):
@@ -162,7 +163,7 @@ def test_a_wrong_test_fails_whatever_the_rate(tmp_path, capsys):
     path.write_text("boardsize 2\n10 score\n#? [W\\+1]\n")
     command = ["strength", str(path), "--assignment", "go-scoring", "--at-least", "0"]
     assert main(command) == ExitCode.FAILED
-    assert "The right engine fails (1):" in capsys.readouterr().out
+    assert "The reference engine fails (1):" in capsys.readouterr().out
 
 
 def test_json(komi, tmp_path, capsys):
@@ -182,8 +183,8 @@ def test_json(komi, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["x.gtp"], "--assignment is needed"),
-        (["--private", "x.gtp"], "--assignment is needed"),
+        (["x.gtp"], "give --assignment"),
+        (["--private", "x.gtp"], "give --assignment"),
         (["x.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),
         (["no-such.gtp", "--assignment", "go-scoring"], "no-such.gtp: cannot be read"),
     ],
@@ -198,6 +199,7 @@ def test_bad_input_is_one_line(arguments, message, capsys):
 # --- the sets of an assignment -----------------------------------------------------------------
 
 
+@pytest.mark.long(2)
 def test_the_table_of_sets(capsys):
     assert main(["strength"]) == ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
@@ -208,6 +210,7 @@ def test_the_table_of_sets(capsys):
     assert {tuple(line[16:].split()[:1]) for line in lines[1:]} == {("public",), ("thorough",)}
 
 
+@pytest.mark.long(1)
 def test_private_tests_are_counted_with_the_public_ones(tmp_path, capsys):
     secret = tmp_path / "private.gtp"
     secret.write_text(KOMI)

@@ -16,7 +16,7 @@ from harness.grading.records import PUBLIC, Attempt, Graded
 from harness.records import Diagnosis, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
-from oracle.mistakes import named
+from oracle.mistakes import find_mistake
 from tests.harness.made_class import (
     PLACE,
     SCRIPT,
@@ -83,7 +83,7 @@ def test_what_matters_comes_first():
             "1 of 2 passed; what they ask is not shown",
             "<h2>Repeat it at home</h2>",
             "gtp-harness check --assignment go-scoring",
-            "What you handed in",
+            "What you submitted",
         )
     ]
     assert places == sorted(places)
@@ -148,7 +148,7 @@ def test_tests_of_files_are_told_apart():
     ],
 )
 def test_what_would_explain_them_all(names, failures, total, told):
-    sets = tuple(tuple(named(name) for name in one) for one in names)
+    sets = tuple(tuple(find_mistake(name) for name in one) for one in names)
     graded = one_file(failing("1"))._replace(diagnoses=(Diagnosis(sets, failures, total),))
     page = page_of(graded)
     assert f"<h2>{told}</h2>" in page

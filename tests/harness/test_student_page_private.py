@@ -28,7 +28,7 @@ from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.views import Views
 from harness.specifications import specification
-from oracle.mistakes import named
+from oracle.mistakes import find_mistake
 from tests.harness.made_class import PLACE, attempts, made_class, marked, student, submission
 from tests.harness.test_diagnosis import result_of
 
@@ -69,7 +69,7 @@ DIGEST = hashlib.sha256(SECRET.encode()).hexdigest()
 def failed(text: str, name: str = NAME) -> FileResult:
     """The result of a private case file, all of whose tests fail."""
     case = casefile.parse(text.encode(), name)
-    file = result_of(case, mutant_engine(named("komi-twice")))
+    file = result_of(case, mutant_engine(find_mistake("komi-twice")))
     wrong = tuple(one._replace(verdict=Verdict.FAILED) for one in file.outcomes)
     return file._replace(outcomes=wrong)
 
@@ -132,7 +132,7 @@ def pieces() -> dict[str, list[str]]:
     return {
         "file name": [NAME, "snapback-corner", "snapback"],
         "digest": [DIGEST, base64.b64encode(bytes.fromhex(DIGEST)).decode(), DIGEST[:16]],
-        "set-up": [step.command for step in steps if not step.is_test],
+        "setup": [step.command for step in steps if not step.is_test],
         "comment": ["private comment", "Another private sentence"],
         "expectation": [pattern.text for pattern in patterns],
         "right answer": [text for p in patterns for text in examples(p.expression).texts],

@@ -93,7 +93,7 @@ class Boards:
         lay_files(script, self._folder)
         return Trace(script, tuple(reply_of(self._engine.handle(one)) for one in script.commands))
 
-    def heard_again(self, script: Script) -> Trace:
+    def send_again(self, script: Script) -> Trace:
         self.renew()
         return self.answer(script)
 
@@ -111,6 +111,7 @@ def fuzzed(folder: Path) -> object:
     return found.script, found.difference, found.mistakes
 
 
+@pytest.mark.long(1)
 def test_threads_fuzz_with_boards_in_their_own_folders(tmp_path):
     folders = [tmp_path / str(size) for size in SIZES]
     for folder in folders:

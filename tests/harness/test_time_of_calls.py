@@ -19,7 +19,7 @@ from harness.adapters.adapter import ADAPTERS
 from harness.adapters.inside import time_left
 from harness.adapters.inside.go_board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
-from harness.adapters.inside.time_left import TimeLeft, counted
+from harness.adapters.inside.time_left import TimeLeft, count_seconds
 from harness.assignments import workspace
 from harness.assignments.build_steps import build
 from harness.engine.engine_session import EngineSession
@@ -50,7 +50,7 @@ OTHERS = 7  # programs on the same processor: each of eight has an eighth of it
     ],
 )
 def test_what_counts_of_the_time_between_two_looks(seconds, used, expected):
-    assert counted(seconds, used, 0.5) == pytest.approx(expected)
+    assert count_seconds(seconds, used, 0.5) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,9 @@ def caller():
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("level", ["3", "2", "1", "off"])
+@pytest.mark.parametrize(
+    "level", ["3", *(pytest.param(n, marks=pytest.mark.slow) for n in "21"), "off"]
+)
 def test_a_call_on_a_busy_machine_is_not_late(level, caller):
     limits = Limits(timeout=30, startup=30)
     words = [levels.interpreter(), str(caller), str(a_cpu()), "0.8", BURN]

@@ -46,7 +46,7 @@ def test_on_a_page():
     crashes = Crashes(FILES)
     told = "".join(text for file in FILES for text in troubles(file, crashes=crashes))
     assert told.count("It died at test") == 2
-    assert "It broke in this way in 3 case files: a.gtp, b.gtp, c.gtp." in told
+    assert "The same failure in 3 case files: a.gtp, b.gtp, c.gtp." in told
     assert told.count("In the same way as told at a.gtp.") == 2
     assert "case files" not in "".join(troubles(FILES[0]))
 
@@ -61,8 +61,8 @@ def test_a_view_does_not_remember():
 @pytest.mark.parametrize(
     ("wrong", "unknown", "odd", "status", "told"),
     [
-        ([], [], [], 0, "Hand in a1.tgz: nothing was found wrong with it."),
-        ([], [], ["it writes too much"], 0, "Hand in a1.tgz: nothing was found wrong with it."),
+        ([], [], [], 0, "Hand in a1.tgz: nothing wrong was found."),
+        ([], [], ["it writes too much"], 0, "Hand in a1.tgz: nothing wrong was found."),
         (
             ["2 of 5 tests fail"],
             [],

@@ -10,7 +10,7 @@ import typing
 import pytest
 
 from harness import typed
-from harness.paths import joined
+from harness.paths import join_path
 
 
 class Mine(typed.NamedTuple):
@@ -87,4 +87,4 @@ def test_a_run_loads_neither_typing_nor_pathlib() -> None:
 def test_paths_are_as_pathlib_spells_them(folder: str, path: str, found: str) -> None:
     from pathlib import Path
 
-    assert joined(folder, path) == str(Path(folder, path)) == found
+    assert join_path(folder, path) == str(Path(folder, path)) == found

@@ -15,11 +15,11 @@ from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
-from harness.verifying.near import near
+from harness.verifying.near_answers import near
 from harness.verifying.records import FindingKind
 from harness.verifying.whole import specification_of, verify
 from harness.vocabulary import answer_forms
-from oracle.mistakes import ASSIGNMENTS
+from tests.harness.shipped_assignments import SOME_LONG
 
 CASES = Path(__file__).parents[2] / "cases"
 
@@ -105,7 +105,7 @@ FAULTS = [
      "#? [(?i)([a-e][1-5] ){24}[a-e][1-5]]", FindingKind.WRONG, 3),
     ("gomoku-rules", "boardsize 4\n10 gogui-rules_final_result\n#? [unknown]",
      FindingKind.OPEN, 2),
-    # a set-up that the document leaves open is reported once, with what it makes of the tests
+    # a setup that the document leaves open is reported once, with what it makes of the tests
     ("go-scoring", "boardsize 3\nkomi 0\nplay black B2\nplay white A1\n10 score\n#? [0]",
      FindingKind.OPEN, 3),
     ("go-scoring", GO.replace("play B B2", "5 play black B2") + "#? [B\\+8\\.5]",
@@ -140,7 +140,7 @@ def test_each_fault_is_found_in_its_line(assignment, text, kind, line):
     assert found(text, assignment) == ([(kind, line)] if kind else [])
 
 
-# what a refused set-up hides, and until when: assignment, text, lines that are unreachable
+# what a refused setup hides, and until when: assignment, text, lines that are unreachable
 HIDDEN = [
     ("go-scoring", "play B A99\nkomi 0\n10 score\n#? [0]\n20 score\n#? [0]", [1, 3, 5]),
     ("go-scoring", "10 loadsgf missing.sgf\n20 score\n#? [B\\+5\\.5]", [1, 2]),
@@ -209,7 +209,7 @@ def test_a_test_that_cannot_be_reached_repeats_none():
     ]
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", SOME_LONG)
 def test_all_that_ships_is_right(assignment):
     cases = [casefile.read(path) for path in suite.expand([str(CASES / assignment)])]
     verified = verify(cases)
@@ -341,6 +341,7 @@ def scored(draw):
 
 @settings(max_examples=60, deadline=None)
 @given(scored())
+@pytest.mark.long(1)
 def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
     text, replies = drawn
     if not all(reply.ok for reply in replies):
@@ -359,7 +360,7 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
             assert kind is FindingKind.LOOSE
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", SOME_LONG)
 def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
     """For every shipped test and every mistake: the expression decides as the comparison does."""
     from harness.reading.pattern import matcher
@@ -436,7 +437,7 @@ def test_the_document(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "CASES are needed"),
+        ([], "give CASES"),
         (["no-such.gtp"], "no-such.gtp: cannot be read"),
         (["good.gtp", "--allow", "odd"], "invalid choice: 'odd'"),
         (["good.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),

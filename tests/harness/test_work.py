@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -34,6 +35,7 @@ from harness.work.records import Environment, Folder, UnitCase, UnitFile, UnitSu
 from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
+    CaseProgress,
     CaseStarted,
     Claim,
     EngineHung,
@@ -43,6 +45,7 @@ from harness.work.worker_events import (
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, submission
+from tests.harness.test_sandbox_boxes import needs
 
 OK, BAD, FAULT, INTERRUPTED, NO_READER = 0, 2, 3, 130, 141
 WORK = [sys.executable, "-m", "harness.work"]
@@ -88,13 +91,14 @@ UNITS = st.builds(
     alone=st.booleans(),
     budget=NUMBERS,
     spent=NUMBERS,
+    pace=NUMBERS,
 )
 FIGURES = st.builds(
     Measurements,
     seconds=NUMBERS,
     memory=st.integers(0, 1 << 40),
     replies=st.lists(NUMBERS, max_size=3).map(tuple),
-    **dict.fromkeys(("cpu", "engine_cpu", "own_cpu"), NUMBERS),
+    **dict.fromkeys(("cpu", "engine_cpu", "own_cpu", "pace"), NUMBERS),
     **dict.fromkeys(("started", "sandbox", "python"), TEXTS),
     **dict.fromkeys(("alone", "late"), st.booleans()),
     pid=WHOLE,
@@ -102,6 +106,7 @@ FIGURES = st.builds(
 RESULTS = st.none() | st.dictionaries(TEXTS, TEXTS | st.integers() | st.lists(TEXTS, max_size=2))
 WORDS = st.one_of(
     st.builds(CaseStarted, TEXTS),
+    st.builds(CaseProgress, TEXTS, WHOLE),
     st.builds(BuildFinished, TEXTS, st.builds(Build, st.booleans(), TEXTS, TEXTS), NUMBERS),
     st.builds(
         AttemptFinished,
@@ -162,6 +167,17 @@ def fits(value, schema):
     )  # fmt: skip
 
 
+def test_a_result_that_another_program_sent_becomes_canonical():
+    line = {
+        "word": "done", "basis": "b", "result": {"b": [1, 2], "a": None},
+        "figures": {}, "failed": False, "doubtful": False,
+    }  # fmt: skip
+    event = worker_events.read(json.dumps(line).encode())
+    assert event.result == '{"a":null,"b":[1,2]}'
+    assert not any(event.figures), "what was not measured is not there"
+    assert None not in event.figures
+
+
 # --- units that are wrong ---
 
 
@@ -180,7 +196,7 @@ def changed(unit, place, value):
 
 
 WRONG = [
-    (("unit",), 2, "found version 2, expected 1"),
+    (("unit",), 2, "unit.unit: found version 2, expected 1"),
     (("unit",), ..., "unit: the key 'unit' is missing"),
     (("unit",), True, "unit.unit: found true, expected a whole number from 0"),
     (("more",), 1, 'unit: there is no key "more", only unit, submission, '),
@@ -193,7 +209,7 @@ WRONG = [
     (("cases", 0, "beside"), [{"name": "../x", "sha256": "0" * 64}], "the name of a file below"),
     (("assignment", "files", 0, "name"), "/etc/passwd", "the name of a file below the folder"),
     (("assignment", "files", 0, "name"), "a/../../b", "the name of a file below the folder"),
-    (("assignment",), None, "unit.assignment: found null, expected an object"),
+    (("assignment",), None, "found null, expected an object with name, files, place"),
     (("limits", "timeout"), -1, "unit.limits.timeout: found -1, expected a number from 0"),
     (("limits", "timeout"), "1", 'unit.limits.timeout: found "1", expected a number from 0'),
     (("box", "memory"), 1.5, "unit.box.memory: found 1.5, expected a whole number from 0"),
@@ -247,6 +263,44 @@ def test_what_is_no_unit_at_all_is_refused(text):
         unit_worker.read(text.encode("utf-8", "surrogatepass"), "unit")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "unit is not JSON: Expecting property name"),
+        ("NaN", "unit is not JSON: NaN is not a number of JSON"),
+        ("[]", "unit: found [], expected an object with unit, submission, "),
+    ],
+)
+def test_what_a_text_is_instead_of_a_unit(text, said):
+    with pytest.raises(UsageError) as error:
+        unit_worker.read(text, "unit")
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_bytes_that_are_nowhere_are_named(made, is_changed, tmp_path):
+    unit = unit_of(made, CLASS[0])
+    for one in (made / "store").iterdir() if is_changed else ():
+        (tmp_path / one.name).write_bytes(one.read_bytes() + b" ")
+    files = stored_files.FileFinder([tmp_path])
+    case, first = unit.cases[0], unit.assignment.files[0]
+    asked = {
+        f"the submission of ada is nowhere with the SHA-256 {unit.submission.sha256}": (
+            lambda: files.archive(unit.submission)
+        ),
+        f"the case file {case.name} is nowhere with the SHA-256 {case.sha256}": (
+            lambda: files.case(case, tmp_path / "room")
+        ),
+        f"{first.name} is nowhere with the SHA-256 {first.sha256}": (
+            lambda: files.folder(unit.assignment, tmp_path / "room")
+        ),
+    }
+    for said, ask in asked.items():
+        with pytest.raises(stored_files.MissingBytesError) as error:
+            ask()
+        assert str(error.value) == f"{said}: has it changed?"
+
+
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
 def test_what_is_no_word_is_refused(line):
     with pytest.raises(UsageError, match="expected a word"):
@@ -281,6 +335,64 @@ def test_bytes_are_found_by_their_sha256_alone(made):
     assert (begun, ended) == (CaseStarted("one.gtp"), UnitFinished())
     found = {one.basis: one.failed for one in said(done) if isinstance(one, AttemptFinished)}
     assert found == {"one.gtp": False, "two.gtp": False}
+
+
+def test_the_test_that_was_judged_is_told_about_once_in_a_second(made):
+    slow = CLASS[0]._replace(body="time.sleep(0.6)\n    return 2 * n")
+    done = work(made, unit_of(made, slow))
+    words = said(done)
+    assert (done.returncode, done.stderr) == (OK, b"")
+    for number, word in enumerate(words):
+        if isinstance(word, CaseStarted):
+            told = [one for one in words[number:] if isinstance(one, CaseProgress)]
+            judged = [one.step for one in told if one.basis == word.basis]
+            assert judged == sorted(set(judged))
+    assert any(isinstance(word, CaseProgress) for word in words)
+    quick = work(made, unit_of(made, CLASS[0]))
+    assert not any(isinstance(word, CaseProgress) for word in said(quick))
+
+
+COMPUTING = """\
+end = time.process_time() + {}
+    while time.process_time() < end:
+        pass
+    return 2 * n"""
+
+
+@pytest.mark.parametrize(
+    ("pace", "computes", "limits", "box", "broke"),
+    [
+        (0.0, 1.4, Limits(timeout=1), BoxLimits(), "timeout"),
+        (2.0, 1.4, Limits(timeout=1), BoxLimits(), None),  # 0.7 s of the reference machine
+        (0.5, 0.3, Limits(timeout=1), BoxLimits(), None),  # 0.6 s
+        (0.5, 0.7, Limits(timeout=1), BoxLimits(), "timeout"),  # 1.4 s
+        (0.0, 0.9, Limits(timeout=20), BoxLimits(cpu=1.2), "processor time"),
+        (2.0, 0.9, Limits(timeout=20), BoxLimits(cpu=1.2), None),  # 0.9 s in both commands
+    ],
+)
+def test_what_an_engine_may_compute_is_told_in_seconds_of_the_reference_machine(
+    made, pace, computes, limits, box, broke
+):
+    needs(3)
+    student = Student("computes", COMPUTING.format(computes), 0)
+    unit = unit_of(made, student, "3", pace=pace, limits=limits, box=box, alone=True)
+    unit = unit._replace(cases=unit.cases[:1])
+    (word,) = [one for one in said(work(made, unit)) if isinstance(one, AttemptFinished)]
+    failures = [failure["kind"] for failure in json.loads(word.result)["failures"]]
+    assert failures == ([broke] if broke else [])
+    assert word.figures.pace == pace
+    if not broke:
+        both = 2 * computes / pace
+        assert both <= word.figures.cpu < 1.5 * both
+        assert 0.9 * both <= sum(word.figures.replies) < 1.5 * both  # by looks now and then
+
+
+def test_an_engine_that_sleeps_has_no_more_time_on_a_slow_machine(made):
+    student = Student("sleeps", "time.sleep(1.4)", 0)
+    unit = unit_of(made, student, pace=4.0, limits=Limits(timeout=1), alone=True)
+    (*words, _ended) = said(work(made, unit._replace(cases=unit.cases[:1])))
+    (failure,) = json.loads(words[-1].result)["failures"]
+    assert failure["kind"] == "timeout"
 
 
 def test_the_three_kinds_of_trouble_are_told_apart(made):
@@ -383,12 +495,31 @@ def graded(room, *more, output="out"):
 
 
 def workers_of(pid):
-    """Return the worker processes of a grading."""
+    """Return the worker processes of a grading; each may end at any moment."""
     found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        line = Path(f"/proc/{child}/cmdline").read_bytes()
-        found += [int(child)] if b"harness.work" in line else []
+    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+                line = Path(f"/proc/{child}/cmdline").read_bytes()
+                found += [int(child)] if b"harness.work" in line else []
     return found
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_it_does_not_outlive_its_parent(platform):
+    """Whether the kernel tells it, or nobody does."""
+    worker = (
+        "import os, sys, time; sys.platform = sys.argv[1]\n"
+        "from harness.work import parent; parent.die_with_parent(os.getppid())\n"
+        "print('begun', flush=True); time.sleep(30); print('outlived')"
+    )
+    starts = "import subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]])"
+    words = [sys.executable, "-c", starts, worker, platform]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "begun\n"
+        parent.kill()
+        assert parent.stdout.read() == ""  # comes when nobody has the other end of the pipe
 
 
 @pytest.mark.long(10)
@@ -400,10 +531,12 @@ def test_workers_that_are_killed_at_any_moment_cost_no_mark(tmp_path):
     chance, kills = random.Random(17), 0
     process = graded(room, output="wild")
     while process.poll() is None and kills < 2:  # three under one attempt are a fault
-        time.sleep(0.2 + chance.random())
-        for pid in workers_of(process.pid)[:1] if process.poll() is None else ():
-            os.kill(pid, signal.SIGKILL)
-            kills += 1
+        found = workers_of(process.pid)
+        time.sleep(chance.random() / 4)
+        if found and process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(found[0], signal.SIGKILL)
+                kills += 1
     told = process.communicate(timeout=300)[0]
     assert process.returncode == OK, told
     assert kills
@@ -418,8 +551,9 @@ def test_three_deaths_make_a_fault_that_a_person_sees(tmp_path):
     killed = set()
     while process.poll() is None:
         for pid in set(workers_of(process.pid)) - killed:
-            os.kill(pid, signal.SIGKILL)
-            killed.add(pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
         time.sleep(0.01)
     told = process.communicate(timeout=60)[0]
     assert process.returncode == FAULT, told

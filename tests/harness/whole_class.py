@@ -27,17 +27,18 @@ from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.judging.mistaken import answers, failing, mutant_engine
+from harness.judging.mistaken import answers, failing_lines, mutant_engine
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
 from harness.specifications.truth import reply_of
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import MISTAKES, Breakdown, Mistake
-from oracle.mistakes import named as mistake_named
+from oracle.mistakes import find_mistake as mistake_named
 from oracle.position import Position
 from oracle.vertex import vertex
+from tests.harness import archives
 from tests.harness.five_points import ARCHIVE, FOLDER, MARKS, log
 from tests.harness.hostile_archives import ROSTER
 
@@ -175,11 +176,8 @@ def tgz(files: dict[str, bytes], folder: str = f"{FOLDER}/", compress: bool = Tr
 
 def zipped(files: dict[str, bytes]) -> bytes:
     """Return a ``.zip``."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(f"{FOLDER}/{name}", content)
-    return stream.getvalue()
+    entries = ((f"{FOLDER}/{name}", content) for name, content in files.items())
+    return archives.zipped(entries, zipfile.ZIP_DEFLATED)
 
 
 @functools.cache
@@ -189,13 +187,11 @@ def oracle_zip() -> bytes:
     They are compiled as well, or each of hundreds of engines would compile them; another version
     of Python goes by the sources.
     """
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for path in sorted((ROOT / "oracle").rglob("*.py")):
-            name, source = path.relative_to(ROOT).as_posix(), path.read_bytes()
-            archive.writestr(name, source)
-            archive.writestr(f"{name}c", _compiled(name, source))
-    return stream.getvalue()
+    entries: list[tuple[str, bytes]] = []
+    for path in sorted((ROOT / "oracle").rglob("*.py")):
+        name, source = path.relative_to(ROOT).as_posix(), path.read_bytes()
+        entries += [(name, source), (f"{name}c", _compiled(name, source))]
+    return archives.zipped(entries)
 
 
 def _compiled(name: str, source: bytes) -> bytes:
@@ -219,8 +215,8 @@ def without_mistake(**options: bool) -> dict[str, bytes]:
 
 def mistaken(name: str) -> dict[str, bytes]:
     """Return a submission in Python that makes a mistake of the oracle's bank."""
-    imports = "from oracle.mistakes import mistaken_engine, named"
-    return python(imports, f"mistaken_engine(named({name!r}))")
+    imports = "from oracle.mistakes import find_mistake, mistaken_engine"
+    return python(imports, f"mistaken_engine(find_mistake({name!r}))")
 
 
 def script(text: str) -> dict[str, bytes]:
@@ -299,11 +295,13 @@ def failures(case: CaseFile, mistake: Mistake, goes_on: bool = True) -> int:
     begins. Else it has used up its processor time, and the rest of the file is lost.
     """
     if not breaks(case, mistake):
-        return len(failing(case, mutant_engine(mistake), named("gogui")))
+        return len(failing_lines(case, mutant_engine(mistake), find_dialect("gogui")))
     found, broken = 0, False
     for board in boards(case):
         broken = (broken and not goes_on) or breaks(board, mistake)
-        found += broken or bool(failing(board, mutant_engine(mistake), named("gogui")))
+        found += broken or bool(
+            failing_lines(board, mutant_engine(mistake), find_dialect("gogui"))
+        )
     return found
 
 

@@ -44,8 +44,8 @@ class Draft(NamedTuple):
     new: libcst.CSTNode
 
 
-def draw(modules: Iterable[str], count: int, seed: int) -> list[Change]:
-    """Return ``count`` changes, or all there are; each line is as likely as any other."""
+def draw(modules: Iterable[str], count: int, seed: int) -> Iterator[Change]:
+    """Yield ``count`` changes, or all there are; each line is as likely as any other."""
     by_line: dict[tuple[str, int], list[Draft]] = defaultdict(list)
     for module in modules:
         for one in drafts(module):
@@ -53,7 +53,8 @@ def draw(modules: Iterable[str], count: int, seed: int) -> list[Change]:
     chance = random.Random(seed)
     places = sorted(by_line)
     drawn = chance.sample(places, min(count, len(places)))
-    return [written(chance.choice(by_line[place])) for place in drawn]
+    for place in drawn:
+        yield written(chance.choice(by_line[place]))
 
 
 def drafts(module: str) -> Iterator[Draft]:
@@ -66,6 +67,20 @@ def drafts(module: str) -> Iterator[Draft]:
         if not _only_breaks_or_names_a_type(one):
             line = places[one.original_node].start.line
             yield Draft(module, line, whole.module, one.original_node, one.mutated_node)
+
+
+def find(module: str, line: int, before: str, after: str) -> Change | None:
+    """Return a change that was drawn before, where its line is now; None if there is none."""
+    if not (path := ROOT / module).exists():
+        return None
+    lines = path.read_text(encoding="utf-8").splitlines()
+    places = [number for number, text in enumerate(lines, 1) if text.strip() == before]
+    for place in sorted(places, key=lambda one: abs(one - line)):
+        above = [one for one in drafts(module) if one.line <= place]
+        for change in map(written, sorted(above, key=lambda one: -one.line)):
+            if change[1:4] == (place, before, after):
+                return change
+    return None
 
 
 class _Visitor(MutationVisitor):

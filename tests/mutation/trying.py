@@ -1,24 +1,26 @@
-"""Makes a change in a copy of the project and runs tests there."""
+"""Makes a change in a copy of the project and runs the tests that reach it."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.mutation import first_failure, reaching
-from tests.mutation.drawing import Change
-from tests.mutation.modules import ROOT
+from tests.mutation.copying import Copy
+from tests.mutation.plugins import function
+from tests.mutation.reach import Reach, Reacher
+from tests.mutation.servers import Server
+from tests.mutation.serving import Answer, Request
 
-_COPIED = ("oracle", "harness", "cases", "tests", "docs", "container", "editors", ".github", ".ci")
-_PLAIN = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", first_failure.__name__)
-_FINE = (0, 5)  # 5: nothing was left to run
-_HUNG = "hung"
-_TIERS = (("quick", 300.0), ("full", 900.0))  # each with the seconds after which it hangs
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tests.mutation.drawing import Change
+
+_BATCHES = (1.0, 5.0)  # seconds of CPU time of the first two; a first few tests mostly notice
+_LATER = 30.0
+# A test hangs when it takes so many times what it takes without a change, and so many seconds.
+_CPU, _WALL = (5, 10.0), (10, 30.0)
 
 
 class Outcome(StrEnum):
@@ -29,70 +31,119 @@ class Outcome(StrEnum):
     SURVIVED = "survived"
 
 
-class Copy:
-    """A copy of the project in which one change at a time is made."""
+class Tried(NamedTuple):
+    """What came of a change: ``by``: the test that noticed; ``tests``: tests that reach it.
 
-    def __init__(self, folder: Path) -> None:
-        """``folder``: is made."""
-        folder.mkdir(parents=True)
-        self._folder = folder
-        self._writes = 0
-        self._broken: list[str] = []  # tests and files that fail in a copy without a change
-        for path in ROOT.iterdir():
-            if path.is_file():
-                shutil.copy2(path, folder)
-            elif path.name in _COPIED:
-                shutil.copytree(path, folder / path.name, symlinks=True)
+    ``cpu``: seconds that all runs took.
+    """
 
-    def attempt(self, change: Change) -> Outcome:
+    outcome: Outcome
+    by: str = ""
+    tests: int = 0
+    cpu: float = 0.0
+
+
+class Trial:
+    """A copy in which one change at a time is made, and a server for it."""
+
+    def __init__(
+        self, folder: Path, reach: Reach, kills: Callable[[str, str], int], most: float
+    ) -> None:
+        """``folder``: is made. ``kills``: how many changes in a module a test has noticed.
+
+        ``most``: seconds of CPU time after which no more tests are asked about a change.
+        """
+        self._copy = Copy(folder)
+        self._server = Server(self._copy)
+        self._reach = reach
+        self._kills = kills
+        self._most = most
+        self._fit: set[str] = set()  # tests that pass by themselves without a change
+        self._unfit: set[str] = set()  # tests that do not
+        self._cpu = 0.0
+
+    def close(self) -> None:
+        self._server.close()
+
+    def attempt(self, change: Change) -> Tried:
         """Make a change and run the tests that reach it until one fails because of it."""
-        files = reaching.files(change.module)
-        for tier, longest in _TIERS:
-            if self._notices(change, tier, files, longest):
-                return Outcome.NOTICED
-        return Outcome.SURVIVED
+        text = self._copy.original(change.module)
+        reachers = self._reach.tests(change.module, text, change.line)
+        self._cpu = 0.0
+        for batch in _batches(self._sorted(reachers, change.module), self._reach.collecting):
+            if by := self._noticing(change, batch):
+                return Tried(Outcome.NOTICED, by, len(reachers), self._cpu)
+            if self._cpu > self._most:
+                break
+        return Tried(Outcome.SURVIVED, "", len(reachers), self._cpu)
 
-    def _notices(self, change: Change, tier: str, files: list[str], longest: float) -> bool:
-        """Return whether a test fails, or hangs, that does not without the change."""
-        while True:
-            self._write(change.module, change.text)
-            whole = [one for one in files if one not in self._broken]
-            failed = self._first_failure([f"--tier={tier}", *whole], longest) if whole else ""
-            self._write(change.module, (ROOT / change.module).read_text(encoding="utf-8"))
-            if not failed:
-                return False
-            if failed == _HUNG or not self._first_failure([failed], longest):
-                return True
-            self._broken.append(failed)
+    def _sorted(self, reachers: list[Reacher], module: str) -> list[Reacher]:
+        """Sort tests: those first that noticed changes in the module."""
+        fit = [one for one in reachers if one.test not in self._unfit]
+        return sorted(fit, key=lambda one: -self._kills(module, one.test))
 
-    def _write(self, module: str, text: str) -> None:
-        """Write a module, with a time of its own: Python tells its compiled files apart by it."""
-        path = self._folder / module
-        path.write_text(text, encoding="utf-8")
-        self._writes += 1
-        moment = (ROOT / module).stat().st_mtime + 2 * self._writes
-        os.utime(path, (moment, moment))
+    def _noticing(self, change: Change, batch: list[Reacher]) -> str:
+        """Return the test of a batch that fails, or hangs, only with a change; "" if none does."""
+        while batch:
+            self._copy.write(change.module, change.text)
+            answer = self._run(batch)
+            culprit = answer.failed or answer.hung
+            if not culprit or self._is_confirmed(change, batch, culprit):
+                self._copy.restore(change.module)
+                return culprit
+            batch = [one for one in batch if one not in _alone(batch, culprit)]
+        self._copy.restore(change.module)
+        return ""
 
-    def _first_failure(self, tests: list[str], longest: float) -> str:
-        """Return the id of the first test or file that fails, if one does."""
-        command = [sys.executable, "-m", "pytest", *_PLAIN, *tests]
-        command += [f"--deselect={one}" for one in self._broken if "::" in one]
-        told = self._folder / "first-failure"
-        told.unlink(missing_ok=True)
-        process = subprocess.Popen(
-            command,
-            cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": str(self._folder), first_failure.PLACE: str(told)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            process.wait(longest)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return _HUNG
-        if told.exists():
-            return told.read_text(encoding="utf-8")
-        return "" if process.returncode in _FINE else _HUNG
+    def _is_confirmed(self, change: Change, batch: list[Reacher], culprit: str) -> bool:
+        """Return whether a test fails by itself as well, and passes without the change."""
+        alone = _alone(batch, culprit)
+        if not _fails(self._run(alone)):
+            return False
+        if culprit not in self._fit:
+            self._copy.restore(change.module)
+            is_unfit = _fails(self._run(alone))
+            (self._unfit if is_unfit else self._fit).add(culprit)
+        return culprit in self._fit
+
+    def _run(self, batch: list[Reacher]) -> Answer:
+        files = list(dict.fromkeys(_file(one.test) for one in batch))
+        cpu = sum(one.cpu for one in batch) + sum(map(self._reach.collecting, files))
+        wall = sum(one.wall for one in batch) + cpu
+        limits = (_CPU[0] * cpu + _CPU[1], _WALL[0] * wall + _WALL[1])
+        answer = self._server.run(Request(files, [one.test for one in batch], "full", *limits))
+        self._cpu += answer.cpu
+        return answer
+
+
+def _batches(
+    reachers: list[Reacher], collecting: Callable[[str], float]
+) -> Iterator[list[Reacher]]:
+    """Yield tests in batches, those of one file in a batch beside each other."""
+    sizes, batch, files, cpu = list(_BATCHES), list[Reacher](), dict[str, int](), 0.0
+    for one in reachers:
+        more = one.cpu + (0 if (file := _file(one.test)) in files else collecting(file))
+        if batch and cpu + more > (sizes[0] if sizes else _LATER):
+            yield sorted(batch, key=lambda one: files[_file(one.test)])
+            sizes, batch, files, cpu = sizes[1:], [], {}, 0.0
+            more = one.cpu + collecting(file)
+        files.setdefault(file, len(files))
+        batch.append(one)
+        cpu += more
+    if batch:
+        yield sorted(batch, key=lambda one: files[_file(one.test)])
+
+
+def _fails(answer: Answer) -> bool:
+    return bool(answer.failed or answer.hung)
+
+
+def _alone(batch: list[Reacher], culprit: str) -> list[Reacher]:
+    """Return the tests that are a culprit: a test, one with other parameters, a file, or all."""
+    names = ({one: name(one.test) for one in batch} for name in (str, function, _file))
+    found = ([one for one in batch if by[one] in (culprit, function(culprit))] for by in names)
+    return next((tests for tests in found if tests), batch)
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]

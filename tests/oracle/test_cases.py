@@ -7,7 +7,7 @@ import pytest
 import oracle.gtp
 from harness.engine.replies import Splitter
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.records import Reply, Verdict
 from tests.oracle.second_opinion import ENGINES
 
@@ -62,7 +62,7 @@ def second_replies(case):
 
 
 def verdict(step, reply):
-    return named("gogui").verdict(step.pattern, reply)
+    return find_dialect("gogui").verdict(step.pattern, reply)
 
 
 def test_all_five_assignments_have_cases():

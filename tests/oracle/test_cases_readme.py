@@ -9,7 +9,7 @@ import oracle.gtp
 from harness.engine.replies import Splitter
 from harness.errors import CaseError
 from harness.reading import casefile
-from harness.reading.dialect import named
+from harness.reading.dialect import find_dialect
 from harness.reading.pattern import read_gogui
 from harness.records import Verdict
 from tests.oracle.test_cases import CASES, FILES, GAMES, assignment_of
@@ -43,7 +43,7 @@ def replies(game, text):
 def test_the_examples_pass(game, text):
     for step, reply in replies(game, text):
         assert reply.ok
-        assert named("gogui").verdict(step.pattern, reply) is Verdict.PASSED, reply
+        assert find_dialect("gogui").verdict(step.pattern, reply) is Verdict.PASSED, reply
 
 
 def test_there_is_an_example_for_each_game():
@@ -61,7 +61,7 @@ def test_the_table_of_verdicts_holds(row):
     expectation, reply, verdict = row
     pattern = read_gogui(code(expectation).removeprefix("#?"))
     (found,) = Splitter().split(f"{code(reply)}\n\n".encode())
-    assert named("gogui").verdict(pattern, found) is Verdict(verdict)
+    assert find_dialect("gogui").verdict(pattern, found) is Verdict(verdict)
 
 
 def test_both_tables_were_found():

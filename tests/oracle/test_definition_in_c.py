@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.benchmarks import bench_exhaustive
-from tests.benchmarks.bench_exhaustive import block, classes, exchanged, stand_for_others
+from tests.benchmarks.bench_exhaustive import block, classes, compare_colors, stand_for_others
 from tests.oracle.boards import every_board, scattered
 from tests.oracle.definition_in_c import ANSWER, BATCH, RULE, Definition, build
 from tests.oracle.every_question import GOMOKU, QUESTIONS
@@ -87,8 +87,8 @@ def test_boards_that_stand_for_others_are_counted(size, known):
 
 
 def test_the_definition_treats_both_colors_alike(program):
-    assert exchanged(program, every_board(3, 3)) == []
-    assert exchanged(program, scattered(np.random.default_rng(5), 40, 9, 9)) == []
+    assert compare_colors(program, every_board(3, 3)) == []
+    assert compare_colors(program, scattered(np.random.default_rng(5), 40, 9, 9)) == []
 
 
 # --- it tells what is wrong --------------------------------------------------------------------
@@ -121,5 +121,5 @@ def test_a_definition_that_favors_a_color_is_found(program, monkeypatch):
     """Legal moves of black are held against eyes of white."""
     chosen = [one for one in QUESTIONS if one.name in ("legal:black", "eyes:white")]
     monkeypatch.setattr(bench_exhaustive, "QUESTIONS", chosen)
-    (found,) = exchanged(program, every_board(2, 2))
+    (found,) = compare_colors(program, every_board(2, 2))
     assert (found.question, found.way) == ("eyes:white", "exchanged")

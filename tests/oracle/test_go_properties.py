@@ -222,6 +222,7 @@ def test_legal_moves_leave_a_liberty(board):
         breathes = bool(capture.liberties(shape, chain, own | other))
         assert breathes == bool(capture.legal(shape, mine, theirs) & shape.bit(point))
         assert breathes == capture.is_legal(shape, mine, theirs, shape.bit(point))
+        assert breathes == bool(capture.legal_among(shape, mine, theirs, shape.bit(point)))
 
 
 def test_no_grid_is_too_small_or_too_large():

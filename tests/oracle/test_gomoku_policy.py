@@ -171,6 +171,7 @@ def test_letter_reading_without_a_move_falls_through_to_random():
     assert is_underspecified(readings)
 
 
+@pytest.mark.long(1)
 def test_readings_differ_where_one_block_leaves_another_open_four():
     """Recomputed by playing each block; the difference is common among positions with blocks."""
     random = Random(11)
@@ -226,6 +227,12 @@ def test_explain_block_of_a_three_with_two_completions():
         "B1 and G1; B1 and F1 can block it."
     )
     marks = {"A1": "-", "B1": "+", "C1": "*", "D1": "*", "E1": "*", "F1": "+", "G1": "-"}
+    assert {vertex(p): mark for p, mark in answer.marks.items()} == marks
+
+
+def test_explain_an_open_four_marks_its_own_stones_alone():
+    answer = gomoku_policy.explain_policy_moves(position(board(".XXX...X")), BLACK)
+    marks = {"A1": "-", "B1": "*", "C1": "*", "D1": "*", "E1": "+", "F1": "-"}
     assert {vertex(p): mark for p, mark in answer.marks.items()} == marks
 
 

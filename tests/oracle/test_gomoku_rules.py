@@ -94,8 +94,15 @@ def test_a_full_board_with_a_five_is_underspecified():
 def test_boards_outside_the_documents_sizes_are_underspecified(rows, columns, is_open):
     now = position([["."] * columns for _ in range(rows)])
     assert is_underspecified(gomoku_rules.readings_result(now)) == is_open
+    found = gomoku_rules.readings_result(now)
+    assert found == {
+        "nobody has five": "unknown",
+        **({"no board of this size": ""} if is_open else {}),
+    }
+    moves = gomoku_rules.readings_legal_moves(now)
+    assert moves.get("no board of this size") == ([] if is_open else None)
     if rows < 10:
-        assert is_underspecified(gomoku_rules.readings_legal_moves(now)) == is_open
+        assert is_underspecified(moves) == is_open
 
 
 @pytest.mark.parametrize("size", [9, 10, 19])
@@ -105,6 +112,8 @@ def test_the_order_of_legal_moves_is_open_from_size_10_on(size):
     assert is_underspecified(readings) == (size >= 10)
     for moves in readings.values():
         assert set(moves) == set(now.grid.points(now.grid.full))
+    names = ["sorted as strings", "sorted by letter, then number", "in any other order"]
+    assert list(readings) == (names if size >= 10 else names[:1])
 
 
 def test_the_order_does_not_matter_where_both_orders_are_the_same():
@@ -136,6 +145,7 @@ def test_explain_without_a_five():
     reason = gomoku_rules.explain_result(open_board)
     assert reason.text == "Nobody has five in a row and 1 point is empty, so the game is not over."
     moves = gomoku_rules.explain_legal_moves(open_board)
+    assert [one.name for one in moves.sentences] == ["legal"]
     assert moves.text == "The game is not over, so the 1 empty point is legal."
     full = position(board("XXXXO OOOOX"))
     assert (

@@ -150,6 +150,7 @@ def test_a_game_of_gomoku_ends_and_the_rest_is_resign_and_pass():
     assert ask(engine, *[f"genmove {other}"] * 2) == [expected, expected]
 
 
+@pytest.mark.long(1)
 def test_rule_based_genmove_plays_one_of_the_policy_moves():
     engine = oracle.gtp.new_engine("gomoku", seed=1, playouts=2)
     ask(engine, "boardsize 8", "policy rule_based")

@@ -14,7 +14,7 @@ EACH = pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 
 def asked(name, *commands):
     """The replies of an engine that makes a mistake, without marks and empty lines."""
-    engine = mistaken_engine(mistakes.named(name), playouts=0)
+    engine = mistaken_engine(mistakes.find_mistake(name), playouts=0)
     return [engine.handle(command)[1:].strip() for command in commands]
 
 

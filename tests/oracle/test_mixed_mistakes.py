@@ -17,7 +17,7 @@ from oracle.mistakes import (
     gosensei,
     java_go,
 )
-from oracle.mistakes.bank import Shelf, reached, table_with
+from oracle.mistakes.bank import Shelf, collect_used, table_with
 from oracle.mistakes.parts import go
 from oracle.mistakes.parts import gomoku as gomoku_parts
 from oracle.mistakes.parts import gosensei as gosensei_parts
@@ -34,7 +34,7 @@ PARTS = {
 
 
 def parts_of(assignment):
-    return reached(one for route in PARTS[assignment].ROUTES.values() for one in route.uses)
+    return collect_used(one for route in PARTS[assignment].ROUTES.values() for one in route.uses)
 
 
 def commands_of(assignment, monkeypatch):
@@ -92,7 +92,7 @@ def test_a_part_uses_what_it_says(assignment, monkeypatch):
     engine = with_layers(assignment, noting)
     for command in commands_of(assignment, monkeypatch):
         engine.handle(command)
-    assert {(one, other) for one, other in used if other not in reached([one])} == set()
+    assert {(one, other) for one, other in used if other not in collect_used([one])} == set()
 
 
 @pytest.mark.parametrize("module", [go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go])

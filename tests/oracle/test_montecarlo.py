@@ -69,6 +69,7 @@ def slow_playout(now, policy, random):
     ("policy", "size", "number"),
     [("random", 5, 3000), ("random", 6, 3000), ("random", 8, 2000), ("rule_based", 6, 800)],
 )
+@pytest.mark.long(0.7)
 def test_results_are_distributed_as_in_games_played_move_by_move(policy, size, number):
     """The shares of wins, draws and losses agree within four standard deviations."""
     now, random = Position(grid(size)), Random(3)
@@ -134,6 +135,7 @@ def self_play(seed, policy):
 
 
 @BOTH
+@pytest.mark.long(0.5)
 def test_same_seed_same_game(policy):
     games = [self_play(seed, policy) for seed in range(3)]
     assert games == [self_play(seed, policy) for seed in range(3)]

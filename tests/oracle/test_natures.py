@@ -6,7 +6,7 @@ import pytest
 
 from harness.specifications import EVERYONES, NAMES, specification
 from oracle.gtp import GAMES, new_engine
-from oracle.natures import ASKS, BOARD, KOMI, STANDARD, Nature, Natures, told_by
+from oracle.natures import ASKS, BOARD, KOMI, STANDARD, Nature, Natures, guess_nature
 
 # One letter for each thing that somebody derives from the table.
 LETTERS = {
@@ -119,7 +119,7 @@ selection
 @pytest.mark.parametrize("line", BY_NAME.strip().splitlines())
 def test_what_a_name_tells(line):
     name, *told = line.split()
-    found = told_by(name)
+    found = guess_nature(name)
     assert not found.is_known
     assert ("alone" in told) is found.stands_alone
     assert ("chooses" in told) is found.chooses
@@ -128,7 +128,7 @@ def test_what_a_name_tells(line):
 
 @pytest.mark.parametrize("name", ["gogui-rules_anything", "oracle-owner"])
 def test_some_names_tell_of_a_question(name):
-    assert told_by(name) is ASKS
+    assert guess_nature(name) is ASKS
 
 
 def test_more_is_asked_once_and_only_for_what_is_not_standard():

@@ -7,7 +7,7 @@ import pytest
 
 from oracle import batch, planes
 from oracle.grid import grid
-from oracle.planes import PlaneFrame, Planes, ask, checked, plane_frame
+from oracle.planes import PlaneFrame, Planes, ask, check_boards, plane_frame
 from tests.oracle.boards import scattered
 
 SHAPES = [(1, 1), (1, 25), (25, 1), (2, 3), (9, 9), (19, 19)]
@@ -78,6 +78,11 @@ def test_truth_and_equality():
     assert nothing != 0
 
 
+def test_planes_are_not_keys():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Planes(np.zeros((4, 1), np.uint64)))
+
+
 def test_halves_tell_any_two_points_apart():
     for rows, columns in SHAPES:
         shape = grid(rows, columns)
@@ -136,7 +141,7 @@ def test_questions_get_frame_and_stones():
 )
 def test_what_is_no_batch_is_refused(boards, message):
     with pytest.raises(ValueError, match=message):
-        checked(boards)
+        check_boards(boards)
 
 
 @pytest.mark.parametrize("color", [0, 3, "black"])

@@ -1,6 +1,7 @@
 """Two people play Go at the terminal: driven with pexpect, as they would sit there."""
 
 import re
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from oracle.boards.digits import parse_digits
 from oracle.color import BLACK, WHITE
 from oracle.grid import grid
-from oracle.play import GameTable
+from oracle.play import GameTable, converse
 from oracle.position import Position
 from oracle.sgf import read_sgf
+from tests import golden
 from tests.oracle.program import ENVIRONMENT, WORDS
 
 
@@ -253,3 +255,41 @@ def test_nobody_wins_on_an_empty_board():
     table = GameTable(Position(grid(2)))
     assert "nobody wins" in [table.handle("pass"), table.handle("pass")][1]
     assert read_sgf(table.record()).title == "0"
+
+
+def test_all_that_is_said_at_a_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.sgf").touch()
+    said = []
+    for unicode in (True, False):
+        table = GameTable(parse_digits("0 1 2\n1 2 0\n0 1 2"), unicode=unicode)
+        said += [table.welcome(), table.prompt()]
+        typed = ["help", "", "  ", "z9", "d9", "a3", "C2", "b2", "b2", "undo", "undo", "undo"]
+        typed += ["HELP", "board", "save", "save there.sgf", "save new.sgf", "save new.sgf"]
+        typed += ["save no/such.sgf", "score", "a1", "pass", "pass", "pass"]
+        for line in typed:
+            said += [f"> {line}", table.handle(line)]
+        assert not table.is_open
+        assert table.handle("quit") == "The game is left as it stands."
+        (tmp_path / "new.sgf").unlink()
+    said.append(GameTable(Position(grid(2)), WHITE).prompt())
+    golden.check(Path(__file__).parent / "golden-table.txt", "\n".join(said))
+
+
+def test_a_table_may_begin_with_moves_that_were_played():
+    table = GameTable(Position(grid(3)), WHITE, [(WHITE, (0, 0)), (BLACK, None)])
+    assert table.prompt() == "White to play: "
+    assert read_sgf(table.record()).title == ""
+    assert table.handle("undo").startswith("Black takes the pass back.\n")
+    assert table.handle("undo").startswith("White takes A1 back.\n")
+
+
+def test_whoever_leaves_is_told_so_on_a_line_of_its_own():
+    said = []
+
+    def ask(prompt):
+        said.append(prompt)
+        raise EOFError
+
+    converse(GameTable(Position(grid(2))), ask, said.append)
+    assert said[1:] == ["Black to play: ", "\nThe game is left as it stands.\n"]

@@ -127,6 +127,7 @@ def test_deep_nesting_costs_no_stack():
     check(b"(;" * depth, SnapshotChoice())
 
 
+@pytest.mark.long(1)
 def test_large_hostile_files_are_read_in_bounded_time():
     """Each would take minutes if the time grew with the square of the size."""
     many = 200_000

@@ -28,7 +28,7 @@ def position(rows):
 @pytest.mark.parametrize("number", symmetry.ALL)
 def test_each_symmetry(number):
     # Drawn with the top row first; bit 1 mirrors, bit 2 flips, bit 4 exchanges rows and columns.
-    assert symmetry.transformed(position(IMAGES[0]), number) == position(IMAGES[number])
+    assert symmetry.transform(position(IMAGES[0]), number) == position(IMAGES[number])
 
 
 boards = st.integers(1, 6).flatmap(
@@ -44,25 +44,31 @@ boards = st.integers(1, 6).flatmap(
 
 @given(board=boards, number=st.sampled_from(symmetry.ALL))
 def test_the_inverse_undoes(board, number):
-    back = symmetry.transformed(symmetry.transformed(board, number), symmetry.inverse(number))
+    back = symmetry.transform(symmetry.transform(board, number), symmetry.inverse(number))
     assert back == board
 
 
 @given(board=boards, number=st.sampled_from(symmetry.ALL), swap=st.booleans())
 def test_one_stands_for_all(board, number, swap):
-    turned = symmetry.transformed(board, number)
+    turned = symmetry.transform(board, number)
     assert symmetry.canonical(turned)[0] == symmetry.canonical(board)[0]
     other = turned.swapped() if swap else turned
     assert symmetry.canonical(other, True)[0] == symmetry.canonical(board, True)[0]
 
 
+def test_colors_are_not_alike_unless_that_is_asked_for():
+    black = position(["100", "000"])
+    assert symmetry.canonical(black)[0] != symmetry.canonical(black.swapped())[0]
+    assert symmetry.canonical(black, True)[0] == symmetry.canonical(black.swapped(), True)[0]
+
+
 @given(board=boards, alike=st.booleans())
 def test_the_way_to_the_canonical_position_is_told(board, alike):
     found, number, swap = symmetry.canonical(board, alike)
-    turned = symmetry.transformed(board, number)
+    turned = symmetry.transform(board, number)
     assert found == (turned.swapped() if swap else turned)
 
 
 def test_a_square_has_eight_images():
     corner = Position(grid(5), black=grid(5).mask([(0, 1)]))
-    assert len({symmetry.transformed(corner, number) for number in symmetry.ALL}) == 8
+    assert len({symmetry.transform(corner, number) for number in symmetry.ALL}) == 8

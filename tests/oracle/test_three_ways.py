@@ -124,22 +124,26 @@ def every_seventh_board(rows, columns):
     return every_board(rows, columns)[::7]
 
 
-def thrown(rows, columns):
-    return scattered(np.random.default_rng(rows * columns), 150, rows, columns)
+def thrown(rows, columns, count=30):
+    return scattered(np.random.default_rng(rows * columns), count, rows, columns)
 
 
-def played(rows, columns):
+def played(rows, columns, count=3):
     rng = random.Random(rows * columns)
-    games = [random_game(grid(rows, columns), rng) for _ in range(15)]
+    games = [random_game(grid(rows, columns), rng) for _ in range(count)]
     return to_array([game[int(len(game) * part / 9)] for game in games for part in range(9)])
 
 
+THROWN = ((1, 25), (4, 4), (5, 9), (9, 9))
+PLAYED = ((5, 5), (9, 9), (8, 3))
 SOURCES = [
     *[(every_board, size) for size in ((1, 1), (1, 4), (2, 2), (3, 2))],
-    (every_seventh_board, (3, 3)),
+    pytest.param((every_seventh_board, (3, 3)), marks=pytest.mark.long(0.5)),
     pytest.param((every_board, (3, 3)), marks=pytest.mark.slow),
-    *[(thrown, size) for size in ((1, 25), (4, 4), (5, 9), (9, 9))],
-    *[(played, size) for size in ((5, 5), (9, 9), (8, 3))],
+    *[(thrown, size) for size in THROWN],
+    *[(played, size) for size in PLAYED],
+    *[pytest.param((thrown, (*size, 500)), marks=pytest.mark.slow) for size in THROWN],
+    *[pytest.param((played, (*size, 50)), marks=pytest.mark.slow) for size in PLAYED],
 ]
 
 

@@ -2,58 +2,123 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 import shutil
+import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi.testclient import TestClient
 
 from harness import shipped
-from harness.service.app import guarded
+from harness.service.app import guard_application
 from harness.service.people import entering
 from harness.service.records import Person
-from harness.service.settings import Settings
+from harness.service.settings import Settings, own_schema
+from harness.service.storage.database import Database
 from harness.service.web.service import Service
 from harness.service.work.worker import Worker
 from tests.harness import small_class
+from tests.postgresql import USER, Running
 
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
+# Of tests that take minutes: PostgreSQL in the slow tier alone.
+KINDS_AT_LENGTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 BASE = "http://testserver"
-_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
+FORM_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
 
 
-def settings_of(kind: str, request: pytest.FixtureRequest, folder: Path) -> Settings:
-    """Return settings for a new service on a database of a kind."""
-    database = request.getfixturevalue("database") if kind == "postgresql" else ""
-    return Settings(folder, database, address=BASE)
+def settings_of(
+    kind: str, request: pytest.FixtureRequest, folder: Path, *, has_tables: bool = True
+) -> Settings:
+    """Return settings for a new service on a database of a kind, which goes with who asks.
+
+    ``has_tables``: the tables are copied, which takes a fifth of the time.
+    """
+    if kind != "postgresql":
+        settings = Settings(folder, address=BASE)
+        if has_tables:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            settings.own_place().path.write_bytes(_file_with_tables())
+        return settings
+    server = request.getfixturevalue("postgresql")
+    own = ExitStack()
+    like = {"like": _with_tables(server)} if has_tables else {}
+    address = own.enter_context(server.new_database(**like))
+    request.addfinalizer(own.close)
+    return Settings(folder, address, address=BASE)
+
+
+_FORGET_THE_KEY = "DELETE FROM {}audit_end"
+
+
+@functools.cache
+def _file_with_tables() -> bytes:
+    """Return a file with the service's tables, and no key of anybody's."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(Path(folder))
+        Database(settings).close()
+        path = settings.own_place().path
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute(_FORGET_THE_KEY.format(""))
+        return path.read_bytes()
+
+
+@functools.cache
+def _with_tables(server: Running) -> str:
+    """Make a database with the service's tables, and no key of anybody's; return its name."""
+    name = f"service_{os.getpid()}"
+    server.execute(f"CREATE DATABASE {name} OWNER {USER}")
+    with tempfile.TemporaryDirectory() as folder:
+        Database(Settings(Path(folder), server.address(name))).close()
+    server.execute(_FORGET_THE_KEY.format(f"{own_schema()}."), name)
+    return name
+
+
+# Where the clients of a service ask it, by its database: in a thread and a loop of its own.
+_PORTALS: dict[int, BlockingPortal] = {}
 
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Service]:
-    service = Service.opened(settings)
+    service = Service.open(settings)
     try:
-        yield service
+        with start_blocking_portal() as _PORTALS[id(service.database)]:
+            yield service
     finally:
+        del _PORTALS[id(service.database)]
         service.close()
+
+
+def client_of(service: Service, *, follow_redirects: bool = True) -> TestClient:
+    """Return what asks a service. All share a loop: to start one takes longer than to ask."""
+    client = TestClient(
+        guard_application(service), base_url=BASE, follow_redirects=follow_redirects
+    )
+    client.portal = _PORTALS[id(service.database)]
+    return client
 
 
 class Browser:
     """Somebody with a browser: keeps cookies, sends forms as they are on the page before."""
 
     def __init__(self, service: Service) -> None:
-        self._client = TestClient(guarded(service), base_url=BASE, follow_redirects=True)
+        self._client = client_of(service)
 
     def get(self, path: str, **rest) -> httpx.Response:
         return self._client.get(path, **rest)
 
     def post(self, path: str, page: str = "/", files=None, **fields) -> httpx.Response:
         """Send a form of a page."""
-        found = _TOKEN.search(self.get(page).text)
+        found = FORM_TOKEN.search(self.get(page).text)
         data = {**fields, **({"form_token": found[1]} if found else {})}
         return self._client.post(path, data=data, files=files)
 

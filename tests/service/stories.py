@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
+from playwright.sync_api import Error
 
-from harness.service.app import guarded
+from harness.service.app import guard_application
 from harness.service.web.service import Service
 from tests.harness.browsing import DESK, PHONE, complaints, opened, without_script
 
 _MOST_STEPS = 120  # elements between the top of a page and what is looked for
 _WIDE = "document.documentElement.scrollWidth"
+_IS_THERE = "one => [one === document.activeElement, one.isConnected]"
 _AT = """() => {
   const at = document.activeElement;
   const label = at.labels && at.labels[0] ? at.labels[0].textContent : "";
@@ -33,7 +35,7 @@ _AT = """() => {
 def listening(service: Service) -> Iterator[str]:
     """Let a service answer on a free port, in a thread of this process; give its address."""
     config = uvicorn.Config(
-        guarded(service), port=0, log_level="error", timeout_graceful_shutdown=1
+        guard_application(service), port=0, log_level="error", timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     started = threading.Event()
@@ -72,7 +74,11 @@ class Person:
     def go(self, path: str) -> None:
         """Open a page by its address, which may be a whole one."""
         place = path if path.startswith("http") else self._address + path
-        self.page.goto(place)
+        try:
+            self.page.goto(place)
+        except Error as error:  # by a page that comes anew by itself
+            assert "interrupted by another navigation" in str(error)
+            self.page.goto(place)
 
     def text(self) -> str:
         """Return what the page says."""
@@ -141,6 +147,12 @@ class Person:
             session.send("Input.dispatchDragEvent", {"type": kind, **place})
         session.detach()
 
+    def unfold(self, name: str) -> None:
+        """Open what is folded under words that begin so."""
+        words = re.compile(f"^{re.escape(name)}")
+        self._tab_to(self.page.locator("summary", has_text=words).first)
+        self.page.keyboard.press("Enter")
+
     def tick(self, label: str) -> None:
         """Tick a box."""
         self._tab_to(self.field(label))
@@ -148,9 +160,13 @@ class Person:
 
     def _tab_to(self, wanted) -> None:
         """Press Tab until the keyboard is there."""
+        place = wanted.element_handle()
         for _ in range(_MOST_STEPS):
-            if wanted.evaluate("one => one === document.activeElement"):
+            is_there, is_shown = place.evaluate(_IS_THERE)
+            if is_there:
                 return
+            if not is_shown:  # a live part has come anew
+                place = wanted.element_handle()
             self.page.keyboard.press("Tab")
         raise AssertionError(f"{self.page.url}: no Tab leads to {wanted}; now: {self.at()}")
 

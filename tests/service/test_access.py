@@ -14,9 +14,10 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from harness.service import alive
-from harness.service.app import application, guarded
+from harness.service import living_workers
+from harness.service.app import application
 from harness.service.courses import assistants, making
+from harness.service.courses.point_weights import Worth
 from harness.service.people import entering
 from harness.service.people.secrets import form_token
 from harness.service.records import (
@@ -35,13 +36,13 @@ from harness.service.records import (
     SuiteRun,
     Upload,
 )
-from harness.service.storage import belongings, courses, queue, suites, uploads
+from harness.service.storage import courses, owner_rows, queue, suites, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
 from harness.service.work.previewing import Preview
-from tests.service.serving import BASE, KINDS, opened, settings_of
+from tests.service.serving import KINDS, client_of, opened, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
 # Who asks. Of the other course, who is the same there as somebody here.
@@ -61,6 +62,9 @@ DRAFTED = f"{ONE}/private/drafts/{{draft}}"
 API = "/api/v1/courses/{course}"
 TASK = f"{API}/assignments/{{assignment}}"
 SUBMISSIONS = f"{TASK}/submissions"
+OF_ONE = f"{TASK}/students/{{student}}"
+DRAFT_OF = f"{TASK}/drafts/{{draft}}"
+HELPER = f"{API}/assistants/{{assistant}}"
 
 MAY = {
     "GET /": SIGNED_IN,
@@ -80,6 +84,7 @@ MAY = {
     "POST /courses/{course}/assignments": {TEACHER},
     "POST /courses/{course}/assignments/own": {TEACHER},
     f"POST {ONE}/overlay": {TEACHER},
+    f"POST {ONE}/source": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},
@@ -118,6 +123,7 @@ MAY = {
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
     f"GET {ONE}/mark/feedback": {STUDENT, MATE},
+    "GET /cluster": {ADMIN},
     "GET /tokens": SIGNED_IN,
     "POST /tokens": SIGNED_IN,
     "POST /tokens/{token}/revoke": SIGNED_IN,
@@ -135,6 +141,36 @@ MAY = {
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
     f"GET {SUBMISSIONS}/{{upload}}/file": OWN,
     f"POST {SUBMISSIONS}/{{upload}}/withdraw": {STUDENT},
+    f"GET {API}/assistants": STAFF,
+    f"POST {API}/assistants": {TEACHER},
+    f"PUT {HELPER}/rights": {TEACHER},
+    f"DELETE {HELPER}": {TEACHER},
+    f"POST {API}/links": {TEACHER},
+    f"GET {TASK}/comments": {STUDENT, MATE},
+    f"GET {TASK}/overrides": STAFF,
+    f"GET {OF_ONE}/comments": STAFF,
+    f"POST {OF_ONE}/comments": {TEACHER},
+    f"PUT {OF_ONE}/override": {TEACHER},
+    f"DELETE {OF_ONE}/override": {TEACHER},
+    f"GET {TASK}/private": {TEACHER},
+    f"GET {TASK}/private/{{name}}": {TEACHER},
+    f"PUT {TASK}/private/{{name}}": {TEACHER},
+    f"DELETE {TASK}/private/{{name}}": {TEACHER},
+    f"POST {API}/assignments/own": {TEACHER},
+    f"GET {TASK}/source": {TEACHER},
+    f"POST {TASK}/source": {TEACHER},
+    f"GET {TASK}/overlay": {TEACHER},
+    f"PUT {TASK}/overlay": {TEACHER},
+    f"GET {TASK}/drafts": {TEACHER},
+    f"POST {TASK}/drafts": {TEACHER},
+    f"GET {DRAFT_OF}": {TEACHER},
+    f"POST {DRAFT_OF}/drop": {TEACHER},
+    f"POST {DRAFT_OF}/exchange": {TEACHER},
+    f"POST {DRAFT_OF}/write": {TEACHER},
+    f"GET {TASK}/points": {TEACHER},
+    f"POST {TASK}/points": {TEACHER},
+    f"GET {TASK}/points/{{preview}}": {TEACHER},
+    f"POST {TASK}/points/{{preview}}/set": {TEACHER},
     "POST /api/v1/courses": {ADMIN},
     f"POST {API}/assignments": {TEACHER},
     f"GET {API}/students": STAFF,
@@ -176,9 +212,12 @@ MAY = {
     f"DELETE /api/v1{RUN}": {TEACHER},
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
-_NOT_THERE = re.compile(
-    r"there is no such (course|assignment|submission|grading|student|draft|preview|suite|run)\b"
+NAMED = (
+    *("assistant", "assignment", "upload", "grading", "student", "draft", "preview"),
+    *("suite", "run"),
 )
+_KINDS = "|".join(("course", "submission", *NAMED))  # an upload is called a submission
+_NOT_THERE = re.compile(rf"there is no such ({_KINDS})\b")
 
 
 class World(NamedTuple):
@@ -192,10 +231,10 @@ class World(NamedTuple):
     tokens: dict[str, str]
 
 
-@pytest.fixture(scope="module", params=KINDS[:1])
+@pytest.fixture(scope="module", params=KINDS)
 def world(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
-    with opened(settings) as service, alive.shown(settings.workers_folder):
+    with opened(settings) as service, living_workers.announce(settings.workers_folder):
         people = {}
         with service.database.acting() as act:
             ids = _course(act, people, "", settings)
@@ -203,7 +242,7 @@ def world(request, tmp_path_factory):
             people[ADMIN] = entering.add_person(act, ADMIN, is_admin=True).id
             sessions, tokens = _let_in(act, people)
         service.store.path("0" * 64).write_bytes(b"x")
-        client = TestClient(guarded(service), base_url=BASE, follow_redirects=False)
+        client = client_of(service, follow_redirects=False)
         yield World(service, people, client, ids, sessions, tokens)
 
 
@@ -222,14 +261,15 @@ def _course(act, people, prefix, settings):
     owner = people[f"{prefix}{STUDENT}"]
     upload = Upload(new_id(), assignment, STUDENT, owner, "a.tgz", "0" * 64, 1, 1.0)
     uploads.UPLOADS.add(act.db, upload)
-    belongings.give(act.db, upload.id, [STUDENT])
+    owner_rows.give(act.db, upload.id, [STUDENT])
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
     jobs = {
         kind: queue.put(act.db, Job("", kind, assignment, new_id())).about
         for kind in (DRAFT, PREVIEW)
     }
-    Preview(settings.made(assignment), jobs[PREVIEW]).begin({})
+    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth())
     found = {"course": course, "assignment": assignment, "upload": upload.id}
+    found["assistant"] = people[f"{prefix}{ASSISTANT}"]
     return {**found, "grading": grading.id, **jobs, **_suite(act.db, by.by), **FREE}
 
 
@@ -241,8 +281,11 @@ def _suite(db, owner, **ids):
 
 
 def _put_back(world):
-    """Make anew what the owner of a suite removed, under the same ids."""
+    """Make anew what a teacher removed, under the same ids."""
+    helper = world.ids["assistant"]
     with world.service.database.acting() as act:
+        courses.MEMBERS.remove(act.db, course=world.ids["course"], person=helper)
+        courses.MEMBERS.add(act.db, Member(world.ids["course"], helper, ASSISTANT, name=ASSISTANT))
         suites.RUNS.remove(act.db, id=world.ids["run"])
         suites.SUITES.remove(act.db, id=world.ids["suite"])
         _suite(act.db, world.people[TEACHER], **world.ids)
@@ -327,14 +370,10 @@ def test_a_form_without_its_token_is_refused(world, route):
     assert world.client.post(path, data=data, headers=headers).status_code == 403
 
 
-NAMED = ["assignment", "upload", "grading", "student", "draft", "preview", "suite", "run"]
-
-
-@pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("route", [one for one in MAY if "{assignment}" in one or SUITE in one])
+@pytest.mark.parametrize(
+    ("route", "name"), [(one, name) for one in MAY for name in NAMED if f"{{{name}" in one]
+)
 def test_what_is_of_another_course_is_not_there(world, route, name):
-    if f"{{{name}" not in route:
-        return
     other = ask(world, route, TEACHER, **{name: "0123456789abcdef"})
     assert other.status_code in (403, 404)
 
@@ -394,6 +433,12 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ONE}/gradings": "grade",
     f"PUT {TASK}/students/{{student}}/extension": "extend",
     f"POST {TASK}/gradings": "grade",
+    f"POST {OF_ONE}/comments": "comment",
+    f"PUT {OF_ONE}/override": "override",
+    f"DELETE {OF_ONE}/override": "override",
+    f"PUT {TASK}/private/{{name}}": "cases",
+    f"DELETE {TASK}/private/{{name}}": "cases",
+    **{one: "cases" for one in MAY if one.startswith(f"POST {TASK}/drafts")},
 }
 
 

@@ -4,16 +4,14 @@ import csv
 import io
 
 import pytest
-from fastapi.testclient import TestClient
 
 from harness.grading.records import Marks, PartMark
 from harness.service.api import marks
-from harness.service.app import guarded
 from harness.service.people import entering
 from harness.service.records import Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import BASE, KINDS, counting, opened, settings_of, work
+from tests.service.serving import KINDS, client_of, counting, opened, settings_of, work
 
 __all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,pair\ncyd,Cyd,pair\n"
@@ -34,14 +32,14 @@ class Asker:
     def __init__(self, service, person, base=""):
         with service.database.acting() as act:
             token = entering.token(act._replace(by=person), "ci", "all")[1].text
-        self._client = TestClient(guarded(service), base_url=BASE)
+        self._client = client_of(service)
         self._client.headers["authorization"] = f"Bearer {token}"
         self.base = base
 
     def ask(self, method, path, status=200, **rest):
         answer = self._client.request(method, f"/api/v1{self.base}{path}", **rest)
         assert answer.status_code == status, answer.text
-        is_json = "json" in answer.headers["content-type"]
+        is_json = "json" in answer.headers.get("content-type", "")
         return answer.json() if is_json else answer.content
 
     def get(self, path, status=200, **query):
@@ -203,6 +201,6 @@ GIVEN = Override("a", "ada", "9/2", "2 of 5", "a good talk", "p", 1.0)
 def test_a_mark_that_a_person_gave_counts_and_the_computed_one_stays(
     computed, own, points, was, reason
 ):
-    found = marks.shown("ada", "pair", computed, own)
+    found = marks.describe_mark("ada", "pair", computed, own)
     assert (found.points, found.computed, found.reason) == (points, was, reason)
     assert (found.is_given, found.group, found.of) == (own is not None, "pair", "5")

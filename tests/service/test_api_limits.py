@@ -5,13 +5,12 @@ import itertools
 
 import httpx
 import pytest
-from fastapi.testclient import TestClient
 
 from harness.errors import UsageError
-from harness.service.app import guarded
+from harness.service.app import guard_application
 from harness.service.people import entering
-from harness.service.web.rates import Rates, RequestsUnderWay
-from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of
+from harness.service.web.rate_limits import Rates, RequestsUnderWay
+from tests.service.serving import BASE, KINDS, client_of, counting, made, opened, settings_of
 from tests.service.test_api_submissions import ROSTER, place, token_of
 
 __all__ = ["counting"]
@@ -27,7 +26,7 @@ def service(request, tmp_path):
 def asking(service, counting):
     """Return what asks the API as Ada, and where she submits."""
     course = made(service, ROSTER)
-    client = TestClient(guarded(service), base_url=BASE)
+    client = client_of(service)
     client.headers["authorization"] = f"Bearer {token_of(service, 'ada')}"
     return client, f"/api/v1{place(course).path}"
 
@@ -69,7 +68,7 @@ def test_so_many_uploads_of_one_person_at_a_time_and_no_more(service, counting):
     }
 
     async def talk():
-        app = httpx.ASGITransport(app=guarded(service))
+        app = httpx.ASGITransport(app=guard_application(service))
         go_on, waiting = asyncio.Event(), asyncio.Semaphore(0)
 
         async def slow():
@@ -110,7 +109,7 @@ def test_who_asks_too_often_is_told_when_to_come_again(tmp_path, counting):
     settings = settings_of("sqlite", None, tmp_path / "data")._replace(rate=3)
     with opened(settings) as service:
         course = made(service, ROSTER)
-        client = TestClient(guarded(service), base_url=BASE)
+        client = client_of(service)
         for key in ("ada", "ben"):  # each has a bucket of its own
             headers = {"authorization": f"Bearer {token_of(service, key)}"}
             path = f"/api/v1{place(course).path}"

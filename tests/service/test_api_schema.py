@@ -1,6 +1,8 @@
 """The API against its own schema, with a token of each role: no 5xx, nothing undocumented."""
 
+import functools
 from contextlib import contextmanager
+from fractions import Fraction
 
 import pytest
 import schemathesis
@@ -9,16 +11,28 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.specs.openapi import checks
 
+from harness.assignments import assignment as assignments
+from harness.grading.records import Marks, PartMark
 from harness.service.api.schema import schema_of
-from harness.service.app import application, guarded
+from harness.service.app import application, guard_application
 from harness.service.people import entering
-from harness.service.records import ASSISTANT, STUDENT, TEACHER
+from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
+from harness.service.storage import queue, uploads
+from harness.service.work.candidates import Sought
+from harness.service.work.drafting import DraftFolder, KeptCandidates, Wish
+from harness.service.work.previewing import Preview, Previewed
+from harness.service.work.report_folders import folder_of
+from harness.service.work.scene_candidates import SceneMaker
+from harness.work import canonical_json
 from tests.service import test_access
 from tests.service.serving import BASE, KINDS, opened, settings_of
+from tests.service.test_own_files import FILES, NEWER, zipped
+from tests.service.test_suites import F, P, document
 
+SCHEMA = schema_of(application(None))
 PATHS = sorted(
     (method.upper(), path)
-    for path, item in schema_of(application(None))["paths"].items()
+    for path, item in SCHEMA["paths"].items()
     for method in item
     if method in ("get", "post", "put", "delete", "patch")
 )
@@ -29,71 +43,71 @@ CHECKS = [  # who gets in is test_access's to say
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
-EXAMPLES = 4  # of each route, for each role
+ASKERS = (*ROLES, test_access.ADMIN)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=KINDS)
 def world(request, tmp_path_factory):
-    with asked("sqlite", request, tmp_path_factory.mktemp("service")) as found:
-        yield found
-
-
-@pytest.fixture(params=KINDS)
-def anywhere(request, tmp_path):
-    with asked(request.param, request, tmp_path) as found:
+    with asked(request.param, request, tmp_path_factory.mktemp("service")) as found:
         yield found
 
 
 @contextmanager
 def asked(kind, request, folder):
-    """Give a service, what is in it, and a token of each role that may ask as it likes."""
+    """Give an application, what is in it, tokens of each role to ask at will; a service."""
     made = settings_of(kind, request, folder)
     with opened(made._replace(rate=1_000_000, largest=1 << 12)) as service:
         people = {}
         with service.database.acting() as act:
             ids = test_access._course(act, people, "", made)
+            people[test_access.ADMIN] = entering.add_person(act, "Root", is_admin=True).id
             tokens = {
                 name: entering.token(act._replace(by=people[name]), "ci", "all")[1].text
-                for name in (TEACHER, ASSISTANT, STUDENT)
+                for name in ASKERS
             }
         service.store.path("0" * 64).write_bytes(b"x")
-        yield guarded(service), ids, tokens
+        yield guard_application(service), ids, tokens, service
+
+
+@functools.cache
+def schema_for(app):
+    """Return the schema, asked of an application; to read it takes longer than to ask a route."""
+    schema = schemathesis.openapi.from_dict(SCHEMA)
+    schema.app = app
+    return schema
+
+
+def operation(app, method, path):
+    """Return what the schema says of a route, asked of an application."""
+    return schema_for(app)[path][method]
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("role", [TEACHER, ASSISTANT, STUDENT])
 @pytest.mark.parametrize(("method", "path"), PATHS)
-def test_every_answer_is_as_the_schema_says(world, method, path, role):
-    app, ids, tokens = world
-    schema = schemathesis.openapi.from_dict(schema_of(application(None)))
-    schema.app = app
-    operation = schema[path][method]
+@pytest.mark.soak(30)
+@settings(
+    max_examples=5, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck]
+)
+@given(data=st.data())
+def test_every_answer_is_as_the_schema_says(world, method, path, data):
+    """Each role asks the same: to draw what is asked takes most of the time."""
+    app, ids, tokens, _ = world
+    case = data.draw(operation(app, method, path).as_strategy())
     known = {name: value for name, value in ids.items() if f"{{{name}}}" in path}
-
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=operation.as_strategy(), is_known=st.sampled_from([True, True, False]))
-    def check(case, is_known):
-        if is_known:
-            case.path_parameters = {**(case.path_parameters or {}), **known}
-        if method == "DELETE":
-            case.path_parameters = dict.fromkeys(known, "0")  # the others need what there is
+    if data.draw(st.sampled_from([True, True, False])):
+        case.path_parameters = {**(case.path_parameters or {}), **known}
+    if method == "DELETE":
+        case.path_parameters = dict.fromkeys(known, "0")  # the others need what there is
+    for role in ASKERS:
         answer = case.call(headers={"authorization": f"Bearer {tokens[role]}"})
         case.validate_response(answer, checks=CHECKS)
-
-    check()
 
 
 @pytest.mark.processes
 @settings(max_examples=40, deadline=None, database=None, suppress_health_check=[*HealthCheck])
 @given(data=st.binary(max_size=5000), name=st.text(max_size=210), key=st.text(max_size=70))
-def test_no_upload_breaks_the_service(anywhere, data, name, key):
-    app, ids, tokens = anywhere
+def test_no_upload_breaks_the_service(world, data, name, key):
+    app, ids, tokens, _ = world
     course, assignment = ids["course"], ids["assignment"]
     path = f"/api/v1/courses/{course}/assignments/{assignment}/submissions"
     headers = {
@@ -109,13 +123,140 @@ def test_no_upload_breaks_the_service(anywhere, data, name, key):
 def test_the_schema_is_given_to_whoever_asks(world):
     found = TestClient(world[0], base_url=BASE).get("/api/v1/openapi.json")
     assert found.status_code == 200
-    assert found.json() == schema_of(application(None))
+    assert found.json() == SCHEMA
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("place", ["courses/%00", "courses?after=%00", "tokens?after=%00"])
-def test_a_zero_byte_breaks_no_database(anywhere, place):
-    app, _, tokens = anywhere
+def test_a_zero_byte_breaks_no_database(world, place):
+    app, _, tokens, _ = world
     client = TestClient(app, base_url=BASE, raise_server_exceptions=False)
     headers = {"authorization": f"Bearer {tokens[STUDENT]}"}
     assert client.get(f"/api/v1/{place}", headers=headers).status_code in (404, 422)
+
+
+# --- asked as it should be ---------------------------------------------------------------------
+
+TASK = "/api/v1/courses/{course}/assignments/{assignment}"
+COURSE, OF_ONE, SUITE = (
+    "/api/v1/courses/{course}",
+    f"{TASK}/students/{{student}}",
+    "/api/v1/suites",
+)
+# What a route is asked with, if that is not nothing; and who asks, if not a teacher.
+ASKED = {
+    f"POST {SUITE}": {"json": {"title": "Mine"}},
+    f"PATCH {SUITE}/{{suite}}": {"json": {"title": "Mine"}},
+    f"POST {SUITE}/{{suite}}/runs": {"content": document([P, F])},
+    "POST /api/v1/tokens": {"json": {"name": "ci", "scope": "read"}},
+    "POST /api/v1/courses": {"json": {"title": "Go"}},
+    f"POST {COURSE}/assignments": {"json": {"source": "gosensei"}},
+    f"POST {COURSE}/roster": {"content": b"student\nzoe\n"},
+    f"POST {COURSE}/assistants": {"json": {"name": "Ann", "may": ["extend"]}},
+    f"PUT {COURSE}/assistants/{{assistant}}/rights": {"json": {"may": ["comment"]}},
+    f"POST {TASK}/gradings": {"json": {}},
+    f"POST {TASK}/points": {"json": {"points": {}}},
+    f"POST {COURSE}/assignments/own": {"params": {"name": "a.zip"}, "content": zipped(FILES)},
+    f"POST {TASK}/source": {"params": {"name": "a.zip"}, "content": zipped(NEWER)},
+    f"PUT {TASK}/overlay": {"params": {"name": "a.zip"}, "content": zipped({"a.py": ""})},
+    f"POST {TASK}/drafts": {"params": {"tests": "4"}},
+    f"POST {TASK}/drafts/{{draft}}/drop": {"json": {"position": 0}},
+    f"POST {TASK}/drafts/{{draft}}/exchange": {"json": {"position": 1}},
+    f"POST {TASK}/drafts/{{draft}}/write": {"json": {"name": "mine"}},
+    f"POST {TASK}/submissions": {"params": {"name": "a.tgz"}, "content": b"x"},
+    f"PUT {TASK}/private/{{name}}": {"content": b"1 name\n"},
+    f"POST {OF_ONE}/comments": {"json": {"text": "Well done."}},
+    f"PUT {OF_ONE}/extension": {"json": {"deadline": ""}},
+    f"PUT {OF_ONE}/override": {"json": {"points": "1", "reason": "A trade."}},
+}
+OF_OWN = (f"POST {TASK}/source", f"PUT {TASK}/overlay")  # of an assignment that was uploaded
+BY = {
+    "POST /api/v1/courses": test_access.ADMIN,
+    f"GET {TASK}/mark": STUDENT,
+    f"GET {TASK}/comments": STUDENT,
+    f"POST {TASK}/submissions": STUDENT,
+    f"POST {TASK}/submissions/{{upload}}/withdraw": STUDENT,
+}
+MARKS = Marks((PartMark("files", Fraction(1), Fraction(2), "Fine."),), Fraction(0), "", 1, 2, "")
+ORDER = ("PUT", "PATCH", "POST", "GET", "DELETE")  # what is made is there to be shown, and goes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
+    kind, request, tmp_path
+):
+    with asked(kind, request, tmp_path) as (app, ids, tokens, service):
+        client = TestClient(app, base_url=BASE)
+        ids["name"] = "mine.gtp"
+        _fill(service, ids)
+        own = _upload(client, ids, tokens[TEACHER])
+        client.post(  # the run that later ones are compared with
+            f"{SUITE}/{ids['suite']}/runs",
+            content=document([P, P]),
+            headers={"authorization": f"Bearer {tokens[TEACHER]}"},
+        ).raise_for_status()
+        for method, path in sorted(PATHS, key=lambda one: (ORDER.index(one[0]), -len(one[1]))):
+            route = f"{method} {path}"
+            asker = BY.get(route, TEACHER)
+            _conclude(service, ids, is_released=asker == STUDENT)
+            named = {"assignment": own} if route in OF_OWN else {}
+            answer = client.request(
+                method,
+                path.format(**{**ids, **named}),
+                headers={"authorization": f"Bearer {tokens[asker]}"},
+                **ASKED.get(route, {}),
+            )
+            assert answer.is_success, (route, answer.text)
+            operation(app, method, path).validate_response(answer)
+            _use(ids, route, answer)
+
+
+def _fill(service, ids):
+    """Let a grading have a mark and a page, and a preview its result."""
+    made = service.settings.assignment_folder(ids["assignment"])
+    folder = folder_of(made, ids["grading"])
+    folder.mkdir(parents=True)
+    (folder / ids["name"]).write_text("{}")
+    Preview(made, ids["preview"]).write(Previewed((), 0))
+    text = canonical_json.dumps(MARKS)
+    with service.database.changing() as db:
+        uploads.MARKS.add(db, Marked(ids["grading"], STUDENT, text, text))
+        uploads.RECEIVED_BY.add(db, Received(ids["grading"], STUDENT, STUDENT))
+
+    draft = DraftFolder(made, ids["draft"])
+    draft.begin(Wish(4), [])
+    gosensei = assignments.find("gosensei")
+    draft.keep(SceneMaker().find(Sought(gosensei, gosensei.specification, (), 4, (), (), "")))
+    draft.choose(KeptCandidates((0, 1)))
+
+
+def _upload(client, ids, token):
+    """Make an assignment of an archive; return its id."""
+    wanted = {**FILES, "assignment.toml": WITH_FOLDER}
+    answer = client.post(
+        f"/api/v1/courses/{ids['course']}/assignments/own",
+        params={"name": "a.zip"},
+        content=zipped(wanted),
+        headers={"authorization": f"Bearer {token}"},
+    )
+    assert answer.is_success, answer.text
+    return answer.json()["id"]
+
+
+WITH_FOLDER = FILES["assignment.toml"].replace('engine.py"\n', 'engine.py"\noverlay = "util"\n', 1)
+
+
+def _conclude(service, ids, *, is_released):
+    """Let the grading have its marks, and none that was begun since be running."""
+    values = {"concluded": 9e9, "released": float(is_released)}
+    with service.database.changing() as db:
+        uploads.GRADINGS.change(db, values, id=ids["grading"])
+        queue.JOBS.remove(db, kind=PLAN, assignment=ids["assignment"])
+
+
+def _use(ids, route, answer):
+    """Ask about what was made from now on."""
+    if route == "POST /api/v1/tokens":
+        ids["token"] = answer.json()["id"]
+    if route == f"POST {SUITE}/{{suite}}/runs":
+        ids["run"] = answer.json()["id"]

@@ -5,16 +5,15 @@ import hashlib
 
 import httpx
 import pytest
-from fastapi.testclient import TestClient
 
 from harness.cli import submit
 from harness.client import Client, place_of
 from harness.client.client import RemoteAssignment
 from harness.errors import ServerError, UsageError
-from harness.service.app import guarded
 from harness.service.people import entering
 from harness.service.storage import courses
 from tests.harness import small_class
+from tests.service import serving
 from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of, work
 
 __all__ = ["counting"]
@@ -45,7 +44,7 @@ class Through(httpx.BaseTransport):
     """Asks a service in this process; between two questions its workers work."""
 
     def __init__(self, service):
-        self._client = TestClient(guarded(service), base_url=BASE)
+        self._client = serving.client_of(service)
 
     def handle_request(self, request):
         found = self._client.request(

@@ -12,7 +12,6 @@ from harness.service.operating import backing_up
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.postgresql import USER
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -41,14 +40,7 @@ def settings(kind, request, tmp_path):
 @pytest.fixture
 def elsewhere(kind, request, tmp_path):
     """Return settings of a place with nothing in it."""
-    if kind == "sqlite":
-        yield Settings(tmp_path / "restored", address=BASE)
-        return
-    server = request.getfixturevalue("postgresql")
-    name = f"{request.getfixturevalue('database').rpartition('/')[2]}_restored"
-    server.execute(f"CREATE DATABASE {name} OWNER {USER}")
-    yield Settings(tmp_path / "restored", server.address(name), address=BASE)
-    server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    return settings_of(kind, request, tmp_path / "restored", has_tables=False)
 
 
 def options(settings):
@@ -68,7 +60,7 @@ def everything(service):
     finally:
         ledger.close()
     originals = {path.name: path.read_bytes() for path in service.settings.originals.iterdir()}
-    gradings = service.settings.made(assigned.id) / "gradings"
+    gradings = service.settings.assignment_folder(assigned.id) / "gradings"
     pages = {
         str(path.relative_to(gradings)): path.read_bytes()
         for path in gradings.rglob("*")
@@ -205,7 +197,7 @@ def test_what_is_there_is_not_written_over(backup, tmp_path, capsys):
     assert "exists: name a new folder" in capsys.readouterr().err
     assert cli.main(["backup", str(backup), *data]) == 2
     assert cli.main(["backup", str(tmp_path / "new"), "--data", str(tmp_path / "none")]) == 2
-    assert "has no service" in capsys.readouterr().err
+    assert "found no service" in capsys.readouterr().err
     server = ["--database", "postgresql://me@127.0.0.1:1/none"]
     assert cli.main(["restore", str(backup), "--data", str(tmp_path / "x"), *server]) == 2
     assert "restore it without --database" in capsys.readouterr().err

@@ -2,19 +2,23 @@
 
 import time
 from contextlib import closing
+from fractions import Fraction
 
 import pytest
 
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.records import Marks
 from harness.service.operating import backing_up
 from harness.service.records import DONE
-from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
+from harness.work import canonical_json
 from tests.harness import small_class
-from tests.postgresql import USER
+from tests.harness.small_class import CLASS
+from tests.service.running import Running, begin, hand_in, settle, until
 from tests.service.serving import KINDS, opened, settings_of, work
-from tests.service.test_chaos import STUDENTS, Running, begin, check, hand_in, settle, until
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
+STUDENTS = (CLASS[0], CLASS[2], CLASS[3], CLASS[5])
 MOMENTS = ("submissions are checked", "a class is graded", "sheets are written")
 
 
@@ -32,20 +36,8 @@ def settings(kind, request, tmp_path):
 @pytest.fixture
 def elsewhere(kind, request, tmp_path):
     """Return settings of a new place for each moment."""
-    if kind == "sqlite":
-        yield [Settings(tmp_path / f"restored{number}") for number in range(len(MOMENTS))]
-        return
-    server, names = request.getfixturevalue("postgresql"), []
-    first = request.getfixturevalue("database").rpartition("/")[2]
-    for number in range(len(MOMENTS)):
-        names.append(f"{first}_{number}")
-        server.execute(f"CREATE DATABASE {names[-1]} OWNER {USER}")
-    yield [
-        Settings(tmp_path / f"restored{number}", server.address(name))
-        for number, name in enumerate(names)
-    ]
-    for name in names:
-        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    folders = [tmp_path / f"restored{number}" for number in range(len(MOMENTS))]
+    return [settings_of(kind, request, folder, has_tables=False) for folder in folders]
 
 
 def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere, tmp_path):
@@ -54,8 +46,9 @@ def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere
         until(lambda: done(service) >= 1)
         left = [back_up(service, tmp_path / "0")]
         grading = begin(service, assignment)
-        until(lambda: planned(service, grading) and done(service) >= len(STUDENTS) + 2)
+        until(lambda: shown(service, grading).run and done(service) >= len(STUDENTS) + 2)
         left.append(back_up(service, tmp_path / "1"))
+        until(lambda: shown(service, grading).concluded)
         begin(service, assignment)
         left.append(back_up(service, tmp_path / "2"))
         settle(service)
@@ -68,14 +61,31 @@ def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere
             check(service, assignment, grading if number else begun(service, assignment))
 
 
+def check(service, assignment, grading):
+    """See that all is done, once, and that everybody has the right mark."""
+    with service.database.reading() as db:
+        marked = uploads.MARKS.all(db, "key", grading=grading)
+        states = {one.state for one in queue.JOBS.all(db)}
+        assert service.database.log.tampering(db) == []
+    assert states == {DONE}
+    marks = {one.key: canonical_json.loads(Marks, one.marks).total for one in marked}
+    # 20 % less: the deadline of the small class is long ago.
+    late = Fraction(4, 5)
+    assert marks == {one.name.split()[0].lower(): one.mark * late for one in STUDENTS}
+    with closing(Ledger(service.settings.ledger(assignment))) as ledger:
+        ledger.check()
+        planned = ledger.list_planned(ledger.last_run()[0])
+        assert {ledger.states([one.basis])[one.basis].state for one in planned} == {"done"}
+
+
 def done(service):
     with service.database.reading() as db:
         return len(queue.JOBS.all(db, state=DONE))
 
 
-def planned(service, grading):
+def shown(service, grading):
     with service.database.reading() as db:
-        return uploads.GRADINGS.find(db, id=grading).run
+        return uploads.GRADINGS.find(db, id=grading)
 
 
 def back_up(service, target):

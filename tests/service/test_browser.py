@@ -16,7 +16,7 @@ from harness import shipped
 from harness.service.people import entering
 from tests.harness import small_class
 from tests.harness.browsing import DESK, PHONE
-from tests.service.serving import link_for, opened, settings_of, work
+from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of, work
 from tests.service.stories import Way, World, listening
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -26,12 +26,12 @@ FUTURE = "2999-01-01T00:00"
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\n"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
 def world(browser, tmp_path_factory, request):
     """A service with the small class's assignment, and a browser; once for all stories."""
     room = small_class.make(tmp_path_factory.mktemp("shipped"))
     shutil.rmtree(room / "submissions")
-    settings = settings_of("sqlite", request, tmp_path_factory.mktemp("served") / "data")
+    settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
     shots = os.environ.get("GTP_HARNESS_SHOTS")
     with pytest.MonkeyPatch.context() as patched, opened(settings) as service:
         patched.setattr(shipped, "folder", lambda: room)
@@ -90,7 +90,7 @@ def make_course(tess, files):
     tess.press("Make the course")
     course = tess.page.url
     tess.choose("CSV with the columns", files / "roster.csv")
-    tess.press("Take the roster")
+    tess.press("Upload the roster")
     tess.look("course")
     return course, links_of(tess)
 
@@ -192,13 +192,16 @@ def grade(world, tess, assignment, files):
 
 
 def other_points(world, tess, assignment):
-    """Each mark that would change is seen, and nothing is changed."""
+    """Other points, a test left out: each mark that would change is seen, nothing is changed."""
     tess.go(assignment)
     tess.follow("Points of the parts")
+    tess.unfold("Weights of 4 tests")
     tess.look("points")
-    tess.page.get_by_label("public").fill("8")
+    tess.set("Points for public", "8")
+    tess.set("one.gtp:2", "0")
     tess.press("See what would change")
     work(world.service)
     tess.page.get_by_role("button", name="Set these points and grade").wait_for()
     tess.look("preview")
     assert "7 of 7 becomes 11 of 11" in tess.text()
+    assert "public: one.gtp:2" in tess.text()

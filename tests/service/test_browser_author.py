@@ -15,7 +15,7 @@ import pytest
 
 from harness.service.people import entering
 from tests.harness.browsing import DESK, PHONE
-from tests.service.serving import link_for, opened, settings_of
+from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of
 from tests.service.stories import Way, World, listening
 from tests.service.test_suites import F, J, P, X, document
 
@@ -25,10 +25,10 @@ WAYS = [Way(DESK), Way(PHONE, has_script=False)]
 RUNS = ([P, P, P, X], [P, F, P, X], [P, F, J, X], [P, F, P, P])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
 def world(browser, tmp_path_factory, request):
     """A service that listens, and a browser; once for all stories."""
-    settings = settings_of("sqlite", request, tmp_path_factory.mktemp("served") / "data")
+    settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
     shots = os.environ.get("GTP_HARNESS_SHOTS")
     with opened(settings) as service, listening(service) as address:
         yield World(service, address, browser, Path(shots) if shots else None)
@@ -91,7 +91,7 @@ def look_back(ann, suite):
     ann.go(suite)
     assert "3 of 4" in ann.text() and "c0ffee" in ann.text()
     ann.look("suite")
-    ann.follow("What broke when, the flaky, the slower")
+    ann.follow("What broke and when, what got slower")
     assert "Broken now (1)" in ann.page.inner_text("body")
     ann.look("suite-history")
     ann.go(f"{suite}/history/a.gtp.html")
@@ -118,8 +118,8 @@ def first_run(ann):
 
 def open_it(ann, suite):
     """Let others read the suite, and show its badge; return the badge's address."""
-    ann.tick("Whoever is signed in may read this suite")
-    ann.tick("A badge, for whoever knows its address")
+    ann.tick("Everybody who is signed in may read this suite")
+    ann.tick("A badge, for everybody who knows its address")
     ann.press("Change")
     picture = ann.page.get_by_role("img", name="The badge")
     picture.scroll_into_view_if_needed()

@@ -10,7 +10,7 @@ from harness.client import Client, suite_of
 from harness.service.records import RUN
 from harness.service.runs import keeping
 from harness.service.storage import courses, pruning, queue
-from harness.service.work import doing
+from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import BASE, KINDS, counting, opened, settings_of, work
 from tests.service.test_api_submissions import Through
@@ -164,7 +164,7 @@ def test_a_removed_suite_leaves_nothing_of_its_engines(service, ann, suite):
     assert work(service) == 0
     with service.database.reading() as db:
         assert courses.ASSIGNMENTS.all(db) == courses.COURSES.all(db) == []
-    assert not service.settings.made(bench.id).exists()
+    assert not service.settings.assignment_folder(bench.id).exists()
     assert not service.settings.keys.joinpath(f"{bench.id}.key").exists()
 
 
@@ -175,8 +175,9 @@ def test_nobody_reads_the_course_behind_a_suite(service, ann, suite):
     assert ann.ask("GET", "/api/v1/courses")["items"] == []
 
 
+@pytest.mark.processes
 def test_a_fault_of_the_harness_is_not_the_engines(service, ann, suite, monkeypatch):
-    monkeypatch.setitem(doing.KINDS, RUN, lambda *_: 1 // 0)
+    monkeypatch.setitem(job_handlers.KINDS, RUN, lambda *_: 1 // 0)
     run = post(ann, suite, RIGHT)["id"]
     work(service)
     assert ann.ask("GET", f"{suite}/runs/{run}")["state"] == "fault"

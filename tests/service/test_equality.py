@@ -2,31 +2,105 @@
 
 import csv
 import datetime
+import itertools
+import json
 import re
+import secrets
 import shutil
 from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import pytest
 
+from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.cli import main
-from harness.grading import LEDGER, ORIGINALS, grade
-from harness.grading.grade import GradeOptions
+from harness.grading import LEDGER, ORIGINALS
 from harness.grading.ledger.ledger import Ledger
+from harness.sandbox import levels
+from harness.service.courses import cases
 from harness.service.storage import uploads
-from harness.service.work.folders import folder_of
+from harness.service.work.report_folders import folder_of
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
+from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
-# Two who are right, one of them with a second try; wrong, dead, hanging and silent ones; an
-# archive that is refused, and somebody who hands in nothing.
-STUDENTS = {one.name.split()[0].lower(): one for one in (CLASS[0], *CLASS[2:4], *CLASS[6:])}
-_BEGUN = re.compile(rb"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}Z| UTC)")
+
+class Class(NamedTuple):
+    """What is graded twice. Beside it one archive is refused, and somebody hands in nothing."""
+
+    source: str  # an assignment that ships
+    handed: dict[str, tuple[bytes, ...]]  # by student, in order: the last one counts
+    private: tuple[str, ...] = ()  # case files of the assignment's folder, as private ones
+    overlay: Path | None = None  # the course's own folder
+
+
+def small():
+    """Two who are right, one of them with a second try; wrong, dead, hanging and silent ones."""
+    bodies = {one.name.split()[0].lower(): one.body for one in (CLASS[0], *CLASS[2:4], *CLASS[6:])}
+    handed = {name: (small_class.submission(body),) for name, body in bodies.items()}
+    handed["ada"] = (small_class.submission("return 7"), *handed["ada"])
+    return Class("counting", handed)
+
+
+class Change(NamedTuple):
+    """A mistake in a right submission of an assignment that ships."""
+
+    folder: str  # of the right one, below tests/submissions
+    file: str
+    old: str
+    new: str
+    private: str
+    beside: str = ""  # a file that it needs, from another assignment
+    overlay: str = ""
+
+
+def c_or_java(name, private):
+    """Return a mistake of :mod:`tests.harness.spoilt_submissions`."""
+    one = SPOILT[name]
+    return Change(f"{one.assignment}/{one.right}", one.file, one.old, one.new, private)
+
+
+RULES = "gomoku-rules/assignment1"
+SHIPPED = {
+    "go-scoring": Change(
+        "go-scoring/assignment1", "gtp_connection_go1.py", " - self.komi", "",
+        "thorough/single-stone.gtp", overlay="go-scoring/util"),
+    "gomoku-rules": Change(
+        RULES, "gtp_connection.py", ", (1, -1)", "", "thorough/diagonal-up.gtp"),
+    "gomoku-policy": Change(
+        "gomoku-policy/assignment3", "Gomoku3.py", "len(stones) == 3", "len(stones) == 2",
+        "thorough/open-four.gtp", beside=f"{RULES}/gtp_connection.py"),
+    "gosensei": c_or_java("plural", "thorough/eyes.gtp"),
+    "java-go": c_or_java("nothing is taken", "thorough/legal.gtp"),
+}  # fmt: skip
+
+
+def of_shipped(source):
+    """Two with the same right program, and one with a mistake in it, whose first try was right.
+
+    None of them draws its moves: each run must answer the same.
+    """
+    change, own = SHIPPED[source], assignments.find(source)
+    place = SUBMISSIONS / change.folder
+    paths = {path.relative_to(place).as_posix(): path for path in place.rglob("*.*")}
+    if change.beside:
+        paths[Path(change.beside).name] = SUBMISSIONS / change.beside
+    texts = {name: path.read_text() for name, path in paths.items() if path.is_file()}
+    right = {name: text.replace("random.choice(", "min(") for name, text in texts.items()}
+    assert change.old in right[change.file]
+    wrong = right | {change.file: right[change.file].replace(change.old, change.new)}
+    first, second = (small_class.archive(files, own.archive.folder) for files in (right, wrong))
+    handed = {"ada": (first,), "ben": (first,), "cyd": (first, second)}
+    overlay = SUBMISSIONS / change.overlay if change.overlay else None
+    return Class(source, handed, (change.private,), overlay)
 
 
 @pytest.fixture(params=KINDS)
@@ -36,46 +110,101 @@ def service(request, tmp_path):
 
 
 def test_marks_sheets_and_pages_are_those_of_grade(service, counting, tmp_path):
-    grading = graded_by_service(service)
-    settings = service.settings
-    place = settings.ledger(grading.assignment)
-    pages = files(folder_of(settings.made(grading.assignment), grading.id))
-    assert {"class.html", "marks.csv", "class.json", "feedback/ada.html"} <= set(pages)
-    sheet = class_csv(service, grading.assignment, tmp_path)
+    compare(service, small(), tmp_path)
 
-    # All anew, by one call of grade: the same marks, to the byte.
-    wanted = GradeOptions(assignments.find("counting"), sheet, tmp_path / "anew", regrade=True)
-    grade.grade(wanted)
-    ours, theirs = marks(place), marks(tmp_path / "anew" / LEDGER)
+
+TOOLS = {"gosensei": "c_tools", "java-go": "java"}  # fixtures
+ONE = ("sqlite", "go-scoring")  # it has a course folder; its pages have boards
+ALL = [
+    pytest.param(*pair, marks=[] if pair == ONE else [pytest.mark.slow])
+    for pair in itertools.product(["sqlite", "postgresql"], SHIPPED)
+]
+
+
+@pytest.mark.parametrize(("service", "source"), ALL, indirect=["service"])
+def test_so_are_those_of_an_assignment_that_ships(service, source, request, tmp_path):
+    if source in TOOLS:
+        request.getfixturevalue(TOOLS[source])
+    pages = compare(service, of_shipped(source), tmp_path)
+    assert b"<svg" in pages["evidence/cyd.html"]
+
+
+def compare(service, own, folder):
+    """Let a class be graded by the service, then twice by ``grade``: alike, to the byte.
+
+    Return the pages and sheets.
+    """
+    grading = graded_by_service(service, own)
+    settings = service.settings
+    place, result = (
+        settings.ledger(grading.assignment),
+        settings.assignment_folder(grading.assignment),
+    )
+    pages = files(folder_of(result, grading.id))
+    assert {"class.html", "marks.csv", "class.json", "feedback/ada.html"} <= set(pages)
+    with closing(levels.strongest()) as strongest:
+        assert json.loads(pages["class.json"])["sandbox"] == levels.describe_level(strongest.level)
+    words = [str(class_csv(service, grading.assignment, folder)), "--assignment", own.source]
+    words += ["--private", str(result / "private")] if own.private else []
+    words += ["--overlay", str(result / "overlay")] if own.overlay else []
+
+    # All anew, with what is drawn at a ledger's beginning: the same marks, pages and sheets.
+    anew = folder / "anew"
+    began_with(seed_of(place), anew / LEDGER)
+    ran(words, anew)
+    ours, theirs = marks(place), marks(anew / LEDGER)
     assert ours == theirs
-    assert len(ours) == len(STUDENTS) + 2
+    assert len(ours) == len(own.handed) + 2
+    differing = (*MOMENTS, *MEASURED)
+    assert alike(files(anew), *differing) == alike(pages, *differing)
 
     # With the service's own ledger grade has nothing to run, and writes the same files.
-    copy = tmp_path / "copy"
+    copy = folder / "copy"
     shutil.copytree(settings.originals, copy / ORIGINALS)
-    if not settings.database:
+    if settings.database:
+        words += ["--ledger", place.address, "--key", str(place.key(""))]
+    else:
         shutil.copy(place.path, copy / LEDGER)
         shutil.copy(place.key(""), copy / f"{LEDGER}.key")
-    words = [str(sheet), "--assignment", "counting", "--output", str(copy)]
-    words += [] if not settings.database else ["--ledger", place.address, "--key", place.key("")]
-    assert main(["grade", *map(str, words), "--no-color"]) in (0, 4)
-    assert {name: masked(data) for name, data in files(copy).items()} == {
-        name: masked(data) for name, data in pages.items()
-    }
+    ran(words, copy)
+    assert alike(files(copy), *MOMENTS) == alike(pages, *MOMENTS)
+    return pages
 
 
-def graded_by_service(service):
+def ran(words, output):
+    assert main(["grade", *words, "--output", str(output), "--no-color"]) in (0, 4)
+
+
+def seed_of(place):
+    with closing(Ledger(place)) as ledger:
+        return ledger.seed
+
+
+def began_with(seed, path):
+    """Make a ledger that draws the same images of public tests as another one."""
+    path.parent.mkdir()
+    with mock.patch.object(secrets, "token_hex", lambda _size: seed):
+        Ledger(path).close()
+    assert seed_of(path) == seed
+
+
+def graded_by_service(service, own):
     """Let a class hand in, its public tests run, and grade it with private ones."""
-    roster = "student\n" + "\n".join([*STUDENTS, "refused", "nobody"])
-    course = made(service, roster)
-    for name, student in STUDENTS.items():
+    course = made(
+        service, "\n".join(["student", *own.handed, "refused", "nobody"]), source=own.source
+    )
+    result = service.settings.assignment_folder(course.assignment.rpartition("/")[2])
+    for name in own.private:
+        path = shipped.folder() / own.source / name
+        cases.put(result, path.name, path.read_bytes())
+    if own.overlay:
+        shutil.copytree(own.overlay, result / "overlay")
+    for name, handed in own.handed.items():
         browser = Browser(service).enter(course.links[name])
-        if name == "ada":
-            hand_in(browser, course, small_class.submission("return 7"), "first.tgz")
-        hand_in(browser, course, small_class.submission(student.body), f"{name}.tgz")
-    nobody_can_read = b"no archive at all"
+        for number, data in enumerate(handed):
+            hand_in(browser, course, data, f"{name}{number}.tgz")
     refused = Browser(service).enter(course.links["refused"])
-    hand_in(refused, course, nobody_can_read, "refused.tgz")
+    hand_in(refused, course, b"no archive at all", "refused.tgz")
     work(service)
     path = course.teacher.post(f"{course.assignment}/gradings").url.path
     work(service)
@@ -117,6 +246,21 @@ def files(folder):
     }
 
 
-def masked(data):
-    """Return a file without the time at which the grading was begun."""
-    return _BEGUN.sub(b"-- begun --", data)
+# --- what may differ ----------------------------------------------------------------------------
+
+# When a grading, or one run of it, was begun: there are two gradings.
+MOMENTS = (rb"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}Z| UTC)",)
+# What an engine took, where it was run twice: on pages, in class.json, in junit.xml.
+MEASURED = (
+    rb"\xc2\xb7 \d[\d.,]* (?:ms|s)\b",
+    rb"CPU time(?: \xc2\xb7 \d[\d.,]* MB at most)?",  # of one that ends at once it is not known
+    rb'data-l="(?:wall time|CPU time|memory)">[^<]*',
+    rb'"(?:cpu_)?seconds": [\d.e-]+',
+    rb' time="[\d.]+"',
+)
+
+
+def alike(found, *differing):
+    """Return files without what may differ."""
+    pattern = re.compile(b"|".join(differing))
+    return {name: pattern.sub(b"-", data) for name, data in found.items()}

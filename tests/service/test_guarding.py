@@ -6,21 +6,29 @@ import pytest
 
 from harness.service.people import entering
 from harness.service.records import Grading
-from harness.service.settings import Settings
 from harness.service.storage import people, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web.rendering import files
-from harness.service.work.folders import folder_of
-from tests.service.serving import BASE, Browser, link_for, made, opened, teacher
+from harness.service.work.report_folders import folder_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    link_for,
+    made,
+    opened,
+    settings_of,
+    teacher,
+)
 
 ALWAYS = ("content-security-policy", "x-content-type-options", "referrer-policy", "cache-control")
 LARGEST = 20_000
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    data = tmp_path_factory.mktemp("data")
-    with opened(Settings(data, address=BASE, largest=LARGEST)) as found:
+@pytest.fixture(scope="module", params=KINDS)
+def service(request, tmp_path_factory):
+    settings = settings_of(request.param, request, tmp_path_factory.mktemp("data"))
+    with opened(settings._replace(largest=LARGEST)) as found:
         yield found
 
 
@@ -89,7 +97,7 @@ def test_nothing_but_what_a_grading_wrote_is_given(service, course, name):
         person = people.PEOPLE.find(act.db, is_admin=1)
         own = course.assignment.rpartition("/")[2]
         grading = uploads.GRADINGS.add(act.db, Grading(new_id(), own, person.id, 1.0))
-    folder_of(service.settings.made(own), grading.id).mkdir(parents=True)
+    folder_of(service.settings.assignment_folder(own), grading.id).mkdir(parents=True)
     answer = course.teacher.get(f"{course.assignment}/gradings/{grading.id}/files/{name}")
     assert answer.status_code == 404
 

@@ -8,19 +8,19 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.service.courses import making, roster
-from harness.service.handing_in import belonging, taking
+from harness.service.handing_in import ownership, receiving
 from harness.service.people import entering
 from harness.service.records import CHECK, STUDENT, Assigned
 from harness.service.storage import courses, queue
-from tests.service.serving import opened, settings_of
+from tests.service.serving import KINDS, opened, settings_of
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
 _NUMBERS = itertools.count()
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    with opened(settings_of("sqlite", None, tmp_path_factory.mktemp("data"))) as found:
+@pytest.fixture(scope="module", params=KINDS)
+def service(request, tmp_path_factory):
+    with opened(settings_of(request.param, request, tmp_path_factory.mktemp("data"))) as found:
         yield found
 
 
@@ -59,7 +59,7 @@ def test_what_is_taken_when(act, opens, deadline, closes, own, told):
     assigned = assign(act, **dates)
     if own is not None:
         courses.extend(act.db, assigned.id, ["ada"], at(own))
-    assert taking.closed(act.db, assigned, "ada", NOW) == told
+    assert receiving.explain_closed(act.db, assigned, "ada", NOW) == told
 
 
 def test_an_extension_is_given_taken_back_and_graded_with(act):
@@ -67,7 +67,7 @@ def test_an_extension_is_given_taken_back_and_graded_with(act):
     courses.extend(act.db, assigned.id, ["ada"], at(5))
     courses.extend(act.db, assigned.id, ["ada"], at(7))
     own = assignments.find(assigned.source)
-    found = making.found(own, assigned, courses.extensions(act.db, assigned.id))
+    found = making.apply_course_settings(own, assigned, courses.extensions(act.db, assigned.id))
     assert found.late.of(["ada"]).deadline == NOW + datetime.timedelta(hours=7)
     assert found.late.of(["ben"]).deadline == NOW
     courses.extend(act.db, assigned.id, ["ada"], "")
@@ -82,8 +82,8 @@ def handed_in(service, act, assigned, key, tmp_path, content=b"x"):
     (member,) = (one for one in members if one.key == key)
     path = tmp_path / "a.tgz"
     path.write_bytes(content)
-    kept = taking.keep(service.store, path, "a.tgz", 100)
-    return taking.take(act, assigned, member, kept)
+    kept = receiving.keep(service.store, path, "a.tgz", 100)
+    return receiving.take(act, assigned, member, kept)
 
 
 def test_a_group_hands_in_as_one(service, act, tmp_path):
@@ -92,7 +92,7 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
     second = handed_in(service, act, assigned, "ben", tmp_path)
     alone = handed_in(service, act, assigned, "cyd", tmp_path)
     assert (first.key, second.key, alone.key) == ("one", "one", "cyd")
-    found = {one.key: one for one in taking.entries(act.db, service.store, assigned)}
+    found = {one.key: one for one in receiving.entries(act.db, service.store, assigned)}
     assert [student.key for student in found["one"].students] == ["ada", "ben"]
     assert (len(found["one"].handed), len(found["cyd"].handed)) == (2, 1)
 
@@ -100,13 +100,13 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
 def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_path):
     assigned = assign(act)
     first, last = (handed_in(service, act, assigned, "ada", tmp_path) for _ in range(2))
-    assert belonging.of(act.db, assigned, "ada").last == last
-    taking.withdraw(act, last)
-    assert belonging.of(act.db, assigned, "ada").last == first
+    assert ownership.of(act.db, assigned, "ada").last == last
+    receiving.withdraw(act, last)
+    assert ownership.of(act.db, assigned, "ada").last == first
     assert queue.of(act.db, last.id) == []
     assert [one.kind for one in queue.of(act.db, first.id)] == [CHECK]
-    taking.withdraw(act, first)
-    assert belonging.of(act.db, assigned, "ada").last is None
+    receiving.withdraw(act, first)
+    assert ownership.of(act.db, assigned, "ada").last is None
 
 
 @pytest.mark.parametrize(("size", "said"), [(0, "the file is empty"), (101, "the limit is 100")])
@@ -114,7 +114,7 @@ def test_a_file_that_is_not_taken(service, tmp_path, size, said):
     path = tmp_path / "a.tgz"
     path.write_bytes(bytes(size))
     with pytest.raises(UsageError, match=said):
-        taking.keep(service.store, path, "a.tgz", 100)
+        receiving.keep(service.store, path, "a.tgz", 100)
 
 
 def test_a_second_roster_renames_and_adds_and_removes_nobody(act):
@@ -151,8 +151,8 @@ WRONG = [
     ({"deadline": "tomorrow"}, "deadline: found 'tomorrow', expected a local time"),
     ({"deadline": "2026-01-01T00:00+01:00"}, "expected a local time"),
     ({"deadline": "2026-01-02", "closes": "2026-01-01"}, "nothing would be taken before"),
-    ({"deduction": "101"}, "deduction: found '101', expected per cent"),
-    ({"deduction": "1/0"}, "expected per cent"),
+    ({"deduction": "101"}, "deduction: found '101', expected a percentage"),
+    ({"deduction": "1/0"}, "expected a percentage"),
 ]
 
 

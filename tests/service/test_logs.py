@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from harness.service import telling
+from harness.service import service_log
 from harness.service.people import entering
 from harness.service.storage import database, people
-from harness.service.work import doing
+from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
@@ -32,7 +32,7 @@ def service(request, tmp_path):
 
 
 def lines(service, what="request"):
-    return [one for one in telling.told(service.settings) if one["what"] == what]
+    return [one for one in service_log.read_log(service.settings) if one["what"] == what]
 
 
 def test_a_request_has_a_line_under_the_id_of_its_answer(service):
@@ -75,7 +75,7 @@ def test_a_fault_is_told_in_full_under_the_id_that_its_page_names(service, monke
 
 
 def test_standard_error_takes_the_lines_instead(service, capsys):
-    telling.tell(service.settings._replace(log="-"), "request", status=200)
+    service_log.tell(service.settings._replace(log="-"), "request", status=200)
     assert json.loads(capsys.readouterr().err)["status"] == 200
     assert lines(service) == []
 
@@ -94,7 +94,7 @@ def test_a_job_has_a_line_and_says_how_it_ended(service, counting, monkeypatch, 
     hand_in(ada, course)
     assert work(service) == 1
     hand_in(ada, course)
-    monkeypatch.setitem(doing.KINDS, "check", lambda *_: 1 // 0)
+    monkeypatch.setitem(job_handlers.KINDS, "check", lambda *_: 1 // 0)
     assert work(service) == 1
     jobs = lines(service, "job")
     assert [(one["kind"], one["ended"]) for one in jobs] == [

@@ -19,10 +19,10 @@ from harness.errors import UsageError
 from harness.service.mailing import outbox, posting
 from harness.service.people import entering
 from harness.service.serving import without_secrets
-from harness.service.settings import sent
+from harness.service.settings import dump_settings
 from harness.service.storage import letters, people
 from harness.service.storage.tables import METADATA
-from harness.service.web.rates import Rates
+from harness.service.web.rate_limits import Rates
 from tests.service.serving import BASE, KINDS, Browser, counting, made, opened, settings_of
 
 __all__ = ["counting"]
@@ -246,6 +246,7 @@ def digests(service):
         return [row.digest for row in db.execute(METADATA.tables["link"].select())]
 
 
+@pytest.mark.long(2)
 def test_a_letter_is_tried_later_and_later_and_given_up_after_days(service, monkeypatch):
     with service.database.acting() as act:
         entering.add_person(act, "Ada", "ada@example.org")
@@ -363,6 +364,8 @@ def _tls(post, certificate):
 KINDS_OF_TLS = [("smtp", _starttls), ("smtps", _tls)]
 
 
+# It does not know that a connection may be encrypted from the beginning.
+@pytest.mark.filterwarnings("ignore:Requiring AUTH while not:UserWarning:aiosmtpd.smtp")
 @pytest.mark.processes
 @pytest.mark.parametrize(("scheme", "make"), KINDS_OF_TLS)
 @pytest.mark.parametrize("settings", KINDS[:1], indirect=True)
@@ -437,7 +440,7 @@ def test_a_process_of_its_own_sends_until_it_is_ended(service):
     ask(service, "ada@example.org")
     words = [sys.executable, "-m", "harness.service.keeper"]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
-        process.stdin.write(sent(service.settings).encode())
+        process.stdin.write(dump_settings(service.settings).encode())
         process.stdin.close()
         ends = time.monotonic() + 60
         while lies(service)[0].state == "waiting" and time.monotonic() < ends:

@@ -10,14 +10,15 @@ from alembic import command
 from sqlalchemy import text
 
 from harness.errors import UsageError
-from harness.service.courses import extending, making, roster
-from harness.service.handing_in import belonging, taking
+from harness.service.courses import deadline_extensions, making, roster
+from harness.service.handing_in import ownership, receiving
 from harness.service.people import entering
-from harness.service.records import Assigned
-from harness.service.storage import courses, remarks, uploads
+from harness.service.records import TEACHER, Assigned
+from harness.service.storage import comments_and_overrides, courses, uploads
 from harness.service.storage.database import Database
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.test_api_gradings import Asker
 
 __all__ = ["counting"]
 
@@ -48,16 +49,16 @@ def begin(service, lines):
 def hand_in(service, assigned, who, name, folder):
     path = folder / "a.tgz"
     path.write_text(name)
-    kept = taking.keep(service.store, path, name, 100)
+    kept = receiving.keep(service.store, path, name, 100)
     with service.database.acting() as act:
         (member,) = (one for one in courses.students(act.db, assigned.course) if one.key == who)
-        return taking.take(act, assigned, member, kept)
+        return receiving.take(act, assigned, member, kept)
 
 
 def counted(service, assigned):
     """Return by students and groups what would be graded now: the last name counts."""
     with service.database.reading() as db:
-        found = taking.entries(db, service.store, assigned)
+        found = receiving.entries(db, service.store, assigned)
     return {one.key: " ".join(handed.name for handed in one.handed) for one in found}
 
 
@@ -125,7 +126,7 @@ def test_who_is_moved_while_a_file_is_sent_has_it_all_the_same(service, tmp_path
         before = courses.students(act.db, assigned.course)[0]
         take_roster(act, assigned.course, "ada,duo\n")
     with service.database.acting() as act:
-        taking.take(act, assigned, before, taking.keep(service.store, path, "1", 100))
+        receiving.take(act, assigned, before, receiving.keep(service.store, path, "1", 100))
     assert counted(service, assigned) == {"ben": "", "duo": "1"}
 
 
@@ -155,7 +156,7 @@ def test_an_extension_is_kept(service, name):
     with service.database.acting() as act:
         for key, hours in given.items():
             own = (late + datetime.timedelta(hours=hours)).isoformat()
-            extending.extend(act, assigned, key, own)
+            deadline_extensions.extend(act, assigned, key, own)
         take_roster(act, assigned.course, after)
         rule = making.late(assigned, courses.extensions(act.db, assigned.id))
         members = courses.students(act.db, assigned.course)
@@ -170,7 +171,7 @@ def test_an_extension_of_a_group_ends_for_all_of_it(service):
     assigned = begin(service, DUO)
     with service.database.acting() as act:
         for key, own in (("ada", "2026-01-03"), ("duo", "2026-01-02"), ("duo", "")):
-            extending.extend(act, assigned, key, own)
+            deadline_extensions.extend(act, assigned, key, own)
         assert set(courses.extensions(act.db, assigned.id)) == {"ada"}
 
 
@@ -255,7 +256,7 @@ def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
     assert ada.get(theirs).status_code == cyd.get(first).status_code == 200
     assert dan.get(theirs).status_code == 200 and dan.get(first).status_code == 404
     answer = dan.post(f"{theirs}/withdraw", theirs)
-    assert answer.status_code == 409 and "goes on" in answer.text
+    assert answer.status_code == 409 and "continues" in answer.text
 
     # The next grading: ada's is in duo, whose last one counts; dan has what duo submitted.
     assert "this one counts" in dan.get(course.assignment).text
@@ -269,6 +270,54 @@ def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
     text_ = tess.get(grading).text
     assert dict(MARK.findall(text_))["duo"] == "5 of 5"
     assert "cyd: 3 of 5" in text_ and "ada: 3" not in text_
+
+
+def by_api(service, grading):
+    """Return the marks of a grading as the API lists them, a page at a time."""
+    with service.database.reading() as db:
+        (tess,) = courses.MEMBERS.all(db, role=TEACHER)
+    asker, marks, after = Asker(service, tess.person), [], ""
+    while after is not None:
+        page = asker.get(f"{grading}/marks", limit=2, after=after)
+        marks, after = marks + page["items"], page["next"]
+    assert "expected the next" in asker.get(f"{grading}/marks", 422, after="zoe")["detail"]
+    return marks
+
+
+@pytest.mark.processes
+def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
+    """The group's mark stays that of those who are left; nobody has two, or another one's."""
+    course = made(service, ROSTER, deadline="2999-01-01T00:00")
+    ada, _, cyd, _ = (Browser(service).enter(link) for link in course.links.values())
+    send(cyd, course, WRONG)
+    _, marks = graded(service, course)
+    assert (marks["ada"], marks["duo"]) == ("0 of 5", "1 of 5")
+
+    move(course, "ada,duo\nben,\ncyd,duo\ndan,\n")
+    send(ada, course, RIGHT)
+    grading, marks = graded(service, course)
+    assert marks == {"ben": "0 of 5", "dan": "1 of 5", "duo": "1 of 5", "ada": "none"}
+    tess = course.teacher
+    assert "new in duo: no mark until" in tess.get(grading).text
+    assert "1 student without a mark yet" in tess.get(f"{grading}/files/class.html").text
+    given = tess.get(f"{grading}/given").text.splitlines()[1:]
+    assert given == ["ben,,0,0,5,", "cyd,duo,1,1,5,", "dan,,1,1,5,"]
+    told = by_api(service, grading)
+    assert [(one["student"], one["group"], one["points"], one["of"]) for one in told] == [
+        ("ada", "duo", None, None), ("ben", "", "0", "5"),
+        ("cyd", "duo", "1", "5"), ("dan", "", "1", "5"),
+    ]  # fmt: skip
+    assert told[0]["reason"].startswith("new in duo: no mark until")
+    tess.post(f"{grading}/accept", grading)
+    work(service)
+    marks = dict(MARK.findall(tess.get(grading).text))
+    assert marks == {"ben": "0 of 5", "dan": "1 of 5", "duo": "5 of 5"}
+
+    # A group whose students have all gone holds nobody's mark: nothing is to be accepted.
+    move(course, "ada,\nben,duo\ncyd,\ndan,\n")
+    grading, marks = graded(service, course)
+    assert marks["duo"] == "0 of 5"
+    assert "without a mark" not in tess.get(f"{grading}/files/class.html").text
 
 
 # --- what was written by a former version ------------------------------------------------------
@@ -299,7 +348,8 @@ STEPS = (
 @pytest.fixture(params=KINDS)
 def former(request, tmp_path, monkeypatch):
     """Return settings of a service that a former version made."""
-    settings, upgrade = settings_of(request.param, request, tmp_path / "data"), command.upgrade
+    folder, upgrade = tmp_path / "data", command.upgrade
+    settings = settings_of(request.param, request, folder, has_tables=False)
     with monkeypatch.context() as patched:
         patched.setattr(command, "upgrade", lambda config, _head: upgrade(config, "5"))
         database = Database(settings)
@@ -316,11 +366,11 @@ def former(request, tmp_path, monkeypatch):
 def test_what_a_group_had_in_a_former_version_is_its_students(former):
     with closing(Database(former)) as database, database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
-        found = {key: heap.last.id for key, heap in belonging.of_all(db, assigned).items()}
+        found = {key: heap.last.id for key, heap in ownership.of_all(db, assigned).items()}
         assert found == {"ada": "ada", "duo": "duo"}
         assert courses.extensions(db, "a") == {
             "ada": "2026-01-02", "cyd": "2026-01-02", "dan": "2026-01-03"}  # fmt: skip
-        assert set(remarks.overrides(db, "a")) == {"ada", "cyd", "dan"}
-        assert [one.key for one in remarks.comments(db, "a", ["dan"])] == ["duo"]
+        assert set(comments_and_overrides.overrides(db, "a")) == {"ada", "cyd", "dan"}
+        assert [one.key for one in comments_and_overrides.comments(db, "a", ["dan"])] == ["duo"]
         marks = {who: uploads.mark_of(db, "g", who).key for who in ("ada", "cyd", "dan")}
     assert marks == {"ada": "ada", "cyd": "duo", "dan": "duo"}

@@ -1,6 +1,7 @@
 """What operators ask: whether a service can be started, and whether one that runs is ready."""
 
 import os
+import shutil
 import time
 
 import pytest
@@ -9,8 +10,11 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import cli
-from harness.service import alive, measuring
-from harness.service.measuring import Counter
+from harness.cluster import certificates, status_query
+from harness.cluster.records import ClusterState, WorkerStatus
+from harness.cluster.rules import Facts
+from harness.service import counters, living_workers
+from harness.service.counters import Counter
 from harness.service.operating import checking, metrics, state
 from harness.service.people import entering
 from harness.service.records import CHECK, Assigned, Job
@@ -51,7 +55,7 @@ def found(settings):
 
 
 def test_a_bare_machine_is_good_and_stays_bare(settings):
-    settings = settings._replace(address="")
+    settings = settings._replace(address="", data=settings.data.with_name("bare"))
     assert [one.said for one in found(settings).values() if not one.is_good] == []
     assert not settings.data.exists()
 
@@ -74,6 +78,37 @@ def test_what_is_not_good_is_named(tmp_path, changed, name, said):
     wrong = found(Settings(tmp_path / "data")._replace(**changed))
     assert {one.name for one in wrong.values() if not one.is_good} == {name}
     assert said in wrong[name].said
+
+
+def seen(*levels):
+    facts = (Facts(f"tcp://{one}", one, "1", (one,), (), ()) for one in levels)
+    return ClusterState(tuple(WorkerStatus(one, one.machine, 0.0, 0, 0.0, ()) for one in facts))
+
+
+def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
+    settings = Settings(tmp_path / "data", workers=1000, scheduler="tcp://127.0.0.1:1")
+    monkeypatch.setattr(status_query, "look", lambda _: seen("3", "1"))
+    assert found(settings)["cluster"].said == "2 workers, sandbox levels 3, 1"
+    assert found(settings)["workers"].is_good  # they are not cores of this machine
+    monkeypatch.setattr(status_query, "look", lambda _: seen())
+    assert "no worker has come to the scheduler" in found(settings)["cluster"].said
+    assert not found(settings)["cluster"].is_good
+
+
+@pytest.mark.processes
+def test_a_scheduler_that_is_not_there_and_certificates_that_have_ended(tmp_path, monkeypatch):
+    settings = Settings(tmp_path / "data", scheduler="tcp://127.0.0.1:1")
+    assert "it cannot be reached" in found(settings)["cluster"].said
+    papers = tmp_path / "papers"
+    certificates.make(papers, 30)
+    settings = settings._replace(tls=str(papers))
+    monkeypatch.setattr(status_query, "look", lambda _: seen("3"))
+    assert "certificates are good until 2" in found(settings)["cluster"].said
+    shutil.rmtree(papers)
+    certificates.make(papers, 0)
+    assert "gtp-harness cluster certificates makes" in found(settings)["cluster"].said
+    (papers / "server.pem").write_text("nonsense")
+    assert not found(settings)["cluster"].is_good
 
 
 def test_a_file_in_place_of_the_folder(tmp_path):
@@ -133,7 +168,7 @@ def ready(service):
 
 def test_a_service_is_ready_while_a_worker_lives(service):
     assert ready(service) == ["no worker lives"]
-    with alive.shown(service.settings.workers_folder):
+    with living_workers.announce(service.settings.workers_folder):
         assert ready(service) == []
     assert ready(service) == ["no worker lives"]
 
@@ -141,22 +176,22 @@ def test_a_service_is_ready_while_a_worker_lives(service):
 def test_a_worker_that_died_without_a_word_counts_no_more(tmp_path):
     left = tmp_path / "machine-1"
     left.touch()
-    assert alive.count(tmp_path) == 1
-    long_ago = time.time() - alive.GONE - 1
+    assert living_workers.count(tmp_path) == 1
+    long_ago = time.time() - living_workers.GONE - 1
     os.utime(left, (long_ago, long_ago))
-    assert alive.count(tmp_path) == 0
+    assert living_workers.count(tmp_path) == 0
     assert not left.exists()
 
 
 def test_a_worker_goes_on_showing_that_it_lives(tmp_path, monkeypatch):
-    monkeypatch.setattr(alive, "BEAT", 0.01)
-    with alive.shown(tmp_path):
+    monkeypatch.setattr(living_workers, "BEAT", 0.01)
+    with living_workers.announce(tmp_path):
         (own,) = tmp_path.iterdir()
         os.utime(own, (0, 0))
         ends = time.monotonic() + 10
         while not own.stat().st_mtime and time.monotonic() < ends:
             time.sleep(0.01)
-        assert alive.count(tmp_path) == 1
+        assert living_workers.count(tmp_path) == 1
 
 
 def waiting(service, seconds):
@@ -174,20 +209,20 @@ def waiting(service, seconds):
 )
 def test_a_queue_that_stands_still_is_told(service, seconds, said):
     waiting(service, seconds)
-    with alive.shown(service.settings.workers_folder):
+    with living_workers.announce(service.settings.workers_folder):
         assert ready(service) == said
 
 
 def test_a_full_disk_is_told(service, monkeypatch):
     monkeypatch.setattr(state, "LEAST_FREE", 1 << 62)
-    with alive.shown(service.settings.workers_folder):
+    with living_workers.announce(service.settings.workers_folder):
         (reason,) = ready(service)
     assert reason.startswith("the disk is full but for")
 
 
 def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
     settings = Settings(tmp_path / "data", address="http://testserver")
-    with opened(settings) as service, alive.shown(settings.workers_folder):
+    with opened(settings) as service, living_workers.announce(settings.workers_folder):
         (settings.data / "service.sqlite").unlink()
         assert ready(service) == ["the database cannot be used"]
 
@@ -201,7 +236,7 @@ def test_prometheus_gets_the_figures_with_the_token_of_an_administrator(service)
         admin = entering.add_person(act, "Prometheus", is_admin=True)
         token = entering.token(act, "prometheus", "read", owner=admin.id)[1].text
     headers = {"authorization": f"Bearer {token}"}
-    with alive.shown(service.settings.workers_folder):
+    with living_workers.announce(service.settings.workers_folder):
         answer = Browser(service).get("/api/v1/metrics", headers=headers)
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     found = samples(answer.text)
@@ -232,7 +267,7 @@ def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
     for path in ("/sign-in", "/sign-in", "/enter/s3cret", "/s3cret", "/static/s3cret.js"):
         browser.get(path)
     browser._client.request("S3CRET", "/s3cret")
-    text = metrics.text(state.state(service), state.counted(service))
+    text = metrics.text(state.state(service), state.get_figures(service))
     counts = {
         tuple(dict(key[1:]).values()): value
         for key, value in samples(text).items()
@@ -252,7 +287,7 @@ def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
 def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durations, label):
     counter = Counter()
     for seconds in durations:
-        counter.count(measuring.REQUESTS, seconds, route=label)
+        counter.count(counters.REQUESTS, seconds, route=label)
     found = samples(metrics.text(state.State("", {}, 0.0, {}, 1, 1), counter.found()))
     name = "gtp_harness_request_seconds"
     buckets = {
@@ -262,7 +297,7 @@ def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durati
     }
     assert buckets == {
         end: sum(one <= end for one in durations)
-        for end in ((*measuring.REQUESTS.bounds, float("inf")) if durations else ())
+        for end in ((*counters.REQUESTS.bounds, float("inf")) if durations else ())
     }
     if durations:
         assert found[f"{name}_count", ("route", label)] == len(durations)
@@ -273,11 +308,11 @@ def test_rows_count_as_a_process_does(service):
     counter = Counter()
     for seconds in (0.0625, 0.125, 2.0, 9000.0, 0.0625):
         for kind in ("check", "grade"):
-            counter.count(measuring.WAITS, seconds, kind=kind)
+            counter.count(counters.WAITS, seconds, kind=kind)
             with service.database.changing() as db:
-                figures.count(db, measuring.WAITS, seconds, kind=kind)
+                figures.count(db, counters.WAITS, seconds, kind=kind)
     with service.database.reading() as db:
-        assert figures.found(db) == counter.found()
+        assert figures.load_figures(db) == counter.found()
 
 
 @pytest.mark.processes
@@ -288,7 +323,7 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
         files = {"file": ("a1.tgz", small_class.submission(body))}
         ada.post(f"{course.assignment}/uploads", course.assignment, files)
     assert work(service) == 2
-    found = samples(metrics.text(state.state(service), state.counted(service)))
+    found = samples(metrics.text(state.state(service), state.get_figures(service)))
     done = ("ended", "done"), ("kind", "check")
     assert found["gtp_harness_job_seconds_count", *done] == 2
     assert found["gtp_harness_job_seconds_sum", *done] > 0

@@ -1,17 +1,17 @@
 """An assignment of a teacher's own, and the folder that submissions get beside them."""
 
-import io
+import json
 import re
-import zipfile
 
 import pytest
 
 from harness.grading import grade
 from harness.service.courses import own_files
 from harness.service.storage import courses
-from harness.service.work.grounds import ground
-from tests.harness import small_class
-from tests.service.serving import Browser, made, marks, opened, settings_of, work
+from harness.service.work.assignment_context import ground
+from harness.service.work.worker import Worker
+from tests.harness import archives, small_class
+from tests.service.serving import KINDS, Browser, made, marks, opened, settings_of, work
 from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
@@ -24,18 +24,14 @@ FILES = {
 GAME = '[reference]\ncommand = "python3 nogo.py"\n[[command]]\nname = "genmove"\n'
 
 
-@pytest.fixture
+@pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of("sqlite", request, tmp_path / "data")) as found:
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 def zipped(files):
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as packed:
-        for name, text in files.items():
-            packed.writestr(name, text)
-    return written.getvalue()
+    return archives.zipped(files.items())
 
 
 def as_archive(files):
@@ -107,11 +103,11 @@ def test_what_is_no_archive(service, data):
 def test_the_courses_own_folder_is_taken_and_exchanged(service):
     course = made(service, "student\nada\n", source="go-scoring")
     page = course.assignment
-    assert "You have sent none" in course.teacher.get(page).text
+    assert "You have not uploaded one yet" in course.teacher.get(page).text
     for text in ("x = 1\n", "x = 2\n"):
         files = [("files", ("util/pattern.py", text.encode()))]
         answer = course.teacher.post(f"{page}/overlay", page, files)
-        assert answer.status_code == 200 and "another one takes its place" in answer.text
+        assert answer.status_code == 200 and "a new one replaces it" in answer.text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
         with ground(service.settings, service.database, assigned) as found:
@@ -126,3 +122,83 @@ def test_an_assignment_without_such_a_folder_takes_none(service):
     answer = course.teacher.post(f"{page}/overlay", page, files)
     assert answer.status_code == 422 and "no folder beside" in answer.text
     assert own_files.OWN not in course.teacher.get(course.course).text
+
+
+# A private test that was wrong is put right, a public file goes, another comes.
+NEWER = {
+    **{name: text for name, text in FILES.items() if name != "two.gtp"},
+    "assignment.toml": FILES["assignment.toml"].replace("points = 4", "points = 5"),
+    "one.gtp": "1 twice 1\n#? [2]\n",
+    "four.gtp": "1 twice 4\n#? [8]\n",
+}
+CHANGES = [
+    "'public' gives 5 instead of 4",
+    "assignment.toml has changed",
+    "four.gtp is new",
+    "one.gtp has changed",
+    "two.gtp is gone",
+]
+
+
+def replace(course, files, status=200):
+    page = course.assignment
+    answer = course.teacher.post(f"{page}/source", page, as_archive(files))
+    assert answer.status_code == status, answer.text
+    return answer.text
+
+
+def test_a_newer_upload_takes_the_place_of_the_one_before(service):
+    course = made(service, "student\nada\n", source="go-scoring")
+    answer = send(course, as_archive(FILES), deadline="2999-01-01T00:00")
+    course = course._replace(assignment=answer.url.path)
+    ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
+    hand_in(ada, course, small_class.submission("return 2 * n"))
+    work(service)
+    first = tess.post(f"{course.assignment}/gradings").url.path
+    work(service)
+    text = replace(course, NEWER)
+    assert re.findall(r"<li>([^<]*)</li>", text)[-len(CHANGES) :] == CHANGES
+    assert "nothing in it has changed" in replace(course, NEWER, 422).lower()
+    second = tess.post(f"{course.assignment}/gradings").url.path
+    work(service)
+    tess.post(f"{second}/accept", second)
+    work(service)
+    assert marks(tess.get(second).text) == {"ada": "8 of 8"}
+    assert [upload_of(tess.get(one).text) for one in (first, second)] == ["1", "2"]
+    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    work(service)
+    assert "2 passed" in ada.get(page.url.path).text
+    with service.database.reading() as db:
+        told = [one for one in service.database.log.entries(db) if "replaced" in one.what]
+    assert [json.loads(one.details) for one in told] == [{"edition": 1, "changes": CHANGES}]
+
+
+def upload_of(text):
+    """Return which upload of the assignment the page of a grading says that it used."""
+    return re.search(r"Upload of the assignment</dt><dd>(\d+)", text)[1]
+
+
+def test_a_grading_that_was_begun_goes_on_with_the_upload_it_was_begun_with(service):
+    course = made(service, "student\nada\n", source="go-scoring")
+    answer = send(course, as_archive(FILES), deadline="2999-01-01T00:00")
+    course = course._replace(assignment=answer.url.path)
+    ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
+    hand_in(ada, course, small_class.submission("return 2 * n"))
+    work(service)
+    grading = tess.post(f"{course.assignment}/gradings").url.path
+    assert Worker(service.settings, service.database).step()  # it is planned
+    replace(course, NEWER)
+    work(service)
+    text = tess.get(grading).text
+    assert (marks(text), upload_of(text)) == ({"ada": "7 of 7"}, "1")
+
+
+def test_what_is_no_newer_upload_changes_nothing(service):
+    course = made(service, "student\nada\n", source="go-scoring")
+    assert "was not uploaded" in replace(course, FILES, 422)
+    answer = send(course, as_archive(FILES))
+    course = course._replace(assignment=answer.url.path)
+    for files, _ in REFUSED:
+        replace(course, files, 422)
+    assert "upload 1, which is in use now" in course.teacher.get(course.assignment).text
+    assert list(service.settings.data.glob(".source-*")) == []

@@ -4,6 +4,8 @@ Nor by how long something takes: what a student waits for never runs one.
 """
 
 import re
+import sys
+from contextlib import contextmanager
 
 import pytest
 from fastapi.routing import APIRoute
@@ -11,7 +13,7 @@ from fastapi.routing import APIRoute
 from harness.errors import UsageError
 from harness.service.app import application
 from harness.service.storage import figures
-from harness.service.work import doing
+from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
 from tests.service.test_api_submissions import token_of
@@ -96,7 +98,7 @@ def test_a_fault_of_a_grading_is_told_to_the_staff_alone(
 
     with opened(settings_of(settings_kind, request, tmp_path / "data")) as service:
         course, ada, page = _handed_in(service)
-        monkeypatch.setitem(doing.KINDS, "grade", breaks)
+        monkeypatch.setitem(job_handlers.KINDS, "grade", breaks)
         grading = course.teacher.post(f"{course.assignment}/gradings").url.path
         work(service)
         assert SECRET in course.teacher.get(grading).text
@@ -119,12 +121,94 @@ def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
     """So neither its time nor what is told meanwhile can tell anything of a private one."""
     _, ada, page = _handed_in(service)
     with service.database.reading() as db:
-        counted = figures.found(db)
+        counted = figures.load_figures(db)
     attempts = [sum(one.counts) for (name, _), one in counted.items() if "attempt" in name]
     assert sum(attempts) == len(small_class.CASES)
     told = ada.get(f"{page.url.path}/events").text
     assert [name for name in small_class.CASES if name in told] == [*small_class.CASES]
     assert told.count("event: word") == len(small_class.CASES)
+
+
+def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting):
+    """What is not even opened can make no difference to how long anything takes."""
+    course = made(service, "student\nada\n")
+    tess, files = course.teacher, {"file": ("secret.gtp", PRIVATE.encode())}
+    folder = service.settings.assignment_folder(course.assignment.rpartition("/")[2]) / "private"
+    with _heard(folder) as heard:
+        tess.post(f"{course.assignment}/private", files=files)
+    assert heard  # or nothing is heard of what is read
+    work(service)
+    ada = Browser(service).enter(course.links["ada"])
+    with _heard(folder) as heard:
+        page = hand_in(ada, course, small_class.submission("return 2 * n"))
+        work(service)
+        ada.get(f"{page.url.path}/events")
+    grading = tess.post(f"{course.assignment}/gradings").url.path
+    work(service)
+    tess.post(f"{grading}/release")
+    token = token_of(service, "ada")
+    with _heard(folder) as more:
+        answers = [_ask(ada, token, *one) for one in _routes(course, page, grading)]
+    assert heard == more == []
+    assert sum(one.status_code == 200 for one in answers) > 20
+
+
+_EARS: list[tuple[str, list[str]]] = []  # folders, and what was read there
+
+
+def _hear(event, arguments):
+    if _EARS and event in ("open", "os.listdir", "os.scandir") and arguments:
+        for folder, heard in _EARS:
+            if str(arguments[0]).startswith(folder):
+                heard.append(f"{event} {arguments[0]}")
+
+
+@contextmanager
+def _heard(folder):
+    """Give the list of what this process reads in a folder, and of what it lists."""
+    if not _EARS and not getattr(_hear, "is_added", False):
+        sys.addaudithook(_hear)  # which can never be taken away
+        _hear.is_added = True
+    _EARS.append((str(folder), []))
+    try:
+        yield _EARS[-1][1]
+    finally:
+        _EARS.pop()
+
+
+# What differs between two services in which the same was done.
+_OWN = re.compile(r"[0-9a-f]{12,64}|\d{4}-\d\d-\d\d[T ][\d:.+Z]*|\b\d+(\.\d+)? m?s\b|\d\d:\d\d")
+
+
+@pytest.mark.parametrize("kind", KINDS[:1])
+def test_what_a_student_is_told_is_the_same_whatever_is_private(kind, request, tmp_path, counting):
+    """Case files of three kinds: none, one that is passed, and many that are not."""
+    told = []
+    for number, private in enumerate(((), (b"1 twice 5\n#? [10]\n",), [PRIVATE.encode()] * 7)):
+        with opened(settings_of(kind, request, tmp_path / str(number))) as service:
+            course = made(service, "student\nada\n")
+            for place, text in enumerate(private):
+                files = {"file": (f"secret{place}.gtp", text)}
+                course.teacher.post(f"{course.assignment}/private", files=files)
+            work(service)
+            told.append(_told(service, course))
+    # Numbers of events: what runs for long enough is told of, and its number is used up.
+    told = [[re.sub(r"^id: \d+$", "", one, flags=re.MULTILINE) for one in texts] for texts in told]
+    assert told[0] == told[1] == told[2]
+    assert "4 passed" in str(told[0])
+
+
+def _told(service, course):
+    """Return all that a student is told of a submission, before and after it is checked."""
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    token, found = token_of(service, "ada"), [page.text]
+    work(service)
+    paths = (course.assignment, page.url.path, f"{page.url.path}/events", *_api(course, page))
+    for path in paths:
+        answer = _ask(ada, token, "GET", path)
+        found += [answer.text, *map(str, sorted(answer.headers.items()))]
+    return [_OWN.sub("-", one) for one in found if "content-length" not in one]
 
 
 def test_the_log_has_no_word_of_a_private_case(service, counting):

@@ -1,20 +1,21 @@
 """Private cases made on the pages: case files, positions from game records, what they catch."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from harness import shipped
 from harness.assignments import assignment
 from harness.errors import UsageError
-from harness.generating.records import SceneTest, Staged
 from harness.judging import strength
 from harness.reading import casefile
-from harness.service.work import drafting, strong
-from harness.service.work.drafting import DraftFindings, KeptCandidates
+from harness.service.work import drafting, private_cases
+from harness.service.work.candidates import Candidate, DraftFindings
+from harness.service.work.drafting import KeptCandidates
 from harness.specifications import specification
-from harness.vocabulary.scenes import MADE, Find, Scene, SceneMoment, StoneBits
-from tests.service.serving import made, opened, rows, settings_of, work
+from tests.service.serving import KINDS, KINDS_AT_LENGTH, made, opened, rows, settings_of, work
+from tests.service.test_own_files import as_archive, send
 
 pytestmark = pytest.mark.processes
 
@@ -22,9 +23,9 @@ GAME = b"(;GM[1]FF[4]SZ[5];B[bb];W[cb];B[bc];W[cc];B[bd];W[cd];B[be];W[ce];B[ba]
 SCORED = b"boardsize 3\nclear_board\nplay B B2\n1 score\n#? [B\\+9]\n"
 
 
-@pytest.fixture
+@pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of("sqlite", request, tmp_path / "data")) as found:
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -33,7 +34,7 @@ def private_of(course):
 
 
 def files_of(service, course):
-    return service.settings.made(course.assignment.split("/")[-1]) / "private"
+    return service.settings.assignment_folder(course.assignment.split("/")[-1]) / "private"
 
 
 def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
@@ -41,7 +42,7 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
     tess, page = course.teacher, private_of(course)
     games = {"games": ("game.sgf", GAME)}
     draft = tess.post(f"{page}/drafts", page, games, tests="12").url.path
-    assert "being looked for" in tess.get(draft).text
+    assert "Looking for positions" in tess.get(draft).text
     assert work(service) == 1
     text = tess.get(draft).text
     places = re.findall(r'id="p(\d+)"', text)
@@ -76,7 +77,7 @@ def test_case_files_are_added_exchanged_and_removed(service):
     def add(name, data):
         return tess.post(page, page, {"file": (name, data)})
 
-    assert "is being measured" in add("one.gtp", SCORED).text
+    assert "Measuring what they catch" in add("one.gtp", SCORED).text
     work(service)
     (row,) = rows(tess.get(page).text)
     assert row[:2] == ["one.gtp", "1"] and int(row[2]) > 0
@@ -106,28 +107,29 @@ def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
     draft = course.teacher.post(f"{page}/drafts", page, games, tests="8").url.path
     assert work(service) == 1
     text = course.teacher.get(draft).text
-    assert "a file is no game record" in text and 'class="board"' in text
+    assert "a file is not a game record" in text and 'class="board"' in text
     course.teacher.post(f"{draft}/write", draft, name="mine")
     work(service)
     page = course.teacher.get(page).text
     assert "The right answer fails" not in page and "Kill rate" in page
     case = casefile.read(str(files_of(service, course) / "mine.gtp"))  # with its boards beside it
     assert strength.measure([case], specification("gosensei")).wrong == ()
+    for path in service.settings.data.rglob("drafts/*/ch*.json"):  # as another version named them
+        path.rename(path.with_name("kept.json"))
+    assert "let them be found again" in course.teacher.get(draft).text
 
 
-def staged(feature, caught, identity):
-    moment = SceneMoment(MADE, "go", 3, 0, StoneBits(), 0, 0, StoneBits())
-    asked = SceneTest("score", "0", "", (identity,))
-    return Staged(Scene(Find(0, feature, "", moment), ()), (asked,), caught)
+def candidate(kind, caught, identity):
+    return Candidate(kind, "", "", None, (), (), (identity,), caught, "")
 
 
 FOUND = DraftFindings(
     (
-        staged("eye", 0b0001, "a"),
-        staged("eye", 0b0010, "b"),
-        staged("ko", 0b1100, "c"),
-        staged("eye", 0b0110, "d"),
-        staged("eye", 0b1111, "a"),  # the same test as the first one, by a symmetry
+        candidate("eye", 0b0001, "a"),
+        candidate("eye", 0b0010, "b"),
+        candidate("ko", 0b1100, "c"),
+        candidate("eye", 0b0110, "d"),
+        candidate("eye", 0b1111, "a"),  # the same test as the first one, by a symmetry
     ),
     (0, 1),
     ("one", "two", "three", "four"),
@@ -155,16 +157,105 @@ def test_there_may_be_no_other_position():
 
 
 def test_the_rate_counts_what_other_files_catch():
-    assert drafting.caught(FOUND, (0, 1)) == 0b1011
-    assert drafting.caught(FOUND, ()) == 0b1000
+    assert drafting.find_caught(FOUND, (0, 1)) == 0b1011
+    assert drafting.find_caught(FOUND, ()) == 0b1000
 
 
 def test_without_a_specification_tests_are_counted_alone():
     case = casefile.parse(SCORED, "one.gtp")
-    found = strong.measured([case], None)
-    assert found.files == (strong.OfFile("one.gtp", 1, 0, ()),) and found.of == 0
+    found = private_cases.measure_all([case], None)
+    assert found.files == (private_cases.OfFile("one.gtp", 1, 0, ()),) and found.of == 0
 
 
 def test_all_that_ships_can_have_positions():
     for name in shipped.names():
-        assert drafting.can_draft(assignment.find(name)), name
+        assert drafting.why_not(assignment.find(name)) == "", name
+
+
+OWN = Path(__file__).parents[1] / "own_games"
+WRONG = """
+[[wrong]]
+name = "pass"
+command = "python3 -S -E wrong_nogo.py PassIsAMove"
+sentence = "takes a pass for a move"
+
+[[wrong]]
+name = "deaf"
+command = "python3 -S -E wrong_nogo.py ClearKeepsTurn"
+sentence = "keeps the turn in a new game"
+"""
+
+
+def game_files(game, change=lambda text: text, beside=()):
+    """Return the files of an assignment of a declared game, by name."""
+    names = ["assignment.toml", f"{game}.py", *beside]
+    files = {name: (OWN / game / name).read_text() for name in names}
+    files["assignment.toml"] = change(files["assignment.toml"])
+    folder = OWN / game / "cases"
+    return files | {f"cases/{path.name}": path.read_text() for path in folder.iterdir()}
+
+
+def own_game(course, game, change=lambda text: text, beside=()):
+    """Make an assignment of a declared game; return the course with it."""
+    answer = send(course, as_archive(game_files(game, change, beside)))
+    assert answer.status_code == 200, answer.text
+    return course._replace(assignment=answer.url.path)
+
+
+# Its draft is kept as that of any game is: for both databases by the first test.
+@pytest.mark.long(60)
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
+    course = own_game(
+        made(service, "student\nada\n", source="go-scoring"),
+        "nogo",
+        lambda text: text.replace("[2, 3, 4, 5]", "[3]") + WRONG,
+        ["wrong_nogo.py"],
+    )
+    tess, page = course.teacher, private_of(course)
+    games = {"games": ("game.sgf", b"(;GM[1]SZ[3];B[aa];W[cc];B[ab])")}
+    draft = tess.post(f"{page}/drafts", page, games, tests="6").url.path
+    assert work(service) == 1
+    text = tess.get(draft).text
+    places = re.findall(r'id="p(\d+)"', text)
+    assert len(places) == 6 and text.count('class="board"') > 0
+    rate = int(re.search(r"they catch (\d) of 2", text)[1])
+    assert rate > 0 and f"Kill rate {50 * rate}.0 %" in text
+    assert str(service.settings.data) not in text
+    text = tess.post(f"{draft}/drop", draft, place=places[0]).text
+    text = tess.post(f"{draft}/exchange", draft, place=places[1]).text
+    left = re.findall(r'id="p(\d+)"', text)
+    assert places[0] not in left and places[1] not in left and len(left) == 5
+    rate = re.search(r"they catch (\d) of", text)[1]
+    assert tess.post(f"{draft}/write", draft, name="mine").status_code == 200
+    assert work(service) == 1
+    text = tess.get(page).text
+    assert f"they catch {rate} of 2 known mistakes" in text and "right answer fails" not in text
+
+
+def test_a_game_without_a_board_shows_what_is_said(service):
+    course = made(service, "student\nada\n", source="go-scoring")
+    course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
+    page = private_of(course)
+    draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
+    assert work(service) == 1
+    text = course.teacher.get(draft).text
+    assert 'class="board"' not in text and text.count('<pre class="setup"') > 0
+    assert "game 3 3" in text and "no kill rate" in text
+    assert course.teacher.post(f"{draft}/write", draft, name="mine").status_code == 200
+    work(service)
+    text = course.teacher.get(page).text
+    assert "mine.gtp" in text and "right answer fails" not in text
+
+
+SIZES = "sizes = [[3, 3], [4, 3], [3, 5], [5, 2], [4, 4]]"
+
+
+def test_a_game_that_nobody_knows_has_no_positions_and_the_page_says_why(service):
+    course = made(service, "student\nada\n", source="go-scoring")
+    reference = '[reference]\ncommand = "python3 -S -E nogo.py"'
+    course = own_game(course, "nogo", lambda text: text.replace(reference, ""))
+    text = course.teacher.get(private_of(course)).text
+    assert "without a reference" in text and "Upload case files instead" in text
+    draft = course.teacher.post(f"{private_of(course)}/drafts", private_of(course), tests="4")
+    assert draft.status_code == 422 and "without a reference" in draft.text

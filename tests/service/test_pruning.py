@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from harness import cli
 from harness.errors import UsageError
-from harness.service.handing_in import taking
+from harness.service.handing_in import receiving
 from harness.service.operating import pruning
 from harness.service.people import entering
 from harness.service.storage import courses, letters, people, uploads
@@ -175,14 +175,14 @@ def test_bytes_stay_that_another_assignment_needs(service, counting):
 def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, counting, monkeypatch):
     """They were there when they were sent again, and gone when that was to be written down."""
     course, ada = graded(service)
-    real = taking.keep
+    real = receiving.keep
 
     def keep(*given):
         found = real(*given)
         found.path.unlink()
         return found
 
-    monkeypatch.setattr(taking, "keep", keep)
+    monkeypatch.setattr(receiving, "keep", keep)
     files = {"file": ("a1.tgz", small_class.submission("return 3 * n"))}
     answer = ada.post(f"{course.assignment}/uploads", course.assignment, files)
     assert answer.status_code == 422 and "submit it once more" in answer.text
@@ -298,7 +298,7 @@ def test_the_command_says_what_goes_and_dry_lets_it_stay(service, capsys):
     place = ["--data", str(service.settings.data), "--database", service.settings.database]
     assert cli.main(["prune", "--dry-run", *place]) == 0
     said = capsys.readouterr().out
-    assert "logs             1  3 bytes" in said and "nothing was removed" in said
+    assert "logs             1  3 bytes" in said and "nothing was deleted" in said
     assert old.exists()
     assert cli.main(["prune", "--keep", "mail=forever", "--keep", "audit=forever", *place]) == 0
     assert "mail" not in capsys.readouterr().out and not old.exists()
@@ -310,5 +310,5 @@ def test_the_command_refuses_what_is_no_rule_and_no_service(tmp_path, capsys):
     assert cli.main(["prune", "--keep", "all=1", *place]) == 2
     assert "expected one of logs" in capsys.readouterr().err
     assert cli.main(["prune", *place]) == 2
-    assert "has no service" in capsys.readouterr().err
+    assert "found no service" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()

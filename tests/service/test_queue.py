@@ -164,7 +164,7 @@ def test_deaths_count_from_what_was_done_last(database, assignment):
     for _ in range(3 * queue.MOST_DEATHS):
         taken = lease(database)
         with database.changing() as db:
-            queue.progressed(db, taken)
+            queue.note_progress(db, taken)
         outdated(database, job, until=1.0)
     assert lease(database).deaths == 1
 
@@ -258,3 +258,18 @@ def test_the_nth_job_of_each_comes_before_the_next_of_anybody(tmp_path_factory, 
     turns = [came[:place].count(key) for place, key in enumerate(came)]
     assert sorted(came) == sorted(keys)
     assert turns == sorted(turns)
+
+
+def test_how_many_wait_before_a_job(database, assignment):
+    put(database, assignment, "ada", due="2026-01-02")
+    put(database, assignment, "ada", due="2026-01-01")  # a second one: behind everybody's first
+    put(database, assignment, "ben", due="2026-01-01")
+    put(database, assignment, "cyd", due="2026-01-02")
+    taken = lease(database)
+    with database.reading() as db:
+        waiting = [one for one in queue.JOBS.all(db) if one.state == WAITING]
+        told = [queue.ahead(db, one) for one in waiting]
+    places = [(one.turn, one.due, one.made, one.id) for one in waiting]
+    assert taken.key == "ben"
+    assert told == [sum(other < one for other in places) for one in places]
+    assert sorted(told) == [0, 1, 2]

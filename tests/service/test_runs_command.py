@@ -68,7 +68,7 @@ def test_runs_are_posted_listed_and_compared(ask, run_file, monkeypatch):
     assert [one.split()[1] for one in lines] == ["1", "2", "3"]
     assert ask("compare", 3)[0] == 0
     assert ask("compare", 3, 1)[0] == 1
-    with pytest.raises(UsageError, match="there is no run 9"):
+    with pytest.raises(UsageError, match="unknown run 9"):
         ask("compare", 9)
 
 
@@ -88,7 +88,7 @@ def test_without_a_commit_the_program_itself_tells_its_builds_apart(ask, tmp_pat
 def test_a_file_that_is_no_run_is_refused_before_it_is_sent(ask, tmp_path):
     file = tmp_path / "x.json"
     file.write_text("{}")
-    with pytest.raises(UsageError, match="is no file of --json"):
+    with pytest.raises(UsageError, match="was not written by --json"):
         ask("push", file)
     with pytest.raises(UsageError, match="cannot read"):
         ask("push", tmp_path / "none.json")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from harness.errors import LedgerError, UsageError
 from harness.service.people import entering
@@ -18,11 +18,12 @@ ROOT = Path(__file__).parents[2]
 # Who may speak SQL; alembic's steps are among them.
 ROOMS = ("harness/grading/ledger", "harness/service/storage",
          "harness/declared/reference_answers.py", "harness/history")  # fmt: skip
+SPEAK = ("sqlalchemy", "sqlite3", "psycopg", "alembic")  # packages
 
 
 @pytest.fixture(params=KINDS)
 def settings(request, tmp_path):
-    return settings_of(request.param, request, tmp_path / "data")
+    return settings_of(request.param, request, tmp_path / "data", has_tables=False)
 
 
 def test_the_steps_make_the_tables_that_are_used(settings):
@@ -44,6 +45,18 @@ def test_it_is_opened_again_with_what_was_written(settings):
         assert [one.what for one in again.log.entries(db)] == ["person added"]
         assert again.log.tampering(db) == []
     again.close()
+
+
+def test_one_transaction_after_the_other_needs_one_connection(settings):
+    found, connections = Database(settings), []
+    event.listen(found.engine, "connect", lambda *_: connections.append(1))
+    for _ in range(3):
+        with found.acting() as act:
+            entering.add_person(act, "Ada")
+        with found.reading() as db:
+            assert found.log.tampering(db) == []
+    found.close()
+    assert len(connections) <= 1  # it may have one since it was opened
 
 
 def test_without_its_key_it_is_not_opened(settings):
@@ -109,9 +122,9 @@ def test_sql_is_in_its_rooms_alone():
 def _speakers():
     """Yield the modules elsewhere that import what speaks SQL, but for types of parameters."""
     for path in sorted((ROOT / "harness").rglob("*.py")):
-        name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(ROOMS):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        if not name.startswith(ROOMS) and any(one in text for one in SPEAK):
+            for node in ast.walk(ast.parse(text)):
                 yield from (f"{name}: {one}" for one in _imported(node) if _speaks(one))
 
 
@@ -124,5 +137,4 @@ def _imported(node):
 
 
 def _speaks(name):
-    is_database = name.split(".")[0] in ("sqlalchemy", "sqlite3", "psycopg", "alembic")
-    return is_database and name != "sqlalchemy.Connection"
+    return name.split(".")[0] in SPEAK and name != "sqlalchemy.Connection"

@@ -1,14 +1,17 @@
 """From an empty folder to a released mark, as a teacher and two students see it."""
 
 import hashlib
+import re
 import socket
+import threading
 import time
 
 import pytest
 
+from harness.grading.marks.marker import Marker
 from harness.service.records import CHECK, LEASED
 from harness.service.storage import queue
-from harness.service.work import doing
+from harness.service.work import job_handlers
 from harness.service.work.worker import Worker
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, counting, made, marks, opened, settings_of, work
@@ -58,9 +61,27 @@ def test_a_course_from_its_roster_to_released_marks(service, counting):
     assert ada.get(f"{course.assignment}/mark").status_code == 404
     assert tess.post(f"{grading}/release").status_code == 200
     assert "Ada Right" in ada.get(f"{course.assignment}/mark").text
-    assert "Nothing was handed in" in cyd.get(f"{course.assignment}/mark").text
+    assert "Nothing was submitted" in cyd.get(f"{course.assignment}/mark").text
     assert "Ada Right" in ada.get(f"{course.assignment}/mark/feedback").text
     assert "Your mark" in ben.get(course.assignment).text
+
+
+def test_who_watches_sees_the_test_that_runs_now(service, counting):
+    course = made(service, ROSTER, deadline=FUTURE)
+    ada = Browser(service).enter(course.links["ada"])
+    slow = small_class.submission("time.sleep(0.8)\n    return 2 * n")
+    page, seen = hand_in(ada, course, slow).url.path, ""
+    worker = threading.Thread(target=work, args=[service])
+    worker.start()
+    try:
+        while worker.is_alive() and "runs now" not in seen:
+            seen = ada.get(page).text
+        told = ada.get(f"{page}/events").text  # up to the end
+    finally:
+        worker.join()
+    assert re.search(r'<p id="now">\w+\.gtp: test 1 of 2 runs now: 1 twice \d+</p>', seen)
+    assert re.search(r"event: now\ndata: \w+\.gtp: test \d of 2 runs now: \d twice \d+\n", told)
+    assert "runs now" not in ada.get(page).text + ada.get(f"{page}/events").text
 
 
 def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeypatch):
@@ -68,7 +89,7 @@ def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeyp
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
     with monkeypatch.context() as broken:
-        broken.setitem(doing.KINDS, CHECK, break_down)
+        broken.setitem(job_handlers.KINDS, CHECK, break_down)
         assert work(service) == 1
     assert "could not be checked" in ada.get(page).text
     assert "no such luck" not in ada.get(page).text
@@ -76,6 +97,31 @@ def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeyp
         "the harness itself failed: ZeroDivisionError: no such luck"
         in course.teacher.get(page).text
     )
+    course.teacher.post(f"{page}/again", page)
+    assert work(service) == 1
+    assert "4 passed" in ada.get(page).text
+
+
+class NothingRun(Marker):
+    """Sees that the harness failed in each case file."""
+
+    def mark_submission(self, *rest):
+        found = super().mark_submission(*rest)
+        failed = tuple(one._replace(fault="no room on the disk") for one in found.attempts)
+        return found._replace(attempts=failed)
+
+
+def test_public_tests_that_could_not_be_run_are_told(service, counting, monkeypatch):
+    """Else a student sees a page without any test, and thinks that nothing is wrong."""
+    course = made(service, ROSTER, deadline=FUTURE)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    with monkeypatch.context() as broken:
+        broken.setattr(job_handlers, "Marker", NothingRun)
+        assert work(service) == 1
+    assert "could not be checked" in ada.get(page).text
+    assert "no room" not in ada.get(page).text
+    assert "one.gtp: no room on the disk" in course.teacher.get(page).text
     course.teacher.post(f"{page}/again", page)
     assert work(service) == 1
     assert "4 passed" in ada.get(page).text
@@ -105,7 +151,7 @@ def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, countin
     worker = Worker(service.settings, service.database)
     assert worker.step()  # the plan
     document = counting / "assignment.toml"
-    document.write_text(document.read_text().replace("cpu = 2", "cpu = 3"))
+    document.write_text(document.read_text().replace("cpu = 1", "cpu = 3"))
     assert work(service) == 2
     page = course.teacher.get(grading).text
     assert "has changed since this grading was begun" in page

@@ -11,11 +11,21 @@ import pytest
 from harness.errors import UsageError
 from harness.grading.exports import writing
 from harness.grading.records import Marks
-from harness.service.courses import extending, remarks
+from harness.service.courses import comments_and_overrides, deadline_extensions
 from harness.service.records import Assigned, Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, made, marks, opened, rows, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    made,
+    marks,
+    opened,
+    rows,
+    settings_of,
+    work,
+)
 
 __all__ = ["counting"]
 pytestmark = pytest.mark.processes
@@ -23,9 +33,9 @@ pytestmark = pytest.mark.processes
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,Dan,duo\n"
 
 
-@pytest.fixture
+@pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of("sqlite", request, tmp_path / "data")) as found:
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -50,14 +60,14 @@ def graded(service, course):
 
 def test_an_extension_counts_for_who_has_it_alone(service, counting):
     """Handed in late by all; half of the points is the price."""
-    course = made(service, ROSTER, deadline=at(-2), deduction="50")
+    course, end = made(service, ROSTER, deadline=at(-2), deduction="50"), at(3)
     who = {name: Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd")}
     for student in who.values():
         hand_in(student, course)
     for key in ("ada", "duo"):
         page = f"{course.assignment}/students/{key}"
-        answer = course.teacher.post(f"{page}/extension", page, deadline=at(3))
-        assert answer.status_code == 200 and at(3)[:16].replace("T", " ") in answer.text
+        answer = course.teacher.post(f"{page}/extension", page, deadline=end)
+        assert answer.status_code == 200 and end[:16].replace("T", " ") in answer.text
     _, found = graded(service, course)
     assert found == {"ada": "5 of 5", "ben": "2.5 of 5", "duo": "5 of 5"}
     assert "Your deadline" in who["cyd"].get(course.assignment).text
@@ -107,10 +117,10 @@ def test_there_may_be_nothing_to_extend(service):
     with service.database.acting() as act:
         assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
         with pytest.raises(UsageError, match="has none that could be extended"):
-            extending.extend(act, assigned, "ada", "2026-01-02T00:00")
+            deadline_extensions.extend(act, assigned, "ada", "2026-01-02T00:00")
         closing = assigned._replace(closes="2026-01-02T00:00")
         with pytest.raises(UsageError, match="after that of all, 2026-01-02 00:00"):
-            extending.extend(act, closing, "ada", "2026-01-01T00:00")
+            deadline_extensions.extend(act, closing, "ada", "2026-01-01T00:00")
 
 
 def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service, counting):
@@ -158,9 +168,9 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
 
     tess.post(f"{page}/override/end", page)
     assert "<b>5 of 5</b>" in cyd.get(mark).text
-    assert "being written anew" in tess.get(grading).text
+    assert "being rewritten" in tess.get(grading).text
     work(service)
-    assert "being written anew" not in tess.get(grading).text
+    assert "being rewritten" not in tess.get(grading).text
     assert {total for _, total in exported(tess, grading).values()} == {"5", "0"}
 
 
@@ -204,7 +214,9 @@ NO_OVERRIDE = [
 def test_a_mark_that_nobody_can_give(service, points, reason, said):
     assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
     with service.database.acting() as act, pytest.raises(UsageError, match=said):
-        remarks.override(act, assigned, "ada", MARKS, remarks.Decision(points, reason))
+        comments_and_overrides.override(
+            act, assigned, "ada", MARKS, comments_and_overrides.Decision(points, reason)
+        )
 
 
 GIVEN = [
@@ -218,7 +230,7 @@ GIVEN = [
 @pytest.mark.parametrize(("marks", "points", "said"), GIVEN)
 def test_the_mark_that_counts(marks, points, said):
     own = points and Override("a", "ada", points, "", "why", "", 0.0)
-    assert remarks.given(marks, own) == said
+    assert comments_and_overrides.format_counting_mark(marks, own) == said
 
 
 def test_an_assistant_is_added_given_rights_and_removed(service, counting):

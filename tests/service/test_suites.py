@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,11 +14,10 @@ from harness.escaping import encode_without_surrogates
 from harness.history import run_keeping as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
-from harness.service.app import guarded
 from harness.service.people import entering
 from harness.service.runs import documents, keeping
 from tests.harness.made_run import RUN, Line, V, made_file
-from tests.service.serving import BASE, KINDS, Browser, link_for, opened, settings_of
+from tests.service.serving import BASE, KINDS, Browser, client_of, link_for, opened, settings_of
 
 GOLDEN = Path(__file__).parents[1] / "harness" / "golden"
 NAMES = ["ann", "ben"]
@@ -51,7 +49,7 @@ class Author:
         with service.database.acting() as act:
             person = entering.add_person(act, name)
             token = entering.token(act._replace(by=person.id), "ci", scope)[1].text
-        self.client = TestClient(guarded(service), base_url=BASE)
+        self.client = client_of(service)
         self.client.headers["authorization"] = f"Bearer {token}"
         self.browser = Browser(service).enter(link_for(service, person))
         self.id = person.id
@@ -86,9 +84,9 @@ def ann(service):
 
 def test_a_posted_run_is_kept_as_a_history_keeps_the_run_itself():
     text = "".join(run_json.parts(RUN, [tally(one) for one in RUN.files]))
-    found = documents.kept(documents.read(encode_without_surrogates(text)), 3, "r1")
-    entered = histories.begun(RUN.program, RUN.options)
-    expected = histories.ended(entered, RUN).files
+    found = documents.make_kept(documents.read(encode_without_surrogates(text)), 3, "r1")
+    entered = histories.begin_run(RUN.program, RUN.options)
+    expected = histories.finish_run(entered, RUN).files
     assert [one._replace(results=()) for one in found.files] == [
         one._replace(results=()) for one in expected
     ]
@@ -102,7 +100,7 @@ def test_a_document_of_before_tells_by_its_tests_what_changed():
         for one, (command, expected) in zip(data["files"][0]["tests"], told, strict=True):
             del one["text"]
             one |= {"command": command, "expected": expected}
-        kept = documents.kept(documents.read(json.dumps(data).encode()), 1, "")
+        kept = documents.make_kept(documents.read(json.dumps(data).encode()), 1, "")
         return [one.text for one in kept.files[0].results]
 
     first = texts(("a", "1"), ("b", "2"), ("c", "3"))
@@ -283,7 +281,7 @@ def test_a_token_of_ci_posts_and_does_no_more(service, ann):
 
 
 def badge(service, address):
-    return TestClient(guarded(service), base_url=BASE).get(address)
+    return client_of(service).get(address)
 
 
 def test_a_badge_is_for_whoever_knows_its_address_and_tells_no_more(service, ann):

@@ -50,7 +50,7 @@ class AdapterEngine:
         self.set(AdapterBoard(self.size, self.size))
 
     def set(self, board: AdapterBoard) -> None:
-        """Go on with a board and no moves."""
+        """Set a board; there are no moves yet."""
         self.board = board
         self.moves: list[tuple[int, tuple[int, int] | None]] = []
         self.before: list[AdapterBoard] = []
@@ -63,9 +63,9 @@ class AdapterEngine:
             return ""
         number = words.pop(0) if words[0].isdigit() else ""
         try:
-            return f"={number} {_closed(self._answer(words))}\n\n"
+            return f"={number} {_drop_empty_lines(self._answer(words))}\n\n"
         except Refusal as refusal:
-            return f"?{number} {_closed(' '.join(str(refusal).split()))}\n\n"
+            return f"?{number} {_drop_empty_lines(' '.join(str(refusal).split()))}\n\n"
 
     def _answer(self, words: list[str]) -> str:
         command = self.commands.get(words[0]) if words else None
@@ -126,11 +126,11 @@ class AdapterEngine:
         return ""
 
     def load_board(self, words: list[str]) -> str:
-        """Go on with the board in a file."""
+        """Load the board in a file."""
         raise NotImplementedError
 
 
-def _closed(text: str) -> str:
+def _drop_empty_lines(text: str) -> str:
     """Return a text as a reply can have it: an empty line would end it."""
     kept = "".join(c for c in text.rstrip() if c in "\n\t" or c.isprintable())
     first, *rest = kept.split("\n")

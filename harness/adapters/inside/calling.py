@@ -16,6 +16,7 @@ from .time_left import TimeLeft
 PATIENCE = 8  # times the processor seconds allowed: a program may wait, or the machine be busy
 _MOST = 1 << 16  # bytes of either stream
 _SHOWN = 200  # characters of a stream in an error
+_HANGS = "did not end by itself: it hangs or waits for input"
 
 
 class Call(NamedTuple):
@@ -25,6 +26,7 @@ class Call(NamedTuple):
     errors: str
     trouble: str  # why it ended otherwise than with status 0; empty if it did not
     timed_out: bool = False
+    crashed: bool = False
 
 
 def call(words: list[str], folder: Path, seconds: float) -> Call:
@@ -45,8 +47,10 @@ def call(words: list[str], folder: Path, seconds: float) -> Call:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     output, errors = (text.decode(errors="replace").replace("\r\n", "\n") for text in streams)
-    trouble = cut or describe(process.wait(), seconds)
-    return Call(output, errors, trouble, "did not end" in trouble or "processor" in trouble)
+    status = process.wait()
+    trouble = cut or describe(status, seconds)
+    timed_out = cut == _HANGS or (not cut and status == -signal.SIGXCPU)
+    return Call(output, errors, trouble, timed_out, not (cut or timed_out) and status < 0)
 
 
 def limit_processor_time(seconds: float) -> None:
@@ -58,7 +62,7 @@ def limit_processor_time(seconds: float) -> None:
 def describe(status: int, seconds: float) -> str:
     """Return what an end means, as ``Popen.returncode`` has it; nothing if all is well."""
     if status == -signal.SIGXCPU:
-        return f"was ended after {seconds:g} s of processor time"
+        return f"was ended after {seconds:g} s of CPU time"
     if status < 0:
         text = signal.strsignal(-status) or f"signal {-status}"
         return f"crashed: {signal.Signals(-status).name} ({text.lower()})"
@@ -76,7 +80,7 @@ def _read(process: subprocess.Popen[bytes], patience: TimeLeft) -> tuple[list[by
         while ready.get_map():
             events = ready.select(patience.left())
             if not events and not patience.left():
-                return found, "did not end by itself: it hangs or waits for input"
+                return found, _HANGS
             for key, _ in events:
                 piece = os.read(key.fd, 1 << 14)
                 key.data.extend(piece)
@@ -87,7 +91,7 @@ def _read(process: subprocess.Popen[bytes], patience: TimeLeft) -> tuple[list[by
     return found, ""
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return the beginning of a text on one line, for an error."""
     flat = " ".join(text.split())
     return repr(flat if len(flat) <= _SHOWN else flat[:_SHOWN] + "…")

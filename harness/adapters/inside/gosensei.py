@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .adapter_protocol import AdapterEngine
-from .calling import Call, call, quoted
+from .calling import Call, call, quote
 from .go_board import BLACK, WHITE, AdapterBoard, Refusal, TimeOut
 
 _COLUMNS = "abcdefghi"  # with i, unlike GTP's
@@ -47,13 +47,13 @@ class Gosensei(AdapterEngine):
         }
 
     def set(self, board: AdapterBoard) -> None:
-        """Go on with a board, which is not a file's."""
+        """Set a board that is not from a file."""
         super().set(board)
         self._file: Path | None = None
 
     def load_board(self, words: list[str]) -> str:
-        """Go on with a board file: the program will be given that very file."""
-        file = _existing(words)
+        """Load a board file; the program is given that very file."""
+        file = _require_file(words)
         self.set(
             AdapterBoard(9, 9, dict(_stones(file.read_text(encoding="utf-8", errors="replace"))))
         )
@@ -62,12 +62,12 @@ class Gosensei(AdapterEngine):
 
     def is_valid(self, words: list[str]) -> str:
         """Whether the program takes a board file; if not, it must say so."""
-        file = _existing(words)
+        file = _require_file(words)
         called = self._call("-eyes", file)
         _, said = parts(called.output)
         if _SENTENCE.search(said) and not called.trouble:
             return "true"
-        if called.timed_out or "crashed" in called.trouble:
+        if called.timed_out or called.crashed:
             raise _refusal("-eyes", called)
         if not (said or called.errors.strip()):
             raise Refusal(f"no error was reported: {called.trouble or 'it ended with status 0'}")
@@ -146,20 +146,20 @@ def parts(output: str) -> tuple[str, str]:
 def _unknown(called: Call) -> bool:
     """Whether the program seems not to know an option: no board, no sentence, and no accident."""
     picture, said = parts(called.output)
-    died = called.timed_out or "crashed" in called.trouble
+    died = called.timed_out or called.crashed
     return not (picture or died or _SENTENCE.search(said))
 
 
 def _refusal(option: str, called: Call, otherwise: str = "") -> Refusal:
     """Return why a call gave no answer."""
     said = parts(called.output)[1] or called.errors.strip()
-    words = f"; it said {quoted(said)}" if said else ""
+    words = f"; it said {quote(said)}" if said else ""
     what = called.trouble or f"ended with status 0, but {otherwise}"
     kind = TimeOut if called.timed_out else Refusal
     return kind(f"gosensei {option} BOARD {what}{words}")
 
 
-def _existing(words: list[str]) -> Path:
+def _require_file(words: list[str]) -> Path:
     path = Path(" ".join(words)).absolute()
     if not path.is_file():
         raise Refusal(f"cannot load file: there is no {path.name}")

@@ -45,7 +45,7 @@ class JavaGo(AdapterEngine):
             self._player.close()
 
     def load_board(self, words: list[str]) -> str:
-        """Go on with a text board of 0, 1 and 2."""
+        """Load a text board of 0, 1 and 2."""
         path = Path(" ".join(words))
         try:
             rows = [[*map(int, line.split())] for line in path.read_text().splitlines() if line]

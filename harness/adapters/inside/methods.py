@@ -39,9 +39,9 @@ class Methods:
     def at_point(self, name: str, board: AdapterBoard, point: tuple[int, int], *more: int) -> str:
         """Ask a method with two coordinates; return the value as text, or raise Refusal."""
         if self._axes == "auto":
-            self._axes = self._found_axes()
+            self._axes = self._find_axes()
             self._hung.clear()  # what was asked to find out is held against nobody
-        return self.ask(name, board, *self._ordered(point, self._axes), *more)
+        return self.ask(name, board, *self._order(point, self._axes), *more)
 
     def ask(self, name: str, board: AdapterBoard, *arguments: int) -> str:
         """Ask a method; return the value as text.
@@ -114,7 +114,7 @@ class Methods:
 
     # --- which coordinate is x ---
 
-    def _found_axes(self) -> str:
+    def _find_axes(self) -> str:
         """Return which of the two coordinates is the column: the document does not say.
 
         A stone off the diagonal is not legal to be played on, or is captured, and the point across
@@ -137,14 +137,14 @@ class Methods:
     ) -> bool:
         try:
             return (
-                self.ask(name, board, *self._ordered((3, 1), axes), *more) == there
-                and self.ask(name, board, *self._ordered((1, 3), axes), *more) == across
+                self.ask(name, board, *self._order((3, 1), axes), *more) == there
+                and self.ask(name, board, *self._order((1, 3), axes), *more) == across
             )
         except Refusal:
             return False
 
     @staticmethod
-    def _ordered(point: tuple[int, int], axes: str) -> tuple[int, int]:
+    def _order(point: tuple[int, int], axes: str) -> tuple[int, int]:
         x, y = point
         return (x, y) if axes == X_COLUMN else (y, x)
 

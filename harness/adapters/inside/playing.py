@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .go_board import BLACK, WHITE, AdapterBoard, Point, Refusal, other
-from .terminal_game import SIZE, TerminalGame, said
+from .terminal_game import SIZE, TerminalGame, last_words
 from .typed_moves import Ways
 
 Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
@@ -28,7 +28,7 @@ class Player:
 
     def accepts(self, moves: list[Move], tried: Move) -> bool:
         """Whether the game takes a stone after some moves, in which colors need not alternate."""
-        *before, last = alternating([*moves, tried])
+        *before, last = alternate([*moves, tried])
         game = self._after(before)
         color, point = last
         assert point is not None
@@ -36,7 +36,7 @@ class Player:
         if broken := game.broken():
             raise broken
         if game.is_over or game.ended:
-            raise Refusal(f"the game is over already{said(game)}")
+            raise Refusal(f"the game is over already{last_words(game)}")
         self._type(last)
         self.close()  # whatever it makes of a move that it refuses, the next question is not about
         if broken := game.broken(" at the move"):
@@ -45,13 +45,13 @@ class Player:
 
     def prisoners(self, moves: list[Move], color: int) -> int:
         """Return how many of the other color's stones went off the board with its moves."""
-        self._after(alternating(moves))
+        self._after(alternate(moves))
         taken = zip(self._played, self._prisoners, strict=True)
         return sum(count for (mover, _), count in taken if mover == color)
 
     def is_over(self, moves: list[Move]) -> bool:
         """Whether the game is over after some moves."""
-        game = self._after(alternating(moves))
+        game = self._after(alternate(moves))
         if broken := game.broken():
             raise broken
         return game.is_over
@@ -79,13 +79,13 @@ class Player:
         return self._current
 
     def _begin(self) -> None:
-        way = self._ways.found()
+        way = self._ways.find()
         self.close()
         self._game = TerminalGame(self._settings, self._folder, way.main)
         self._played, self._prisoners = [], []
 
     def _type(self, move: Move) -> None:
-        way, game, (color, point) = self._ways.found(), self._current, move
+        way, game, (color, point) = self._ways.find(), self._current, move
         before = dict(game.board)
         if not game.ended:
             game.type(way.skip if point is None else way.typed(point))
@@ -101,10 +101,10 @@ class Player:
             raise broken
         if point is not None and game.board.get(point) != color:
             self.close()
-            raise Refusal(f"the game did not take the legal move {_name(move)}{said(game)}")
+            raise Refusal(f"the game did not take the legal move {_name(move)}{last_words(game)}")
 
 
-def alternating(moves: list[Move]) -> list[Move]:
+def alternate(moves: list[Move]) -> list[Move]:
     """Return moves that lead to the same game, and in which Black and White take turns.
 
     At the terminal they must. Where a color moves twice, the other passes between; but that must

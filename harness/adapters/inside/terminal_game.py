@@ -18,7 +18,7 @@ import pexpect
 from pexpect.popen_spawn import PopenSpawn
 
 from .board_reading import BoardReader, Shown
-from .calling import PATIENCE, describe, limit_processor_time, quoted
+from .calling import PATIENCE, describe, limit_processor_time, quote
 from .go_board import Refusal, TimeOut
 from .methods import JAVA, class_path
 from .time_left import TimeLeft
@@ -118,7 +118,7 @@ class TerminalGame:
         if self.status == _TALKS_WITHOUT_END:
             return Refusal(f"the game broke{when}: it writes without end, and asks for no move")
         kind = TimeOut if self.is_stuck else Refusal
-        return kind(f"the game broke{when}: it {self.ended}{said(self)}")
+        return kind(f"the game broke{when}: it {self.ended}{last_words(self)}")
 
     def close(self) -> None:
         """End it."""
@@ -127,8 +127,8 @@ class TerminalGame:
             self._java.wait()
 
 
-def said(game: TerminalGame) -> str:
+def last_words(game: TerminalGame) -> str:
     """Return the last words of a game, as the end of an error."""
     lines = [line for line in game.output.splitlines() if not _STACK.match(line)]
     words = "\n".join(lines).strip()[-_LAST_WORDS:]
-    return f"; its last words: {quoted(words)}" if words else ""
+    return f"; its last words: {quote(words)}" if words else ""

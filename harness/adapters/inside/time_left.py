@@ -1,8 +1,8 @@
-"""How long we wait for a program: a time limit that counts only what the program itself does.
+"""The time limit for a student's program: it counts only what the program itself does.
 
 - While the program *computes*, its CPU time counts. Time waiting for a processor does not.
 - While it *sleeps*, all time counts.
-- Where we ourselves did not go on (a stop signal, a busy machine), two looks count at most.
+- Where we ourselves did not run (a stop signal, a busy machine), two looks count at most.
 
 The CPU time is that of the process, not of what it starts. It is read by
 clock_getcpuclockid(3), which needs no ``/proc``: a box of level 1 shows none.
@@ -41,7 +41,7 @@ class TimeLeft:
     def _look(self) -> None:
         before, self._looked = self._looked, time.monotonic()
         used, self._used = self._used, self._processor_time()
-        self._left -= counted(self._looked - before, self._used - used, 2 * self.look)
+        self._left -= count_seconds(self._looked - before, self._used - used, 2 * self.look)
 
     def _processor_time(self) -> float:
         with contextlib.suppress(OSError):
@@ -49,10 +49,10 @@ class TimeLeft:
         return self._used  # it has ended
 
 
-def counted(seconds: float, used: float, at_most: float) -> float:
+def count_seconds(seconds: float, used: float, at_most: float) -> float:
     """Return how many of the seconds between two looks count.
 
-    ``used``: seconds of CPU time in them. ``at_most``: seconds, if we did not go on.
+    ``used``: seconds of CPU time in them. ``at_most``: seconds, if we did not run.
     """
     most = min(seconds, at_most)
     if used < _COMPUTES * most:

@@ -1,4 +1,4 @@
-"""How a game is played: what is typed for a move and a pass, and where the stone lies then.
+"""The way a game is played: what is typed for a move and a pass, and where the stone lies then.
 
 The document leaves it open, so it is found by trying, unless the assignment says it.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .go_board import BLACK, Point, Refusal
-from .terminal_game import NO_SUCH_CLASS, SIZE, TerminalGame, said
+from .terminal_game import NO_SUCH_CLASS, SIZE, TerminalGame, last_words
 
 _PROBES: tuple[Point, Point] = ((2, 4), (8, 3))  # no two ways to count agree on the first
 _COUNTINGS = {
@@ -48,17 +48,17 @@ class Ways:
         self._way: Way | None = None
         self._trouble: Refusal | None = None  # why there is none
 
-    def found(self) -> Way:
+    def find(self) -> Way:
         """Return how the game is played, found by trying; once."""
         if self._way is None:
             if not self._trouble:
-                self._way = self._tried()
+                self._way = self._try()
             if self._way is None:
                 assert self._trouble
                 raise self._trouble
         return self._way
 
-    def _tried(self) -> Way | None:
+    def _try(self) -> Way | None:
         """Try the classes that have a main method, and for each the forms of a move."""
         wanted = self._settings["main"]
         self._trouble = Refusal("no class has a method main")
@@ -86,7 +86,7 @@ class Ways:
             if way.typed(point) == typed:
                 return way
         seen = "was seen where it belongs" if game.board else "was seen on a board"
-        self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{said(game)}")
+        self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{last_words(game)}")
         return None
 
     def _countings(self, form: str) -> list[tuple[int, bool, bool]]:

@@ -1,4 +1,4 @@
-"""What a generated set for a declared game covers, and what it does not."""
+"""The report on what a generated set for a declared game covers, and what it does not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sources(NamedTuple):
     """What tests were drawn from."""
 
     records: Counter[str]  # counts of game records
-    openings: int  # positions to go on from
+    openings: int  # positions to continue from
     unsaid: Counter[str]  # commands whose right answer was an error
 
 
@@ -36,7 +36,7 @@ def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
             f"{count:6}  {why}" for why, count in records.most_common() if why not in _USED
         )
     if openings:
-        yield f"{number_of(openings, 'position')} to go on from"
+        yield f"{number_of(openings, 'position')} to continue from"
     chosen = Counter(one.name for one in produced.drafts)
     width = max(map(len, produced.drawn), default=0)
     yield f"\n{'':{width}}  usable  chosen"

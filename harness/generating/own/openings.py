@@ -1,4 +1,4 @@
-"""Conversations to go on from: the positions of given cases, and of game records."""
+"""Conversations to continue from: the positions of given cases, and of game records."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLORS = (("B", 0), ("W", 1))
 def of_cases(cases: Iterable[CaseFile], declaration: Declaration) -> Iterator[Opening]:
     """Yield the positions at which case files ask something, the last ones of each file."""
     for case in cases:
-        found = {said: step for said, step in _asked(case, declaration) if said}
+        found = {said: step for said, step in _questions(case, declaration) if said}
         usable = [said for said in found if len(said) <= _LONGEST]
         for said in usable[-_EACH:]:
             place = f"{Path(case.path).name}:{found[said].line}"
@@ -44,11 +44,11 @@ def of_cases(cases: Iterable[CaseFile], declaration: Declaration) -> Iterator[Op
 
 def identities(case: CaseFile, declaration: Declaration) -> Iterator[tuple[str, ...]]:
     """Yield what is the same for tests that are the same, of each test of a case file."""
-    for said, step in _asked(case, declaration):
+    for said, step in _questions(case, declaration):
         yield (*said, step.command)
 
 
-def _asked(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple[str, ...], Step]]:
+def _questions(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple[str, ...], Step]]:
     """Yield each question with what leads to it, from the last beginning of a board on.
 
     Nothing is known of a position after a move of an engine's choice.
@@ -91,7 +91,7 @@ class Records:
             try:
                 found = games(Path(path).read_bytes(), path)
             except (OSError, SgfError):
-                self.counts["a file is no game record"] += 1
+                self.counts["a file is not a game record"] += 1
                 continue
             for number, game in enumerate(found, 1):
                 self.counts["games"] += 1
@@ -99,7 +99,7 @@ class Records:
                 yield from self._of_game(game.root, name)
 
     def _of_game(self, root: Node, name: str) -> Iterator[Opening]:
-        begun, played = self._accepted(list(self._moves(root)), _size(root))
+        begun, played = self._play_accepted(list(self._moves(root)), _size(root))
         identity = sha256("\n".join(played).encode()).hexdigest()  # hangs on its moves alone
         if self._private is not None and is_private(identity) != self._private:
             self.counts[f"kept for {'public' if self._private else 'private'} cases"] += 1
@@ -123,7 +123,7 @@ class Records:
                     yield color, value
             node = node.children[0] if node.children else None
 
-    def _accepted(
+    def _play_accepted(
         self, moves: list[tuple[int, str]], size: tuple[int, int]
     ) -> tuple[tuple[str, ...], list[str]]:
         """Return what begins the board, and the moves up to the first that is refused."""

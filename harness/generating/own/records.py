@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Opening(NamedTuple):
-    """A conversation to go on from, and where it is from, as a phrase."""
+    """A conversation to continue from, and where it is from, as a phrase."""
 
     commands: tuple[str, ...]
     origin: str
@@ -20,7 +20,7 @@ class Draft(NamedTuple):
     expression: str
     origin: str  # where the position is from, as a phrase
     size: tuple[int, int]  # columns and rows
-    refused: frozenset[int] = frozenset()  # places in the set-up of commands that are refused
+    refused: frozenset[int] = frozenset()  # places in the setup of commands that are refused
     is_free: bool = False  # an engine chooses in it: what it catches hangs on chance, too
     caught: int = 0  # the engines that it catches, as bits of their places
 

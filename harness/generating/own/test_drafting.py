@@ -11,7 +11,7 @@ from harness.declared.allowing import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, Declaration, DeclaredCommand
 from harness.declared.engine import ReferenceEngine
-from harness.declared.reply_forms import found_anywhere
+from harness.declared.reply_forms import match_anywhere
 from harness.generating.own.records import Draft, Opening
 from harness.judging import equivalence
 from harness.records import Reply
@@ -72,7 +72,7 @@ class Drafter:
         engine, now = self._engine(), Allowing(self._declaration)
         for count, command in enumerate(commands, 1):
             was_over = now.is_over
-            now.hear(command, engine.reply(command))
+            now.observe(command, engine.reply(command))
             if now.is_over and not was_over:
                 yield count
 
@@ -190,7 +190,7 @@ class Drafter:
         engine = self._engine()
         if engine.refuses(right):
             return equivalence.expression(command, right, self._specification)
-        return f"!{found_anywhere(refused)}"
+        return f"!{match_anywhere(refused)}"
 
     def _setup(self, engine: ReferenceEngine, random: Random) -> Draft:
         """Return what tests have in common where a conversation stands."""

@@ -1,4 +1,4 @@
-"""From drafts to a chosen set: few tests that catch all engines, then those that add most."""
+"""Chooses from drafts: few tests that catch all engines, then those that add most."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from harness.judging.strength import KnownWrong
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
 _LONGER = (16, 32, 64)  # where engines get away: games that are played to the end
 _IN_A_ROUND = 30  # conversations
-_ROUNDS, _AT_LEAST = 24, 2  # of drawing, where engines get away and where none does
+_AT_LEAST = 2  # rounds of drawing, where no engine gets away
 _TRIES = 4  # choices, where the chosen tests by themselves do not catch all
 _AGAIN = 3  # times that a test is asked in which an engine chooses, before it is relied on
-_EFFORT = 0.02  # what a command of the set-up counts against a test
+_EFFORT = 0.02  # what a command of the setup counts against a test
 _TOGETHER = 200  # tests of one case file that is put to engines
 
 
@@ -34,6 +34,7 @@ class TestRequest(NamedTuple):
     excluded: Collection[tuple[str, ...]] = ()  # identities of tests not to be made again
     beside: int = 0  # the engines that other cases catch, as bits
     only_survivors: bool = False  # take only what catches an engine these leave alive
+    rounds: int = 24  # of drawing at most, where engines get away
 
 
 class ProducedTests(NamedTuple):
@@ -44,6 +45,7 @@ class ProducedTests(NamedTuple):
     engines: tuple[KnownWrong, ...]
     beside: int
     caught: int  # by these tests, put to the engines as they are written
+    candidates: tuple[Draft, ...] = ()  # all that were drawn, these among them
 
     @property
     def survivors(self) -> list[KnownWrong]:
@@ -59,7 +61,7 @@ def produce(
     pool = _DrawnTests(request, drafter, bench)
     chosen: list[Draft] = []
     caught = 0
-    for number in range(_ROUNDS):
+    for number in range(request.rounds):
         alive = pool.every & ~request.beside & ~caught
         if number >= _AT_LEAST and not alive:
             break
@@ -70,7 +72,8 @@ def produce(
     if not chosen:
         chosen, caught = pool.chosen()
     drawn = Counter(one.name for one in pool.drafts)
-    return ProducedTests(tuple(chosen), drawn, bench.engines, request.beside, caught)
+    found = tuple(chosen), drawn, bench.engines, request.beside, caught
+    return ProducedTests(*found, tuple(pool.drafts))
 
 
 class _DrawnTests:
@@ -87,7 +90,7 @@ class _DrawnTests:
     @property
     def alive(self) -> int:
         """The engines that are still to be caught, as bits."""
-        return self.every & ~self._request.beside & ~_caught(self.drafts)
+        return self.every & ~self._request.beside & ~_find_caught(self.drafts)
 
     def fill(self, number: int) -> None:
         """Draw one round of tests, and put them to the engines."""
@@ -100,9 +103,9 @@ class _DrawnTests:
                     self._known.add(one.identity)
                     new.append(one)
         asked = self.every if number < _AT_LEAST else self.alive
-        self.drafts += self._asked(new, asked)
+        self.drafts += self._ask(new, asked)
 
-    def _asked(self, drafts: Sequence[Draft], engines: int, *, alone: bool = False) -> list[Draft]:
+    def _ask(self, drafts: Sequence[Draft], engines: int, *, alone: bool = False) -> list[Draft]:
         """Return tests with what they catch; ``alone``: each by itself."""
         if not engines:
             return list(drafts)
@@ -138,14 +141,14 @@ class _DrawnTests:
             ]
             if not lost:
                 break
-        return _in_order(chosen), _caught(again)
+        return _in_order(chosen), _find_caught(again)
 
     def _again(self, chosen: Sequence[Draft]) -> list[Draft]:
         """Return tests with what they catch by themselves, those with a choice each time."""
-        found = {one.identity: one for one in self._asked(chosen, self.every, alone=True)}
+        found = {one.identity: one for one in self._ask(chosen, self.every, alone=True)}
         for _ in range(_AGAIN - 1):
             free = [one for one in found.values() if one.is_free]
-            for one in self._asked(free, _caught(free), alone=True):
+            for one in self._ask(free, _find_caught(free), alone=True):
                 caught = one.caught & found[one.identity].caught
                 found[one.identity] = one._replace(caught=caught)
         return [found[one.identity] for one in chosen]
@@ -161,15 +164,15 @@ class _DrawnTests:
         request = self._request
         ordered = sorted(self.drafts, key=lambda one: len(one.setup))
         settled = [one for one in ordered if not one.is_free]
-        chosen = _catching(settled, request.most, request.beside)
-        done = _caught(chosen) | request.beside
-        chosen += _catching(ordered, request.most - len(chosen), done)
+        chosen = _choose_catching(settled, request.most, request.beside)
+        done = _find_caught(chosen) | request.beside
+        chosen += _choose_catching(ordered, request.most - len(chosen), done)
         if not request.only_survivors:
             _cover(chosen, ordered, request.most)
         return chosen
 
 
-def _catching(ordered: Sequence[Draft], most: int, done: int) -> list[Draft]:
+def _choose_catching(ordered: Sequence[Draft], most: int, done: int) -> list[Draft]:
     """Return tests that catch what is not done yet, each time the one that catches most of it."""
     chosen: list[Draft] = []
     before = done
@@ -179,19 +182,19 @@ def _catching(ordered: Sequence[Draft], most: int, done: int) -> list[Draft]:
             break
         chosen.append(one)
         done |= one.caught
-    return _needed(chosen, before)
+    return _drop_redundant(chosen, before)
 
 
-def _caught(drafts: Iterable[Draft]) -> int:
+def _find_caught(drafts: Iterable[Draft]) -> int:
     return reduce(or_, (one.caught for one in drafts), 0)
 
 
-def _needed(chosen: list[Draft], beside: int) -> list[Draft]:
+def _drop_redundant(chosen: list[Draft], beside: int) -> list[Draft]:
     """Return tests without those that catch nothing the others do not."""
     kept = list(chosen)
     for one in sorted(chosen, key=lambda one: one.caught.bit_count()):
         rest = [other for other in kept if other is not one]
-        if not one.caught & ~(_caught(rest) | beside):
+        if not one.caught & ~(_find_caught(rest) | beside):
             kept = rest
     return kept
 

@@ -16,14 +16,16 @@ def case_file(drafts: Sequence[Draft], heading: Iterable[str]) -> str:
     """Return the text of a case file: a heading, then each test with all that leads to it."""
     lines = [f"# {line}" for line in heading]
     for number, one in enumerate(drafts, 1):
-        lines += ["", *comment(f"{one.name}. The position was {_told(one)}.")]
+        lines += ["", *comment(f"{one.name}. {describe_origin(one)}")]
         for place, line in enumerate(commands(one, 10 * number)):
             lines += [*([_REFUSED] if place in one.refused else []), line]
     return "\n".join(lines) + "\n"
 
 
-def _told(one: Draft) -> str:
-    return one.origin if not one.origin.startswith("from ") else f"taken {one.origin}"
+def describe_origin(one: Draft) -> str:
+    """Return the sentence that says where the position of a test comes from."""
+    taken = "taken " if one.origin.startswith("from ") else ""
+    return f"The position was {taken}{one.origin}."
 
 
 def commands(one: Draft, number: int) -> Iterator[str]:
@@ -33,7 +35,7 @@ def commands(one: Draft, number: int) -> Iterator[str]:
     yield f"#? [{one.expression}]"
 
 
-def named_files(drafts: Iterable[Draft], declaration: Declaration, folder: Path) -> list[str]:
+def find_named_files(drafts: Iterable[Draft], declaration: Declaration, folder: Path) -> list[str]:
     """Return the files that tests name, as they name them; ``folder``: in which they lie."""
     lines = (line.split() for one in drafts for line in (*one.setup, one.command))
     return sorted(

@@ -1,1 +1,1 @@
-"""One submission and one case file, planned, run and read again: what a mark can be made of."""
+"""Plan, run and load attempts (one submission with one case file each), from which marks come."""

@@ -1,8 +1,8 @@
-"""Whether a class fails for a reason of its own: the first submissions all fail to start alike.
+"""An alarm for a class whose first submissions all fail to start for the same reason.
 
-What happens to everybody is looked at as the course's or the machine's first: a tool that is not
-installed, a package that is missing, a folder that cannot be written. So the first few submissions
-that do not build, or whose engine never answers, are compared by their last words. Pure.
+If all fail, the likely cause is the course or the machine: a tool that is not installed, a missing
+package, a folder that cannot be written. So the first few submissions that do not build, or whose
+engine never answers, are compared by their last words. Pure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness.errors import ClassWideError
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import answers_a_test
-from harness.reading.last_words import last_words, normalized
+from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.tally import never_answers
 
@@ -35,7 +35,7 @@ _HINTS = (
 
 
 class Trouble(NamedTuple):
-    """Why nothing of a submission can be run."""
+    """The reason why a submission cannot be run."""
 
     reason: str  # the same for all that fail alike
     words: str  # what was said last, as it came
@@ -51,7 +51,7 @@ def trouble(
     adapter answers for it: one that has only errors for each test found no program.
     """
     if build is not None and not build.ok:
-        return Trouble(normalized(build.message), build.message, builds=False)
+        return Trouble(normalize(build.message), build.message, builds=False)
     if never_answers(results):
         return _dead(results[0])
     if adapted and not any(map(answers_a_test, results)):
@@ -62,18 +62,18 @@ def trouble(
 def _dead(result: FileResult) -> Trouble:
     found = last_words(result.stderr)
     message = result.failure.message if result.failure else ""
-    reason = found.reason or normalized(message)
+    reason = found.reason or normalize(message)
     return Trouble(reason, str(found) or message, builds=True)
 
 
 def _errors_only(results: Sequence[FileResult]) -> Trouble | None:
     replies = (one.reply for file in results for one in file.outcomes)
     said = next((reply.text for reply in replies if reply), "")
-    return Trouble(normalized(said), said, builds=True) if said else None
+    return Trouble(normalize(said), said, builds=True) if said else None
 
 
 class Alarm:
-    """Listens to how submissions start. ``archives``: the number of different ones."""
+    """Watch how submissions start. ``archives``: the number of different ones."""
 
     def __init__(self, archives: int) -> None:
         self._enough = min(FIRST, archives)
@@ -85,7 +85,7 @@ class Alarm:
         """Whether there is nothing left to listen for."""
         return self._runs
 
-    def hear(self, name: str, sha256: str, found: Trouble | None) -> None:
+    def note(self, name: str, sha256: str, found: Trouble | None) -> None:
         """Take in how a submission started; the same archive counts once."""
         self._runs = self._runs or found is None
         if found:
@@ -105,10 +105,10 @@ class Alarm:
         for (reason, builds), count in counts.items():
             if count >= self._enough:
                 name, example = next(p for p in self._found.values() if p[1].reason == reason)
-                raise ClassWideError(_told(count, name, example, command if builds else ""))
+                raise ClassWideError(_describe(count, name, example, command if builds else ""))
 
 
-def _told(count: int, name: str, example: Trouble, command: str) -> str:
+def _describe(count: int, name: str, example: Trouble, command: str) -> str:
     fails = "start" if example.builds else "build"
     lines = [
         f"the first {count} submissions do not {fails}, all for the same reason:",
@@ -119,6 +119,6 @@ def _told(count: int, name: str, example: Trouble, command: str) -> str:
         *[hint for word, hint in _HINTS if word in example.words][:1],
         "Look at the course folder (--overlay), at the programs and packages that the assignment"
         " needs, and try one submission with gtp-harness check.",
-        "No mark was given. What was run is in the ledger: the same command goes on with --go-on.",
+        "No mark was given. Results are kept; the same command continues with --go-on.",
     ]
     return "\n".join(lines)

@@ -1,7 +1,7 @@
-"""What is to be done in a grading: which case files, and the attempts with each submission.
+"""The plan of a grading: its case files, and the attempts with each submission.
 
-The fingerprint of an attempt (``basis``) is the digest of all that its result depends on: while
-that is the same, what the ledger has of it is the result, whenever it was run.
+The fingerprint of an attempt (``basis``) is the digest of everything that its result depends on.
+While it stays the same, the result in the ledger is valid, whenever it was run.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def private_cases(assignment: Assignment, named: Sequence[str]) -> list[PlannedC
         UsageError: two have the same name.
     """
     own = [(path, path.name) for path in assignment.private_cases()]
-    pairs = [*own, *(pair for one in named for pair in _expanded(one, assignment))]
+    pairs = [*own, *(pair for one in named for pair in _expand(one, assignment))]
     found = [_read(assignment, PRIVATE, path, name) for path, name in pairs]
     names = [case.name for case in found]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
@@ -90,7 +90,7 @@ def private_cases(assignment: Assignment, named: Sequence[str]) -> list[PlannedC
     return found
 
 
-def _expanded(named: str, assignment: Assignment) -> Iterator[tuple[Path, str]]:
+def _expand(named: str, assignment: Assignment) -> Iterator[tuple[Path, str]]:
     """Yield (path, name): the name within a folder that is named, else the file's own."""
     has_answers = assignment.protocol != GTP
     for path in map(Path, suite.expand([named], has_answers=has_answers)):
@@ -109,11 +109,11 @@ def _read(assignment: Assignment, kind: str, path: Path, name: str) -> PlannedCa
 
 
 def images(assignment: Assignment, public: Iterable[PlannedCase], seed: str) -> list[PlannedCase]:
-    """Return the images of public case files: see :mod:`harness.grading.attempts.images`.
+    """Return the images of public case files: see :mod:`harness.grading.attempts.variants`.
 
     They lie where the originals do.
     """
-    from harness.grading.attempts.images import image_of
+    from harness.grading.attempts.variants import image_of
 
     if assignment.specification is None:
         return []  # nobody knows what is right
@@ -168,10 +168,10 @@ def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[o
     parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
     python = assignment.python.fingerprint if assignment.python else ""
     rules = (assignment.limits, assignment.box, assignment.cases.restart)
-    return [__version__, *parts, *rules, course, boxed, python, *_spoken(assignment)]
+    return [__version__, *parts, *rules, course, boxed, python, *_list_protocol(assignment)]
 
 
-def _spoken(assignment: Assignment) -> list[str]:
+def _list_protocol(assignment: Assignment) -> list[str]:
     """Return what submissions speak, unless that is GTP with the words of the case files."""
     table = Path(assignment.translate).read_bytes() if assignment.translate else b""
     found = [assignment.protocol, _digest(table) if table else ""]

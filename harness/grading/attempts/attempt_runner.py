@@ -1,9 +1,9 @@
-"""Doing the attempts: units of work are handed out, and what comes back is written down.
+"""Run attempts: hand out units of work, and write the results into the ledger.
 
-A unit of work is a submission with the case files that are still to be run: it is unpacked and
-built once. Units are done by processes of their own (:mod:`harness.work`), each with its own box
-server behind a sandbox that was proven once; they only tell what came out, and this process alone
-writes it into the ledger, word by word.
+A unit of work is a submission with its pending case files: it is unpacked and built once. Worker
+processes run units (:mod:`harness.work`), each with its own box server behind a sandbox that was
+tested once. They only report results; this process alone writes them into the ledger, event by
+event.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import closing
 from harness.errors import BusyError
 from harness.grading.attempts.concurrent_runs import ALONE, Company
 from harness.grading.attempts.orders import GradingContext, Orders
+from harness.grading.attempts.set_aside import withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.attempts.watching import Watch
 from harness.grading.ledger.ledger import Ledger, ResultRow
@@ -21,13 +22,19 @@ from harness.records import FileResult
 from harness.running import jobs
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.worker_events import (
+    AttemptEvent,
+    AttemptFinished,
+    BuildFinished,
+    HarnessFailed,
+    ProgressEvent,
+)
 
 MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 
 
 class Runner:
-    """Does what is left of the attempts in a ledger."""
+    """Run the pending attempts of a ledger."""
 
     def __init__(
         self,
@@ -51,10 +58,17 @@ class Runner:
             ClassWideError: the first of them all fail alike.
             SandboxError: there is no such sandbox here, or it does not hold.
         """
+        bases = [task.basis for unit in units for task in unit.tasks]
+        book = self._means.book
+        withdraw(self._ledger, bases, book)
+        self._run_missing(units, bases)
+        while withdraw(self._ledger, bases, book):  # of machines that were set aside meanwhile
+            self._run_missing(units, bases)
+
+    def _run_missing(self, units: Sequence[GradingUnit], bases: Sequence[str]) -> None:
         means = self._means
         self._watch = Watch(self._ledger, means.assignment, units, go_on=means.go_on)
         self._watch.look(units)
-        bases = [task.basis for unit in units for task in unit.tasks]
         if all(state.state == "done" for state in self._ledger.states(bases).values()):
             return
         self._token, ours = self._company.take(self._ledger, bases)
@@ -100,13 +114,22 @@ class Runner:
 
         left = [
             unit._replace(
-                tasks=tuple(filter(is_left, unit.tasks)), spent=self._spent(unit, number)
+                tasks=tuple(map(self._add_machine, filter(is_left, unit.tasks))),
+                spent=self._sum_times(unit, number),
             )
             for unit in units
         ]
         return [unit for unit in left if unit.tasks]
 
-    def _spent(self, unit: GradingUnit, number: int) -> float:
+    def _add_machine(self, task: Task) -> Task:
+        """Return a task with the machine of a cluster on which it was run last, if it was."""
+        if self._means.away is None:
+            return task
+        figures = [figures for _, figures in self._ledger.results(task.basis)[-1:]]
+        known = [canonical_json.loads(Measurements, one).machine for one in figures]
+        return task._replace(machine=known[0] if known else "")
+
+    def _sum_times(self, unit: GradingUnit, number: int) -> float:
         """Return what runs of this number took: those alone have a budget of their own."""
         runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
         measured = (figures for run in runs for _, figures in run)
@@ -144,18 +167,23 @@ class Runner:
             heard[index].add(word.basis)
             self._record(word, number)
             if isinstance(word, AttemptFinished):
-                self._watch.hear(word.result)
+                self._watch.note(word.result)
             self._listener.on_word(units[index], word)
 
         def on_time(found: list[int]) -> None:
             self._listener.on_time([units[index] for index in found])
 
-        ends = orders.run(units, workers, on_word, on_time, shared=number == 1)
+        def on_progress(index: int, word: ProgressEvent) -> None:
+            self._listener.on_progress(units[index], word)
+
+        ends = orders.run(
+            units, workers, on_word, on_time, shared=number == 1, on_progress=on_progress
+        )
         with closing(ends):
             for index, fault in ends:
                 for task in units[index].tasks:
                     if fault and task.basis not in heard[index]:
-                        on_word(index, HarnessFailed(task.basis, _told(fault)))
+                        on_word(index, HarnessFailed(task.basis, _describe_fault(fault)))
                 self._watch.look([units[index]])
 
     def _record(self, word: AttemptEvent, number: int) -> None:
@@ -171,7 +199,7 @@ class Runner:
                 )
 
 
-def _told(fault: jobs.Fault) -> str:
+def _describe_fault(fault: jobs.Fault) -> str:
     """Return how the harness failed, and where, in one line."""
     places = [line.strip() for line in fault.details.splitlines() if line.startswith("  File ")]
     return f"{fault.message} ({places[-1]})" if places else fault.message

@@ -1,7 +1,7 @@
-"""Who else is at work: with the same ledger, and on the same machine.
+"""Other gradings that run at the same time: with the same ledger, or on the same machine.
 
-A grading by itself has its ledger alone. Several that share one each take what nobody has. What is
-in doubt is run again with nothing beside it: where others share the machine, they wait for that.
+A single grading has its ledger for itself. Several that share one each take attempts that nobody
+has. An attempt in doubt is run again with nothing beside it, so others on the machine must wait.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from harness.grading.ledger.ledger import Lease, Ledger
 
 
 class Company(Protocol):
-    """How a grading shares what it uses."""
+    """How a grading shares its machine and its ledger."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""
@@ -27,7 +27,7 @@ class Company(Protocol):
 
 
 class _NoCompany:
-    """Nobody else is there: if somebody is, it is said."""
+    """Expect nobody else: if somebody is there, that is an error."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         return Lease(ledger.lease(bases), tuple(bases))

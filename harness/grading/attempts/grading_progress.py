@@ -1,6 +1,6 @@
-"""One live line while units are done: how many are, the time, what was found so far.
+"""Show a live line while units run: how many are done, the time, the findings so far.
 
-Off a terminal, a line every half minute says the same.
+If the output is not a terminal, a line every half minute says the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from harness.escaping import one_line
 from harness.grading.attempts.units import GradingUnit
 from harness.report.heartbeat import Heartbeat, waiting_for
 from harness.text import number_of
-from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.worker_events import (
+    AttemptEvent,
+    AttemptFinished,
+    BuildFinished,
+    HarnessFailed,
+    ProgressEvent,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ _NAME = 24  # characters of the submission under way
 class UnitsProgress:
     """Drawn on standard error if that is a terminal; use it as a context.
 
-    It has no thread of its own, for processes are forked meanwhile: all news draw it anew.
+    It has no thread of its own, because processes are forked meanwhile: each event redraws it.
     """
 
     what = ""  # is counted, in the plural, and what happened to it
@@ -61,15 +67,15 @@ class UnitsProgress:
         if not self._live:
             keys = sorted({unit.submission.key for unit in under_way})
             far = f"{self._done} of {self._total} {self.what}"
-            self._heartbeat.beat(lambda: f"{far}, {self._said()}{waiting_for(keys)}")
+            self._heartbeat.beat(lambda: f"{far}, {self._summarize()}{waiting_for(keys)}")
 
-    def _said(self) -> str:
+    def _summarize(self) -> str:
         """Return what was found so far."""
         raise NotImplementedError
 
 
 class GradingProgress(UnitsProgress):
-    """How many case files are done, and how many submissions have failures."""
+    """Show how many case files are done, and how many submissions have failures."""
 
     what = "case files done"
 
@@ -88,10 +94,13 @@ class GradingProgress(UnitsProgress):
         # What is in doubt is not done: its second run will be.
         self._done += isinstance(word, AttemptFinished) and not word.doubtful
         if not isinstance(word, BuildFinished):
-            self._draw(f"{self._said()}  {one_line(key, _NAME)}")
+            self._draw(f"{self._summarize()}  {one_line(key, _NAME)}")
 
-    def _said(self) -> str:
-        broke = f", the harness broke {number_of(self._broke, 'time')}" if self._broke else ""
+    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
+        """Do nothing: whole case files are counted."""
+
+    def _summarize(self) -> str:
+        broke = f", {number_of(self._broke, 'harness error')}" if self._broke else ""
         return f"{len(self._failed)} with failures{broke}"
 
 

@@ -1,28 +1,30 @@
-"""What is to be run, handed out as units of work (:mod:`harness.work`)."""
+"""Hand out attempts as units of work (:mod:`harness.work`)."""
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
+from harness.grading.attempts.set_aside import SetAside
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import records, stored_files
 from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
-from harness.work.crew import Crew, Ends
+from harness.work.crew import Crew, Ends, ignore
 from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
-from harness.work.worker_events import AttemptEvent
+from harness.work.worker_events import AttemptEvent, ProgressEvent
 
 
 class Away(Protocol):
-    """Other machines, which do units of work."""
+    """Other machines, which run units of work."""
 
     def level(self, choice: str) -> str:
         """Return the sandbox level for all of a grading; ``choice``: ``auto``, or a level."""
@@ -39,7 +41,7 @@ class Away(Protocol):
 
 
 class GradingContext(NamedTuple):
-    """What all submissions are given."""
+    """What all submissions of a grading share."""
 
     assignment: Assignment
     overlay: Path | None
@@ -49,12 +51,14 @@ class GradingContext(NamedTuple):
     jobs: int
     go_on: bool = True  # even if the first submissions all fail alike
     away: Away | None = None  # where engines run; None: on this machine
+    book: SetAside = SetAside()  # of machines whose results count for nothing
+    ran_on: Mapping[str, str] = MappingProxyType({})  # machines of runs before this one, by basis
 
 
 class Orders:
-    """Hands units out to worker processes, here or away: the same sandbox and limits for all.
+    """Hand units out to worker processes, here or away: the same sandbox and limits for all.
 
-    To be closed. Until then it keeps the case files, images too, for the workers to read.
+    Close it. Until then it keeps the case files, images too, for the workers to read.
     """
 
     def __init__(self, means: GradingContext, box: BoxLimits, *, alone: bool) -> None:
@@ -75,7 +79,7 @@ class Orders:
             self._sandbox.close()
         self._store.cleanup()
 
-    def run(
+    def run(  # noqa: PLR0913 - as of a crew
         self,
         units: Sequence[GradingUnit],
         workers: int,
@@ -83,13 +87,16 @@ class Orders:
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         shared: bool = False,
+        on_progress: Callable[[int, ProgressEvent], None] = ignore,
     ) -> Ends:
-        """Do units; see :meth:`harness.work.crew.Crew.run`."""
+        """Do units; see :meth:`harness.work.crew.Crew.run`. Away, nothing is told of progress."""
         means, store, ordered = self._means, Path(self._store.name), [*map(self._order, units)]
         if means.away:
-            return means.away.run(ordered, store, means, on_word, on_time)
+            ran_on = {task.basis: task.machine for unit in units for task in unit.tasks}
+            own = means._replace(ran_on=ran_on)
+            return means.away.run(ordered, store, own, on_word, on_time)
         crew = Crew([store], self._level if self._sandbox else "")
-        return crew.run(ordered, workers, on_word, on_time, shared=shared)
+        return crew.run(ordered, workers, on_word, on_time, shared=shared, on_progress=on_progress)
 
     @cached_property
     def _level(self) -> str:
@@ -101,7 +108,7 @@ class Orders:
         """Return what is to be done as plain data."""
         return records.WorkUnit(
             unit=records.VERSION,
-            submission=_submitted(unit),
+            submission=_unit_submission(unit),
             build=unit.build,
             cases=tuple(map(self._case, unit.tasks)),
             assignment=self._assignment,
@@ -119,15 +126,16 @@ class Orders:
         kept, path = Path(self._store.name, sha256), Path(task.case.path).absolute()
         if not kept.exists():
             kept.write_bytes(task.content)
-        beside = tuple(_named(task, path.parent))
+        beside = tuple(_find_named_files(task, path.parent))
         return records.UnitCase(task.basis, path.name, Sha256(sha256), beside, str(path.parent))
 
     @cached_property
     def _assignment(self) -> records.Folder:
         """What of the assignment's folder decides how its submissions are run."""
-        own = self._means.assignment
-        tables = [Path(own.translate)] if own.translate else []
-        paths = [own.place / FILE, *tables, *own.public_cases()]
+        own, packages = self._means.assignment, self._means.assignment.engine.packages
+        named = [Path(own.translate)] if own.translate else []
+        named += [own.place / packages] if isinstance(packages, str) else []
+        paths = [own.place / FILE, *named, *own.public_cases()]
         return stored_files.folder_of(
             own.place, [path.relative_to(own.place).as_posix() for path in paths]
         )
@@ -145,13 +153,13 @@ class Orders:
         return Environment(Level(self._level), self._means.assignment.python, hidden)
 
 
-def _submitted(unit: GradingUnit) -> UnitSubmission:
+def _unit_submission(unit: GradingUnit) -> UnitSubmission:
     own, path = unit.submission, unit.archive
     sha256 = own.sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
     return UnitSubmission(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
 
 
-def _named(task: Task, folder: Path) -> Iterator[UnitFile]:
+def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
     """Yield the files that a case file's commands name, such as records and boards."""
     words = {word for step in task.case.steps for word in step.command.split()[1:]}
     for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
@@ -181,6 +189,6 @@ def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
     )
 
 
-def handed(unit: GradingUnit) -> UnpackedSubmission:
+def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
     """Return the submission, as a bench takes it."""
     return UnpackedSubmission(unit.archive, unit.submission.root, unit.submission.kept, unit.build)

@@ -1,7 +1,7 @@
-"""What the tests of an attempt say of a submission: passed, failed, or nothing. Pure.
+"""The results of an attempt's tests: passed, failed, or undecided. Pure.
 
-A test that was not reached is failed where the engine failed; where it did not, that is not the
-submission's doing.
+A test that was not reached is failed if the engine failed. Otherwise the submission did not cause
+it, and the test is undecided.
 """
 
 from __future__ import annotations
@@ -38,8 +38,13 @@ class TestResult(NamedTuple):
     @property
     def names(self) -> tuple[str, str]:
         """What an assignment's weights call the test, and its file."""
-        name = PurePosixPath(self.attempt.case).name
-        return f"{name}:{self.step.id}", name
+        return names(self.attempt.case, self.step)
+
+
+def names(case: str, step: Step) -> tuple[str, str]:
+    """Return what an assignment's weights call a test of a case file, and the file."""
+    name = PurePosixPath(case).name
+    return f"{name}:{step.id}", name
 
 
 def tests(attempts: Sequence[Attempt]) -> Iterator[TestResult]:
@@ -47,10 +52,10 @@ def tests(attempts: Sequence[Attempt]) -> Iterator[TestResult]:
     for attempt in attempts:
         if attempt.result is not None and not attempt.fault:
             for outcome in attempt.result.outcomes:
-                yield _tested(attempt, attempt.result, outcome)
+                yield _make_result(attempt, attempt.result, outcome)
 
 
-def _tested(attempt: Attempt, result: FileResult, outcome: Outcome) -> TestResult:
+def _make_result(attempt: Attempt, result: FileResult, outcome: Outcome) -> TestResult:
     step, verdict = result.case.steps[outcome.step], outcome.verdict
     flaky = outcome.flaky or outcome.step in attempt.flaky
     cut = verdict is Verdict.NOT_RUN and result.failure is None
@@ -60,12 +65,15 @@ def _tested(attempt: Attempt, result: FileResult, outcome: Outcome) -> TestResul
 
 
 def _counts(step: Step, verdict: Verdict) -> bool:
+    return is_reliable(step) and verdict is not Verdict.IGNORED
+
+
+def is_reliable(step: Step) -> bool:
     """Whether a test counts for anybody: its file does not mark it as not to be relied on.
 
     The result makes no difference, so that all submissions are measured by the same tests.
     """
-    unreliable = step.pattern is not None and (step.pattern.expected_fail or step.pattern.ignored)
-    return not unreliable and verdict is not Verdict.IGNORED
+    return step.pattern is None or not (step.pattern.expected_fail or step.pattern.ignored)
 
 
 def own(attempts: Sequence[Attempt]) -> list[Attempt]:
@@ -90,7 +98,7 @@ def answers_a_test(result: FileResult) -> bool:
     return any(one.reply and one.reply.ok for one in result.outcomes)
 
 
-def quoted(reply: Reply | None) -> str:
+def quote(reply: Reply | None) -> str:
     """Return an answer as a sentence quotes it: short, harmless and on one line."""
     if reply is None:
         return "no answer"

@@ -1,4 +1,4 @@
-"""What of a submission is to be run, and who is told of it. All immutable."""
+"""The attempts with one submission, and the listeners to their results. All immutable."""
 
 from __future__ import annotations
 
@@ -8,41 +8,48 @@ from typing import NamedTuple, Protocol
 
 from harness.grading.records import Submission
 from harness.records import CaseFile
-from harness.work.worker_events import AttemptEvent
+from harness.work.worker_events import AttemptEvent, ProgressEvent
 
 
 class Task(NamedTuple):
-    """A case file to be run."""
+    """A case file to run."""
 
     basis: str
     case: CaseFile  # by its real path
     content: bytes = b""  # of the case file
+    machine: str = ""  # of a cluster, where it was run before
 
 
 class GradingUnit(NamedTuple):
-    """A submission with what is to be run of it."""
+    """A submission with its case files to run."""
 
     submission: Submission
-    archive: Path  # the bytes handed in
+    archive: Path  # the submitted bytes
     build: str  # the basis of its build
     tasks: tuple[Task, ...]
     spent: float = 0.0  # seconds of its budget
 
 
 class GradingListener(Protocol):
-    """What is told of a grading while it lasts."""
+    """A listener to the events of a grading."""
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
+
+    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
+        """Take note of what runs now; where engines run elsewhere, nothing is told of it."""
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Take note that time goes by; called several times a second, between two words."""
 
 
 class Unheard:
-    """A listener that keeps all to itself."""
+    """A listener that ignores all events."""
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+        """Do nothing."""
+
+    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
         """Do nothing."""
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:

@@ -1,4 +1,4 @@
-"""Tells the alarm how the submissions of a grading start, by what the ledger has of them."""
+"""Tell the alarm how the submissions of a grading start, from their results in the ledger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.work.canonical_json import NOTHING
 
 
 class Watch:
-    """Watches the submissions of a grading. ``go_on``: whatever they do, it is not stopped."""
+    """Watch the submissions of a grading. ``go_on``: never stop the grading."""
 
     def __init__(
         self, ledger: Ledger, assignment: Assignment, units: Sequence[GradingUnit], *, go_on: bool
@@ -36,13 +36,13 @@ class Watch:
             self._look_at(unit)
         self._alarm.check(self._assignment.engine.command)
 
-    def hear(self, result: str) -> None:
-        """Take in a result as it is stored: one program that runs is enough to go on."""
+    def note(self, result: str) -> None:
+        """Take in a result as it is stored: one program that runs is enough to continue."""
         if self._alarm.is_over or result == NOTHING:
             return
         file = canonical_json.loads(FileResult, result)
         if trouble(None, [file], adapted=self._is_adapted) is None:
-            self._alarm.hear("", "", None)
+            self._alarm.note("", "", None)
 
     @property
     def _is_adapted(self) -> bool:
@@ -56,4 +56,4 @@ class Watch:
         results = [canonical_json.loads(FileResult, text) for text in texts]
         if results or (build and not build.ok):
             found = trouble(build, results, adapted=self._is_adapted)
-            self._alarm.hear(unit.submission.key, unit.submission.sha256, found)
+            self._alarm.note(unit.submission.key, unit.submission.sha256, found)

@@ -1,1 +1,1 @@
-"""Looking for wrong answers of submissions that have nearly full marks. No mark changes by it."""
+"""Search submissions with nearly full marks for wrong answers. No mark changes."""

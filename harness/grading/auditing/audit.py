@@ -1,9 +1,9 @@
-"""An audit: who of those with nearly full marks still answers wrongly.
+"""Audit submissions with nearly full marks: find those that still answer wrongly.
 
-Each is looked at for some seconds, several side by side
-(:mod:`harness.grading.auditing.wrong_answers`). What was found is then asked again as grading asks
-what is in doubt: a case file at a time, nothing beside it, with all limits. Only what fails each
-time is kept. Nothing here touches the ledger.
+Each is searched for some seconds, several side by side
+(:mod:`harness.grading.auditing.wrong_answers`). Findings are then run again as grading reruns
+attempts in doubt: a case file at a time, nothing beside it, with all limits. Only findings that
+fail each time are kept. Nothing here touches the ledger.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REPEATS = 2  # times that what was found is asked again, alone
 
 
 class AuditListener(Protocol):
-    """What is told of an audit while it lasts."""
+    """A listener to the events of an audit."""
 
     def on_audited(self, found: Audited) -> None:
         """Take in what was found of a submission."""
@@ -54,14 +54,14 @@ def require_oracle(assignment: Assignment) -> None:
         UsageError: the assignment has no specification.
     """
     if assignment.specification is None:
-        raise UsageError("--audit needs an assignment with a specification: nobody else knows"
-                         " which answers are right")  # fmt: skip
+        raise UsageError("--audit needs an assignment with a specification:"
+                         " without one, nobody knows which answers are right")  # fmt: skip
 
 
 def nearly_full(graded: Iterable[Graded], assignment: Assignment) -> Iterator[str]:
     """Yield the keys of submissions with :data:`SHARE` of the points for case files.
 
-    What being late costs does not count.
+    A late penalty does not count; a submission whose mark is withheld is left out.
     """
     names = {part.name for part in assignment.marks if part.judged_by in (PUBLIC, PRIVATE)}
     for one in graded:
@@ -73,7 +73,7 @@ def nearly_full(graded: Iterable[Graded], assignment: Assignment) -> Iterator[st
 
 
 class Audit:
-    """Looks at submissions that were not looked at for as long, as they are now."""
+    """Search the submissions that have not been searched for as long in their present state."""
 
     def __init__(self, means: GradingContext, seconds: float, folder: Path) -> None:
         """Take what all are run with, how long to look at each, and the folder to write into."""
@@ -190,7 +190,7 @@ class Audit:
 
 
 def _broke(unit: GradingUnit, message: str) -> str:
-    return f"the harness broke in {unit.submission.key}: {message}"
+    return f"harness error in {unit.submission.key}: {message}"
 
 
 def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFinished]:

@@ -1,4 +1,4 @@
-"""What is told of an audit while it lasts: a live line, or one every half minute."""
+"""The progress of an audit: a live line, or one every half minute."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.report.progress import bars
 
 
 class AuditProgress(UnitsProgress):
-    """How many submissions are audited, and how many of them are wrong."""
+    """Show how many submissions are audited, and how many of them are wrong."""
 
     what = "submissions audited"
 
@@ -22,7 +22,7 @@ class AuditProgress(UnitsProgress):
         """Take in what was found of a submission."""
         self._done += 1
         self._wrong += bool(found.wrong)
-        self._draw(f"audit, {self._said()}")
+        self._draw(f"audit, {self._summarize()}")
 
-    def _said(self) -> str:
+    def _summarize(self) -> str:
         return f"{self._wrong} still wrong"

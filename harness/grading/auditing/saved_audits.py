@@ -1,7 +1,7 @@
-"""What audits found, in the folder ``audit`` of a grading: a folder for each submission.
+"""Results of audits, in the folder ``audit`` of a grading: a folder for each submission.
 
-In it are the case files that show a wrong answer, and ``audit.json``, by which an audit that was
-ended goes on and a later grading shows again what was found.
+It has the case files that show a wrong answer, and ``audit.json``. With it an interrupted audit
+continues, and a later grading shows the findings again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def confirm(folder: Path, audited: Audited, sure: Iterable[str]) -> Audited:
     return left
 
 
-def known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
+def load_known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
     """Return what was found of the submissions as they are now, sorted by key.
 
     ``builds``: by key the digest of a submission and of what it is run with.

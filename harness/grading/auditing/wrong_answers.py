@@ -1,7 +1,7 @@
-"""Looking for the wrong answers of one submission: a worker's part of an audit.
+"""Search for the wrong answers of one submission: a worker's part of an audit.
 
-The submission is unpacked, built and boxed as for its mark; then it is sent what
-:mod:`harness.fuzzing` draws. What is not sure (:func:`is_sure`) is counted and not told.
+The submission is unpacked, built and boxed as for its mark; then it gets random conversations from
+:mod:`harness.fuzzing`. Findings that are not sure (:func:`is_sure`) are counted, not reported.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from harness.errors import EngineError
 from harness.fuzzing.finding_text import write
 from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
-from harness.fuzzing.home import hypothesis_at_home_in
+from harness.fuzzing.hypothesis_setup import hypothesis_at_home_in
 from harness.fuzzing.judges import judge_of
 from harness.fuzzing.reply_judge import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, bench_of, handed
+from harness.grading.attempts.orders import GradingContext, bench_of, submission_for_bench
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
@@ -47,7 +47,7 @@ class WrongAnswerFiles(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What was seen of a submission."""
+    """The findings for a submission."""
 
     conversations: int
     unsure: int
@@ -56,7 +56,7 @@ class Looked(NamedTuple):
 
 
 class Looker:
-    """Looks at submissions: the same sandbox and limits for all as for their marks."""
+    """Search submissions, with the same sandbox and limits as for their marks."""
 
     def __init__(self, means: GradingContext, seconds: float) -> None:
         self._assignment = means.assignment
@@ -76,17 +76,17 @@ class Looker:
     def look(self, unit: GradingUnit, note: jobs.Note) -> Looked:
         """Look at one submission for as long as there is time."""
         die_with_parent(self._parent)
-        with self._benches[0].furnished(handed(unit), note) as (room, built):
+        with self._benches[0].furnished(submission_for_bench(unit), note) as (room, built):
             if built and not built.ok:
                 return Looked(0, 0, (), built.message)
             with workspace.workspace() as folder:
                 (folder / BOARDS).mkdir()
                 try:
-                    return self._asked(room, folder)
+                    return self._ask_engine(room, folder)
                 except EngineError as error:
                     return Looked(0, 0, (), error.message)
 
-    def _asked(self, room: Path, folder: Path) -> Looked:
+    def _ask_engine(self, room: Path, folder: Path) -> Looked:
         """Ask the engine; ``folder``: where the files lie that commands name."""
         command, home = self._assignment.start(room)
         place = Path(home) if home else folder

@@ -1,1 +1,1 @@
-"""The class of a former year as a bank: one engine for each way to be wrong, and nobody's name."""
+"""Make a bank from a former class: one engine for each way to be wrong, without names."""

@@ -1,14 +1,14 @@
-"""Programs without anything that says whose they are. Pure.
+"""Make programs anonymous. Pure.
 
-What gives a person away in the submission, and what happens to it here:
+Parts of a submission that identify a person, and what happens to them here:
 
-- comments, docstrings, layout: gone, as the program is written anew from what it means;
+- comments, docstrings, layout: removed, as the program is printed again from its parsed form;
 - names and ids of the class, in identifiers, texts and names of files: one neutral word for each;
 - mail addresses, folders of homes, ``__author__``: replaced;
 - files that are neither programs nor say how to build one (readme, logs, pictures): left out.
 
-A nickname in a text, or a way of writing programs, stays. That the program still does the same
-is not known here: anyone who uses the result runs it.
+A nickname in a text, or a programming style, stays. This module does not know whether the program
+still behaves the same: its callers run the result.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class UnreadableError(Exception):
 
 
 class BankPerson(NamedTuple):
-    """Somebody whose program may be in the bank."""
+    """A person whose program may be in the bank."""
 
     name: str
     ids: tuple[str, ...] = ()  # such as a login, a number, a mail address
@@ -69,7 +69,7 @@ Files = Mapping[str, bytes]
 # --- files -------------------------------------------------------------------------------------
 
 
-def uncommented(files: Files) -> dict[str, bytes]:
+def strip_comments(files: Files) -> dict[str, bytes]:
     """Return the files of a program without comments, by the same names; others are left out.
 
     Raises:
@@ -140,12 +140,12 @@ def _shebang(content: bytes) -> str:
 def _c(content: bytes) -> str:
     """Take the comments out of a program of C, C++ or Java; lines stay where they are."""
 
-    def kept(token: re.Match[str]) -> str:
+    def drop_comment(token: re.Match[str]) -> str:
         if token[0][0] in "\"'":
             return token[0]
         return "\n" * token[0].count("\n") or " "
 
-    return _C_TOKENS.sub(kept, _text(content))
+    return _C_TOKENS.sub(drop_comment, _text(content))
 
 
 def _with_hashes(content: bytes) -> str:
@@ -187,11 +187,11 @@ class NeutralNames:
         phrases: set[str] = set()
         for one in people:
             parts = [part for part in _WORD.findall(_plain(one.name)) if len(part) >= _SHORTEST]
-            self._words.update(parts, _joined(parts))
+            self._words.update(parts, _join_names(parts))
             phrases.update(_phrases(one.name))
             for text in one.ids:
                 self._learn(text)
-        self._common = _COMMON | _said_by_several(programs)
+        self._common = _COMMON | _find_common_words(programs)
         self._words -= self._common
         self._parts = _affixes(people, _SHORTEST_PART)
         self._phrases = _any_of(phrases, r"[^\W_]")
@@ -269,7 +269,7 @@ def _plain(text: str) -> str:
     return "".join(one for one in parts if not unicodedata.combining(one)).casefold()
 
 
-def _joined(parts: list[str]) -> set[str]:
+def _join_names(parts: list[str]) -> set[str]:
     """Return what logins are made of: adalovelace, lovelaceada, alovelace, lovelacea."""
     if len(parts) < 2:
         return set()
@@ -307,7 +307,7 @@ def _any_of(texts: Collection[str], border: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!{border})(?:{joined})(?!{border})", re.IGNORECASE)
 
 
-def _said_by_several(programs: Iterable[Files]) -> set[str]:
+def _find_common_words(programs: Iterable[Files]) -> set[str]:
     counts: Counter[str] = Counter()
     for files in programs:
         text = "\n".join(one.decode("utf-8", "surrogateescape") for one in files.values())

@@ -1,4 +1,4 @@
-"""What a submission did with tests, so that two that do the same can be told. Pure."""
+"""The answers of a submission to tests, to find two that behave alike. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SURROUNDINGS = re.compile(
 
 
 class ProgramBehaviour(NamedTuple):
-    """What a program did: where it was wrong, and how; right where nothing is said."""
+    """The behaviour of a program: its wrong answers; all others are right."""
 
     wrong: Mapping[Place, str]
 

@@ -1,4 +1,4 @@
-"""Anonymous programs run as submissions are run: unpacked, built, and asked all case files."""
+"""Run anonymous programs like submissions: unpacked, built, with all case files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from harness import open_folders
 from harness.errors import HarnessError
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.banking.bank_selection import AnonymousProgram
 from harness.grading.banking.behaviour import ProgramBehaviour, behaviour
-from harness.grading.banking.former import AnonymousProgram
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import Submission
 from harness.intake.archive_writing import pack_alike
@@ -22,7 +23,7 @@ from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFai
 
 
 class ProgramTrial:
-    """Runs programs that are in nobody's ledger."""
+    """Run programs that are in no ledger."""
 
     def __init__(
         self, means: GradingContext, tasks: Sequence[Task], planned: Sequence[PlannedAttempt]
@@ -44,7 +45,7 @@ class ProgramTrial:
             path = lying / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            path.chmod(0o755 if name in program.run else 0o644)
+            path.chmod(open_folders.file_mode(is_program=name in program.run))
         pack_alike(packed, lying, {name: name for name in program.files})
         own = Submission(key, (), kept=tuple(sorted(program.files)))
         return GradingUnit(own, packed, program.digest, self._tasks)
@@ -55,7 +56,7 @@ class ProgramTrial:
 
         def on_word(index: int, word: AttemptEvent) -> None:
             if isinstance(word, HarnessFailed):
-                raise HarnessError(f"the harness broke: {word.message}")
+                raise HarnessError(f"harness error: {word.message}")
             if isinstance(word, AttemptFinished) and word.result != canonical_json.NOTHING:
                 heard[index][word.basis] = canonical_json.loads(FileResult, word.result)
 
@@ -67,7 +68,7 @@ class ProgramTrial:
         ):
             for _, fault in ends:
                 if fault:
-                    raise HarnessError(f"the harness broke: {fault.message}")
+                    raise HarnessError(f"harness error: {fault.message}")
         return [self._behaviour(found) for found in heard]
 
     def _behaviour(self, found: Mapping[str, FileResult]) -> ProgramBehaviour | None:

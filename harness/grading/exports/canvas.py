@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.errors import UsageError
-from harness.grading.exports.material import Shown
+from harness.grading.exports.export_material import Shown
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.sheet_filling import Ids, SheetForm
 from harness.text import some
@@ -56,7 +56,7 @@ def _column(sheet: Sheet, wanted: str) -> int:
     header = sheet.header
     if "ID" not in header or "Section" not in header:
         raise UsageError(
-            f"{sheet.name} is no gradebook of Canvas: found the columns {_columns(header)}; "
+            f"{sheet.name} is not a gradebook from Canvas: found the columns {_columns(header)}; "
             "expected Student, ID, Section and assignments"
         )
     places = [place for place, name in enumerate(header) if name not in _STUDENT]

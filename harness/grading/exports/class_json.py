@@ -1,4 +1,4 @@
-"""A grading as JSON, for other programs. For the teacher: it holds all there is.
+"""A grading as JSON, for programs of the teacher: it has everything.
 
 The document is an object with these members (version 1; members may be added, and then the
 version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3", "rounded":
@@ -40,10 +40,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from harness.escaping import encode_without_surrogates
-from harness.grading.exports.material import Files, Material
+from harness.grading.exports.export_material import Files, Material
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
-from harness.report.json import file_parts, opened, with_list
+from harness.report.json import file_parts, open_object, with_list
 from harness.report.tally import tally
 
 SCHEMA, VERSION = "gtp-harness/class", 1
@@ -160,6 +160,6 @@ def _attempt(attempt: Attempt) -> Iterator[str]:
         "fault": attempt.fault,
         "flaky": [steps[step].line for step in attempt.flaky],
     }
-    yield f'{opened(members)},\n"result": '
+    yield f'{open_object(members)},\n"result": '
     yield from file_parts(result, tally(result)) if result else ("null",)
     yield "}"

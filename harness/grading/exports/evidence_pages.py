@@ -1,8 +1,8 @@
-"""The pages of evidence, for the teacher: what was said, what it cost, what was built, both runs.
+"""The pages of evidence, for the teacher: conversations, measurements, builds, both runs.
 
-A page for each submission, with all its case files, private ones too; of variants those that speak
-against somebody. A cell of the class's table leads to the card of its test there, the card to the
-test's place in the conversation and back to the class.
+There is a page for each submission, with all its case files, private ones too, and with the
+variants that are evidence against it. A cell of the class's table links to the card of its test;
+the card links to the test's place in the conversation and back to the class.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import quoted
-from harness.grading.exports.class_page.addresses import PAGE, Places, evidence, shown_name
+from harness.grading.attempts.test_results import quote
+from harness.grading.exports.class_page.addresses import PAGE, Places, evidence, format_students
+from harness.grading.exports.class_page.class_overview import order_by_mark
 from harness.grading.exports.class_page.class_style import EVIDENCE
-from harness.grading.exports.class_page.known import ordered
+from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.material import CaseSummary, Files, Material, as_file
-from harness.grading.exports.shortening import short_outcome, shortened
+from harness.grading.exports.shortening import short_outcome, shorten
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
 from harness.report.file_view import FileView
@@ -27,7 +27,7 @@ from harness.report.html.page_names import LogPages, link
 from harness.report.html.parts import KINDS, LOOK, PageFrame, box, in_words, page
 from harness.report.html.times import in_words as time_in_words
 from harness.report.html.trouble import troubles
-from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.report.tally import tally
 from harness.text import number_of
 
@@ -77,7 +77,7 @@ _CHANGE = Markup(
 def files(material: Material) -> Files:
     """Yield a page for each submission."""
     result = material.result
-    listed, places, cards = ordered(result), Places(result), Cards()
+    listed, places, cards = order_by_mark(result), Places(result), Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
         about = _Evidence(one, result, places, cards, material.seen[one.submission.key])
@@ -101,7 +101,7 @@ class _Evidence:
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[Markup]:
         """Yield the page. ``neighbors``: who has the next higher and the next lower mark."""
-        name = shown_name(self._one)
+        name = format_students(self._one)
         up = f"../{PAGE}"
         crumbs = ((f"{self._result.assignment.title}: the class", up), (name, ""))
         has_boards = any(view.remarkable for view in self._views.values())
@@ -112,23 +112,23 @@ class _Evidence:
 
     def _body(self, name: str) -> Iterator[Markup]:
         one = self._one
-        yield _HEAD % (name, " · ".join(self._told()), self._links())
+        yield _HEAD % (name, " · ".join(self._list_facts()), self._links())
         yield unsafe(self._result.is_unsafe)
         if one.submission.refused:
             yield box("Nothing was graded", Markup("<p>%s</p>") % one.submission.refused)
         yield _build(one.build)
         yield from self._files()
 
-    def _told(self) -> Iterator[str]:
+    def _list_facts(self) -> Iterator[str]:
         submission, marks = self._one.submission, self._one.marks
         yield "mark withheld" if marks.withheld else f"mark {marks}"
         for student in submission.students:
-            if given := self._result.given_to(student):
+            if given := self._result.get_given_mark(student):
                 name, why = one_line(student.name, _NAME), one_line(given.reason)
                 yield f"{name} was given {decimal(given.points)} by a person: {why}"
         yield from filter(None, (submission.name, marks.note))
         if submission.time:
-            yield f"handed in {submission.time:%Y-%m-%d %H:%M}"
+            yield f"submitted {submission.time:%Y-%m-%d %H:%M}"
         if submission.sha256:
             yield f"SHA-256 {submission.sha256[:12]}…"
         if self._result.python:
@@ -141,7 +141,7 @@ class _Evidence:
             (f"../feedback/{link(student.key)}", f"What {one_line(student.name, _NAME)} is shown")
             for student in self._one.submission.students
         ]
-        return joined(_BUTTON % one for one in links)
+        return join_markup(_BUTTON % one for one in links)
 
     # --- a case file ---
 
@@ -156,30 +156,32 @@ class _Evidence:
         yield from (self._file(*one) for one in known if one not in passed)
         if passed:
             yield Markup('<section aria-labelledby="passed"><h2 id="passed">Passed</h2>')
-            yield from (self._passed(*one) for one in passed)
+            yield from (self._render_passed(*one) for one in passed)
             yield Markup("</section>\n")
 
     def _file(self, anchor: str, attempt: Attempt, view: FileView | None) -> Markup:
         counts = in_words(view.tally) if view else NOTHING
-        said = counts + joined(self._said(anchor, attempt, view))
+        said = counts + join_markup(self._list_boxes(anchor, attempt, view))
         return _FILE % (anchor, anchor, anchor, attempt.case, _cost(attempt), said)
 
-    def _passed(self, anchor: str, attempt: Attempt, view: FileView | None) -> Markup:
+    def _render_passed(self, anchor: str, attempt: Attempt, view: FileView | None) -> Markup:
         count = number_of(view.tally.tests if view else 0, "test")
         about = f"{count} · {_cost(attempt)}"
-        said = joined(self._said(anchor, attempt, view))
+        said = join_markup(self._list_boxes(anchor, attempt, view))
         return _PASSED % (anchor, attempt.case, about, said)
 
-    def _said(self, anchor: str, attempt: Attempt, view: FileView | None) -> Iterator[Markup]:
+    def _list_boxes(
+        self, anchor: str, attempt: Attempt, view: FileView | None
+    ) -> Iterator[Markup]:
         if attempt.fault:
-            yield box("The harness broke: it costs nobody a mark", escape(attempt.fault), "warn")
+            yield box("Harness error: it costs no marks", escape(attempt.fault), "warn")
         if attempt.near_limit:
             yield box("Near a limit", escape(attempt.near_limit), "warn")
         yield from _runs(attempt)
         if view is None:
             yield NOTHING if attempt.fault else Markup('<p class="sub">Nothing was run.</p>')
             return
-        yield from self._result_of(anchor, attempt, _cut(view))
+        yield from self._result_of(anchor, attempt, _shorten_view(view))
         for number, (run, _) in enumerate(pairwise(attempt.runs), 1):
             yield _former(f"{anchor}r{number}", run)
 
@@ -216,17 +218,17 @@ class _Evidence:
 
 def _pager(neighbors: tuple[Graded | None, Graded | None]) -> Markup:
     words = (("‹", "Higher mark"), ("›", "Lower mark"))
-    links = joined(
-        _NEXT % (link(one.submission.key), word, shown_name(one), sign)
+    links = join_markup(
+        _NEXT % (link(one.submission.key), word, format_students(one), sign)
         for one, (sign, word) in zip(neighbors, words, strict=True)
         if one
     )
     return Markup('<span class="pager noprint">%s</span>') % links
 
 
-def _cut(view: FileView) -> FileView:
+def _shorten_view(view: FileView) -> FileView:
     remarkable = tuple(map(short_outcome, view.remarkable))
-    return view._replace(file=shortened(view.file, _STDERR), remarkable=remarkable)
+    return view._replace(file=shorten(view.file, _STDERR), remarkable=remarkable)
 
 
 def _build(build: Build | None) -> Markup:
@@ -249,7 +251,7 @@ def _build(build: Build | None) -> Markup:
 
 def _conversation(anchor: str, file: FileResult, begin: Sequence[int], links: Links) -> Markup:
     commands = number_of(len(file.case.steps), "command")
-    said = joined(conversation(file, begin, links))
+    said = join_markup(conversation(file, begin, links))
     return _FOLDED % (Markup(' id="%sc"') % anchor, "The conversation", commands, said)
 
 
@@ -285,8 +287,8 @@ def _runs(attempt: Attempt) -> Iterator[Markup]:
     """Yield a table of the runs, and of what they judge otherwise, if there are several."""
     runs = attempt.runs
     if len(runs) > 1:
-        yield _RUNS % joined(_row(number, run) for number, run in enumerate(runs, 1))
-        yield _changed(runs[0].result, runs[-1].result)
+        yield _RUNS % join_markup(_row(number, run) for number, run in enumerate(runs, 1))
+        yield _render_changed_tests(runs[0].result, runs[-1].result)
 
 
 def _row(number: int, run: Measured) -> Markup:
@@ -300,11 +302,11 @@ def _memory(run: Measured) -> str:
     return f"{run.memory / _MEGABYTE:.1f} MB at most" if run.memory else ""
 
 
-def _changed(first: FileResult | None, last: FileResult | None) -> Markup:
+def _render_changed_tests(first: FileResult | None, last: FileResult | None) -> Markup:
     """Return the tests that two runs answered otherwise."""
     if first is None or last is None:
         return NOTHING
-    rows = joined(
+    rows = join_markup(
         _CHANGE % (step.line, one_line(step.command, _COMMAND), _answer(one), _answer(other))
         for one, other in zip(first.outcomes, last.outcomes, strict=True)
         if _answer(one) != _answer(other)
@@ -314,16 +316,16 @@ def _changed(first: FileResult | None, last: FileResult | None) -> Markup:
 
 
 def _answer(outcome: Outcome) -> str:
-    return f"{outcome.verdict.value}: {quoted(outcome.reply)}"
+    return f"{outcome.verdict.value}: {quote(outcome.reply)}"
 
 
 def _former(anchor: str, run: Measured) -> Markup:
     """Return the conversation of a run that another one followed."""
     if run.result is None:
         return NOTHING
-    file = shortened(run.result, _STDERR)
-    said = joined(conversation(file, part_cuts(file), Links(prefix=Markup(anchor))))
-    broke = joined(Markup("<p>%s</p>") % one.message for one in file.failures)
+    file = shorten(run.result, _STDERR)
+    said = join_markup(conversation(file, part_cuts(file), Links(prefix=Markup(anchor))))
+    broke = join_markup(Markup("<p>%s</p>") % one.message for one in file.failures)
     errors = _PRE % (f"{anchor}stderr", file.stderr) if file.stderr.strip() else NOTHING
     return _FOLDED % (
         NOTHING,

@@ -1,9 +1,9 @@
-"""What a grading writes: :data:`EXPORTS`, a row for each, and a module that makes it.
+"""The files of a grading: :data:`EXPORTS`, a row for each, and a module that makes it.
 
 An export is one row and one module. Most modules have ``files(material)``, which yields names and
-contents. One that fills in a sheet that was downloaded has ``form(sheet, columns, material)``
-instead, and its row says by which options the sheet and its columns are named. The command line,
-what is checked before a grading, and the table in ``docs/exports.md`` follow from the rows.
+contents. One that fills in a downloaded sheet has ``form(sheet, columns, material)`` instead, and
+its row names the options for the sheet and its columns. The command line, the checks before a
+grading, and the table in ``docs/exports.md`` follow from the rows.
 """
 
 from __future__ import annotations
@@ -50,30 +50,30 @@ EXPORTS = (
     Export(
         ("class.html",),
         "the teacher",
-        "what needs a look first (what concerns several submissions, marks withheld, suspicions,"
-        " flaky tests, limits nearly hit, students whom a sheet lacks), the marks and their parts,"
-        " what the class got wrong with a board and a sentence for the lecture, every submission,"
-        " tests × submissions, every test on trial with its text",
+        "what to look at first (problems that several submissions share, withheld marks,"
+        " suspicions, flaky tests, limits nearly hit, students missing from a gradebook), the"
+        " marks and their parts, what the class got wrong with a board and a sentence for the"
+        " lecture, every submission, tests × submissions, every test on trial with its text",
         f"{_ROOM}.class_page.page",
     ),
     Export(
         ("evidence/<submission>.html",),
         "the teacher",
-        "what a cell of that table rests on: each failed test with its board, the conversation,"
+        "the evidence for a cell of that table: each failed test with its board, the conversation,"
         " standard error, time and memory, the build, both runs if there were two",
         f"{_ROOM}.evidence_pages",
     ),
     Export(
         ("marks.csv",),
         "spreadsheets",
-        "a row for each student, a column for each part; what would be taken for a formula is"
+        "a row for each student, a column for each part; text that looks like a formula is"
         " defused",
         f"{_ROOM}.marks_csv",
     ),
     Export(
         ("class.json",),
         "programs",
-        "all there is; its schema, `gtp-harness/class` version 1, is in"
+        "everything; its schema, `gtp-harness/class` version 1, is in"
         " `harness/grading/exports/class_json.py`",
         f"{_ROOM}.class_json",
     ),
@@ -92,10 +92,11 @@ EXPORTS = (
         f"{_ROOM}.canvas",
         Download(
             "canvas",
-            "a gradebook as downloaded from Canvas, to be filled in",
+            "gradebook from Canvas to fill in, as downloaded",
             "canvas-column",
             "NAME",
-            "its column: Title (id), title or id (default: the assignment's title)",
+            "column of --canvas to fill in: Title (id), title or id (default: the assignment's"
+            " title)",
         ),
     ),
     Export(
@@ -106,25 +107,24 @@ EXPORTS = (
         f"{_ROOM}.moodle",
         Download(
             "moodle",
-            "a grading worksheet from Moodle, to be filled in",
+            "grading worksheet from Moodle to fill in, as downloaded",
             "moodle-columns",
             "A,B,C",
-            "what it calls Identifier, Grade and Feedback comments",
+            "its names for Identifier, Grade and Feedback comments",
         ),
     ),
     Export(
         ("feedback/<student>.html",),
         "a student",
-        "the mark and its parts, what would explain the failures, each failed test in plain words:"
-        " what was asked, the board, what is right and why, what came; what passed, folded; the"
-        " command lines that repeat it at home; one page that can be mailed",
+        "the mark and its parts, mistakes that would explain the failures, each failed test in"
+        " plain words: the question, the board, the right answer and why, the actual answer; the"
+        " passed tests, folded; command lines to repeat them at home; one page that can be mailed",
         f"{_ROOM}.feedback",
     ),
     Export(
         ("gradescope/<submission>/results.json",),
         "Gradescope",
-        "its documented format; nothing in it is hidden from students, so that they see their"
-        " total",
+        "its documented format; nothing in it is hidden from students, so they see their total",
         f"{_ROOM}.gradescope",
     ),
     Export(

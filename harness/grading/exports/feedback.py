@@ -1,8 +1,8 @@
 """The page for a student: the mark and its parts, each failed test, how to repeat it at home.
 
-It is made of a :class:`~harness.grading.exports.showing.Feedback` alone, which has nothing that
-the student must not see. It stands alone: its style is inside, it loads nothing, and the script of
-all pages adds only what a click can do.
+It is made only from a :class:`~harness.grading.exports.showing.Feedback`, which has nothing that
+the student must not see. It is one file: its style is inside, it loads nothing, and the script of
+all pages adds only reactions to clicks.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from harness.assignments.at_home import AtHome
 from harness.escaping import one_line
+from harness.grading.exports.export_material import Files, Material, Shown, as_file
 from harness.grading.exports.feedback_style import STYLE
-from harness.grading.exports.material import Files, Material, Shown, as_file
 from harness.grading.exports.showing import Feedback, PrivateTest
 from harness.grading.records import (
     CheckLog,
@@ -24,7 +24,7 @@ from harness.grading.records import (
     Marks,
     PartMark,
     Student,
-    counting,
+    counting_mark,
     decimal,
 )
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
@@ -44,7 +44,7 @@ from harness.report.html.parts import (
     page,
 )
 from harness.report.html.trouble import Crashes, troubles
-from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.report.tally import total
 from harness.text import more, number_of
 
@@ -54,7 +54,7 @@ _OPEN = 3  # failed tests that are unfolded
 _CARDS = 60  # tests in full of one kind
 _NAMED = 40  # others, by name
 _UNSAFE = (
-    "Submissions were run without protection from one another and from what they run on. Do not "
+    "Submissions were run without protection from each other. Do not "
     "trust these results as you would others."
 )
 _NO_REPEAT = Repeat()
@@ -71,16 +71,16 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
     cards = Cards()
     for one in result.graded:
         about = shown[one.submission.key]
-        body = joined(body_of(about, cards))
+        body = join_markup(body_of(about, cards))
         for student in one.submission.students:
-            given = result.given_to(student)
+            given = result.get_given_mark(student)
             own = _with_mark(about, given, cards) if given else body
             yield student, as_file(student_page(about.title, student.name, own))
 
 
 def _with_mark(shown: Feedback, given: GivenMark, cards: Cards) -> Markup:
     """Return what a student is shown who was given another mark than was computed."""
-    return joined(body_of(shown._replace(marks=counting(shown.marks, given)), cards))
+    return join_markup(body_of(shown._replace(marks=counting_mark(shown.marks, given)), cards))
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
@@ -109,7 +109,7 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
     yield from (
         unsafe(shown.is_unsafe),
         _marks(shown.marks),
-        _refused(shown),
+        _refusal_box(shown),
         _faults(shown),
         *map(_diagnosis, shown.diagnoses),
         _build(shown),
@@ -118,7 +118,7 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
     yield from _private(shown, made)
     if shown.public:
         yield _at_home(shown.home)
-    yield _handed_in(shown)
+    yield _render_submission(shown)
     python = f" Your program was run by {shown.python}." if shown.python else ""
     yield Markup('<p class="sub end">Graded with gtp-harness %s.%s</p>') % (shown.version, python)
 
@@ -152,7 +152,7 @@ def _marks(marks: Marks) -> Markup:
         decimal(marks.of),
         _amount(marks.total, marks.of),
         note,
-        joined(parts),
+        join_markup(parts),
     )
 
 
@@ -175,7 +175,7 @@ def _amount(points: Fraction, of: Fraction) -> Markup:
 # --- the submission ----------------------------------------------------------------------------
 
 
-def _refused(shown: Feedback) -> Markup:
+def _refusal_box(shown: Feedback) -> Markup:
     return (
         box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
         if shown.refused
@@ -212,10 +212,10 @@ def _build(shown: Feedback) -> Markup:
     )
     if not build.ok:
         return box("It does not build", Markup("<p>%s</p>%s") % (build.message, output))
-    return _folded("It was built", "output", output) if output else NOTHING
+    return _fold_card("It was built", "output", output) if output else NOTHING
 
 
-def _handed_in(shown: Feedback) -> Markup:
+def _render_submission(shown: Feedback) -> Markup:
     if not shown.name and not shown.sha256:
         return NOTHING
     time = f"{shown.time:%Y-%m-%d %H:%M}" if shown.time else ""
@@ -223,17 +223,17 @@ def _handed_in(shown: Feedback) -> Markup:
     known = facts(
         (
             ("File", one_line(shown.name)),
-            ("Handed in", ", ".join(filter(None, (time, group, "late" if shown.late else "")))),
+            ("Submitted", ", ".join(filter(None, (time, group, "late" if shown.late else "")))),
             ("SHA-256", shown.sha256),
         )
     )
     remarks = items(shown.remarks) if shown.remarks else NOTHING
     said = known + remarks + _log(shown.log)
-    return _folded("What you handed in", one_line(shown.name, _COMMAND), said)
+    return _fold_card("What you submitted", one_line(shown.name, _COMMAND), said)
 
 
 def _log(log: CheckLog | None) -> Markup:
-    """What speaks for the test before handing in, as a list of signs and words."""
+    """What speaks for the test before submitting, as a list of signs and words."""
     if log is None:
         return NOTHING
     evidence = (
@@ -241,7 +241,7 @@ def _log(log: CheckLog | None) -> Markup:
         ("shows the archive unpacked", log.unpacked),
         ("shows the run and its result", log.ran),
     )
-    listed = joined(
+    listed = join_markup(
         Markup("<li>%s %s</li>") % ("✓" if is_so else "✗", words) for words, is_so in evidence
     )
     shown = Markup('<ul class="dots">%s</ul>') % listed if log.present else NOTHING
@@ -255,7 +255,7 @@ _FOLDED = Markup(
 )
 
 
-def _folded(title: str | Markup, more: str, body: Markup) -> Markup:
+def _fold_card(title: str | Markup, more: str, body: Markup) -> Markup:
     """Return a card that is opened by a click."""
     return _FOLDED % (title, more, body)
 
@@ -274,7 +274,7 @@ class _Shown(NamedTuple):
     contexts: Contexts  # of that
 
 
-def _shown(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Shown]:
+def _not_passed(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Shown]:
     """Return what did not plainly pass: what failed first, in the order of the files."""
     found = []
     for place, seen in enumerate(views, 1):
@@ -289,7 +289,7 @@ def _tests(
     """What happened to case files: what went wrong first and in full, then what passed."""
     if not views:
         return
-    shown = _shown(views, anchor, repeat)
+    shown = _not_passed(views, anchor, repeat)
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
     yield from _troubles(views)
@@ -304,7 +304,7 @@ def _tests(
             file=one.view.file.case.path,
         )
     yield _others(shown[_CARDS:])
-    yield _passed(views)
+    yield _list_passed(views)
     yield Markup("</section>\n")
 
 
@@ -312,7 +312,7 @@ def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
     """What went wrong with whole files, below their names."""
     crashes = Crashes(seen.file for seen in views)
     for seen in views:
-        found = joined(troubles(seen.file, crashes=crashes))
+        found = join_markup(troubles(seen.file, crashes=crashes))
         if found:
             yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
 
@@ -321,37 +321,39 @@ def _others(shown: Sequence[_Shown]) -> Markup:
     """Return the names of tests that there is no room for."""
     if not shown:
         return NOTHING
-    listed = [_named(one.view, one.outcome) for one in shown[:_NAMED]]
+    listed = [_test_line(one.view, one.outcome) for one in shown[:_NAMED]]
     rest = more(len(shown) - _NAMED, "and {} more")
     told = items([*listed, rest] if rest else listed)
-    return _folded(number_of(len(shown), "more test"), "", told)
+    return _fold_card(number_of(len(shown), "more test"), "", told)
 
 
-def _named(seen: FileView, outcome: Outcome) -> Markup:
+def _test_line(seen: FileView, outcome: Outcome) -> Markup:
     step = seen.file.case.steps[outcome.step]
     sign = badge(outcome.verdict, outcome.flaky)
     place = f"{seen.file.case.path}, line {step.line}"
     return Markup("%s <code>%s</code> %s") % (sign, one_line(step.text, _COMMAND), place)
 
 
-def _passed(views: Sequence[FileView]) -> Markup:
+def _list_passed(views: Sequence[FileView]) -> Markup:
     """Return what plainly passed, file by file."""
     found = [(seen, list(filter(_is_plain, seen.file.outcomes))) for seen in views]
     count = sum(len(outcomes) for _, outcomes in found)
     if not count:
         return NOTHING
-    listed = joined(_passed_of(seen, outcomes) for seen, outcomes in found if outcomes)
+    listed = join_markup(
+        _render_passed_tests(seen, outcomes) for seen, outcomes in found if outcomes
+    )
     title = Markup('<span class="dot p"></span>%s passed') % number_of(count, "test")
-    return _folded(title, "what was asked, and your answers", listed)
+    return _fold_card(title, "what was asked, and your answers", listed)
 
 
 def _is_plain(outcome: Outcome) -> bool:
     return outcome.verdict is Verdict.PASSED and not outcome.flaky
 
 
-def _passed_of(seen: FileView, outcomes: Sequence[Outcome]) -> Markup:
+def _render_passed_tests(seen: FileView, outcomes: Sequence[Outcome]) -> Markup:
     steps = seen.file.case.steps
-    listed = joined(
+    listed = join_markup(
         _line(steps[one.step].text, one.reply.text if one.reply else "") for one in outcomes
     )
     return Markup('<h3 class="file">%s</h3><ul>%s</ul>') % (seen.file.case.path, listed)
@@ -374,7 +376,7 @@ def _private(shown: Feedback, cards: Cards) -> Iterator[Markup]:
     if any(test.command for test in shown.private):
         yield from _commands(shown.private)
     else:
-        listed = joined(Markup("<li>%s</li>") % _verdict(test) for test in shown.private)
+        listed = join_markup(Markup("<li>%s</li>") % _verdict(test) for test in shown.private)
         yield Markup('<ul class="dots card">%s</ul>') % listed
     yield Markup("</section>\n")
 
@@ -415,7 +417,7 @@ _LINE = Markup('<p class="lab">%s</p>%s')
 
 
 _ALL = "All public tests; the line for one of them is with it above"
-_BEFORE = "Before you hand in again: all of that, and the files themselves"
+_BEFORE = "Before you submit again: all of that, and the files themselves"
 _COURSE_FILES = "The case files that the lines above name are those that your course hands out."
 
 

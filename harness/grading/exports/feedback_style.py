@@ -1,4 +1,4 @@
-"""What a student's page adds to the style sheet of all pages."""
+"""Styles for a student's page, beside the style sheet of all pages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""``results.json`` as Gradescope reads it from an autograder, made of what a student may see.
+"""``results.json`` as Gradescope reads it from an autograder, with what a student may see.
 
-Source: Gradescope's autograder specifications, "Output Format". Points stand on the parts of the
-marks, and the ``score`` of the whole is what counts, with what being late costs. Single tests
-bear a status and no points. None is *hidden*, unless the teacher wants private ones shown later:
+Source: Gradescope's autograder specifications, "Output Format". The parts of marks have points,
+and the ``score`` of the whole is the mark, including the late penalty. Single tests have a status
+and no points. None is *hidden*, unless the teacher wants private ones shown later:
 "If test cases are hidden, students will not be able to see their total score." All text is plain:
 what an engine wrote is not markup.
 """
@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness.escaping import escape_controls, one_line
-from harness.grading.exports.material import Files, Material
+from harness.grading.exports.export_material import Files, Material
 from harness.grading.exports.showing import Feedback
-from harness.grading.records import PartMark, counting, decimal
+from harness.grading.records import PartMark, counting_mark, decimal
 from harness.records import Outcome, Verdict
 from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
@@ -38,7 +38,7 @@ Test = dict[str, object]
 
 
 class Later(NamedTuple):
-    """What students see later than the rest, or never: all that tells of private tests."""
+    """What students see later than the rest, or never: anything that reveals private tests."""
 
     visibility: str = "visible"  # of these; Gradescope's word
     parts: frozenset[str] = frozenset()  # of the marks, by name: those of private tests
@@ -59,10 +59,12 @@ def files(material: Material) -> Files:
     It has one mark. Where people gave the students of a submission different ones, there is none.
     """
     for one in material.result.graded:
-        found = {material.result.given_to(each) for each in one.submission.students} or {None}
+        found = {material.result.get_given_mark(each) for each in one.submission.students} or {
+            None
+        }
         given = {each and each._replace(student="") for each in found}
         shown = material.shown[one.submission.key]
-        marks = counting(shown.marks, next(iter(given)))
+        marks = counting_mark(shown.marks, next(iter(given)))
         if len(given) == 1 and not marks.withheld:
             text = results(shown._replace(marks=marks))
             yield f"gradescope/{one.submission.key}/results.json", text.encode()

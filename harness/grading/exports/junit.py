@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.grading.exports.material import Files, Material, as_file
+from harness.grading.exports.export_material import Files, Material, as_file
 from harness.grading.records import ClassResult, Graded
 from harness.records import FileResult
 from harness.report import junit
@@ -27,7 +27,7 @@ def files(material: Material) -> Files:
 def parts(result: ClassResult) -> Iterator[str]:
     """Yield the document, to be written with :func:`~harness.escaping.escape_controls`."""
     files = [file for graded in result.graded for file in _files(graded)]
-    broken = [trouble for graded in result.graded for trouble in _broken(graded)]
+    broken = [trouble for graded in result.graded for trouble in _failures(graded)]
     return junit.document(files, [tally(file) for file in files], broken)
 
 
@@ -38,7 +38,7 @@ def _files(graded: Graded) -> Iterator[FileResult]:
             yield attempt.result._replace(case=attempt.result.case._replace(path=path))
 
 
-def _broken(graded: Graded) -> Iterator[tuple[str, str]]:
+def _failures(graded: Graded) -> Iterator[tuple[str, str]]:
     key = graded.submission.key
     if graded.submission.refused:
         yield "submission", f"{key}: {graded.submission.refused}"

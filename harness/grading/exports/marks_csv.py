@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.grading.exports.material import Files, Material
+from harness.grading.exports.export_material import Files, Material
 from harness.grading.exports.sheet import table
-from harness.grading.records import ClassResult, Marks, Student, counting, decimal
+from harness.grading.records import ClassResult, Marks, Student, counting_mark, decimal
 
 
 def files(material: Material) -> Files:
@@ -46,7 +46,7 @@ def _student(student: Student, kinds: list[str]) -> list[str]:
 
 
 def _points(computed: Marks, result: ClassResult, student: Student, parts: list[str]) -> list[str]:
-    marks = counting(computed, result.given_to(student))
+    marks = counting_mark(computed, result.get_given_mark(student))
     held = computed.withheld
     reached = {} if held else {part.name: decimal(part.points) for part in computed.parts}
     return [

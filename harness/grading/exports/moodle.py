@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from harness.errors import UsageError
 from harness.escaping import escape_controls
-from harness.grading.exports.material import Shown
+from harness.grading.exports.export_material import Shown
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.sheet_filling import Ids, Mark, SheetForm
 from harness.grading.exports.showing import Feedback
-from harness.grading.records import counting, decimal
+from harness.grading.records import counting_mark, decimal
 from harness.report.markup import escape
 
 KIND = "moodle"  # of a student's number: the participant's
@@ -35,7 +35,7 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
         UsageError: it is not a grading worksheet.
     """
     names = columns or WORKSHEET
-    identifier, grade = (_needed(sheet, name) for name in names[:2])
+    identifier, grade = (_require_column(sheet, name) for name in names[:2])
     feedback, maximum, changeable = (
         _place(sheet, name) for name in (names[2], _MAXIMUM, _CHANGEABLE)
     )
@@ -47,7 +47,7 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
     def write_comment(row: int, mark: Mark) -> None:
         if feedback is not None:
             about = shown[mark.graded.submission.key]
-            counts = counting(about.marks, mark.given)
+            counts = counting_mark(about.marks, mark.given)
             sheet.write(row, feedback, comment(about._replace(marks=counts)))
 
     rows = range(1, len(sheet))
@@ -64,12 +64,12 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
     )
 
 
-def _needed(sheet: Sheet, name: str) -> int:
+def _require_column(sheet: Sheet, name: str) -> int:
     place = _place(sheet, name)
     if place is None:
         found = ", ".join(map(repr, sheet.header))
         raise UsageError(
-            f"{sheet.name} is no grading worksheet of Moodle: found the columns {found}; "
+            f"{sheet.name} is not a grading worksheet from Moodle: found the columns {found}; "
             f"expected {name!r}"
         )
     return place

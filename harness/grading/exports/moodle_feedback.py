@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from io import BytesIO
 
 from harness.escaping import escape_controls
-from harness.grading.exports.material import Files, Material
+from harness.grading.exports.export_material import Files, Material
 from harness.grading.exports.moodle import KIND
 from harness.grading.records import Student
 
@@ -31,7 +31,7 @@ def files(material: Material) -> Files:
     """Yield a zip in each layout, if a student has a number on the platform."""
     if any(number(student) for student, _ in material.pages):
         for name, layout in LAYOUTS.items():
-            yield name, zipped(layout, material.pages)
+            yield name, zip_pages(layout, material.pages)
 
 
 def number(student: Student) -> str:
@@ -39,7 +39,7 @@ def number(student: Student) -> str:
     return next((value for kind, value in student.ids if kind == KIND and value.isdecimal()), "")
 
 
-def zipped(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
+def zip_pages(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
     """Return a zip of the pages of those students who have a number.
 
     ``layout``: one of the values of :data:`LAYOUTS`.

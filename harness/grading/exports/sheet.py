@@ -45,7 +45,7 @@ class Sheet:
         except OSError as error:
             raise UsageError(f"cannot read {path}: {error.strerror}") from None
         if data.startswith(_UTF16) or b"\0" in data:
-            raise UsageError(f"{path} is no comma-separated text: save it as CSV (UTF-8)")
+            raise UsageError(f"{path} is not comma-separated text: save it as CSV (UTF-8)")
         if not data.strip():
             raise UsageError(f"{path} is empty")
         return cls(path, data.decode(errors="surrogateescape"))
@@ -72,7 +72,7 @@ class Sheet:
         while len(cells) <= column:
             value, end = cells[-1]
             cells[-1:] = [(value, self.separator), ("", end)]
-        cells[column] = (quoted(text, self.separator), cells[column][1])
+        cells[column] = (quote_cell(text, self.separator), cells[column][1])
 
     def data(self) -> bytes:
         """Return the sheet as it is now."""
@@ -113,14 +113,14 @@ def plain(cell: str) -> str:
     return inside.replace('""', '"') + rest
 
 
-def quoted(text: str, separator: str = ",") -> str:
+def quote_cell(text: str, separator: str = ",") -> str:
     """Return a text as a cell, in quotes where it needs them."""
     if text != text.strip() or any(mark in text for mark in f'{separator}"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def defused(text: str) -> str:
+def defuse(text: str) -> str:
     """Return a text on one line that no spreadsheet program takes for a formula.
 
     What would be one gets an apostrophe before it, by which they know a text. Numbers stay.
@@ -131,4 +131,4 @@ def defused(text: str) -> str:
 
 def table(rows: Iterable[Sequence[str]]) -> str:
     """Return rows as a sheet of their own, every text in it defused."""
-    return "".join(",".join(quoted(defused(cell)) for cell in row) + "\r\n" for row in rows)
+    return "".join(",".join(quote_cell(defuse(cell)) for cell in row) + "\r\n" for row in rows)

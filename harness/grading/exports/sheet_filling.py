@@ -1,4 +1,4 @@
-"""Filling in a platform's sheet: each row's student is found by number, never by name."""
+"""Fill in a platform's sheet: find each row's student by number, never by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.grading.records import (
     Graded,
     Marks,
     Student,
-    counting,
+    counting_mark,
     decimal,
 )
 from harness.text import number_of, some
@@ -34,11 +34,11 @@ class Mark(NamedTuple):
     @property
     def marks(self) -> Marks:
         """Return the mark that counts."""
-        return counting(self.graded.marks, self.given)
+        return counting_mark(self.graded.marks, self.given)
 
 
 class SheetForm(NamedTuple):
-    """What of a sheet is to be filled in. Rows count from 0, the header's first."""
+    """The cells of a sheet to fill in. Rows count from 0, which is the header."""
 
     sheet: Sheet
     grade: int  # the column of the marks
@@ -51,7 +51,7 @@ class SheetForm(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """A sheet that was downloaded, filled in."""
+    """A downloaded sheet, filled in."""
 
     data: bytes
     notes: tuple[str, ...]  # sentences for the teacher
@@ -78,7 +78,7 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
             form.comment(row, mark)
     notes = [
         *form.notes,
-        *_note(roster.unmatched(), f"without a row in {sheet.name}"),
+        *_note(roster.list_unmatched(), f"without a row in {sheet.name}"),
         *_note(roster.claimed, f"not filled in, in {sheet.name}: two submissions have their ID"),
         *_note(roster.contradicted, f"not filled in, in {sheet.name}: another ID differs"),
         *_note(withheld, f"not filled in, in {sheet.name}: the mark is withheld"),
@@ -97,7 +97,7 @@ class _Roster:
         self.claimed: list[str] = []  # names of those whose number is another's as well
         self.contradicted: list[str] = []  # of those whose row has another number of theirs
         self._marks = [
-            Mark(s, graded, result.given_to(s))
+            Mark(s, graded, result.get_given_mark(s))
             for graded in result.graded
             for s in graded.submission.students
         ]
@@ -124,7 +124,7 @@ class _Roster:
             return found[0] if found else None
         return None
 
-    def unmatched(self) -> list[str]:
+    def list_unmatched(self) -> list[str]:
         """Return the names of those who were not found."""
         return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
 

@@ -1,4 +1,4 @@
-"""What engines write, cut so that it can be read: they may write megabytes."""
+"""Shorten the output of engines, which may write megabytes, so that it can be read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 4_000  # characters of a reply, and of standard error
 _WARNINGS = 20
 
 
-def shortened(file: FileResult, stderr: int = LONGEST) -> FileResult:
+def shorten(file: FileResult, stderr: int = LONGEST) -> FileResult:
     """Return a result with short replies; ``stderr``: characters of the end that is kept."""
     short = file._replace(
         stderr=file.stderr[-stderr:], warnings=tuple(at_most(file.warnings, _WARNINGS))

@@ -1,10 +1,10 @@
-"""What a student may see of a grading: the one place where that is decided.
+"""Decide which parts of a grading a student may see. Nothing else decides this.
 
-Every page and file for students is made of a :class:`Feedback` and of nothing else, so that what
-is not put into one cannot be shown. Of private tests an assignment shows ``nothing``, the
-``verdict`` of each by a number, its ``command`` too, or ``everything``; what the engine wrote is
-kept back with the rest, for it may have written down what it was asked. The images of public
-tests, what is suspected, and other students are never shown.
+Every page and file for students is made from a :class:`Feedback` and nothing else, so whatever is
+not in one cannot be shown. Of private tests an assignment shows ``nothing``, the ``verdict`` of
+each by a number, its ``command`` too, or ``everything``. Engine output is treated like the rest,
+because it may repeat the commands. The images of public tests, suspicions, and other students are
+never shown.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import NamedTuple
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.at_home import AtHome, at_home
 from harness.grading.attempts.test_results import TestResult, tests
-from harness.grading.exports.shortening import short_outcome, shortened
-from harness.grading.marks.marking import is_meant
+from harness.grading.exports.shortening import short_outcome, shorten
+from harness.grading.marks.marking import is_meant, weight
 from harness.grading.records import (
     PRIVATE,
     PUBLIC,
@@ -41,7 +41,7 @@ NOTHING, VERDICT, COMMAND, EVERYTHING = VISIBLE
 
 
 class PrivateTest(NamedTuple):
-    """As much of a private test as may be seen; tests count from 1 through all case files."""
+    """The visible part of a private test; tests count from 1 through all case files."""
 
     number: int
     verdict: Verdict
@@ -49,7 +49,7 @@ class PrivateTest(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """All that the students of one submission may see of it."""
+    """Everything that the students of one submission may see of it."""
 
     title: str  # of the assignment
     name: str  # of the file that was graded; empty: none was
@@ -103,13 +103,15 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
 
 def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
-    return tuple(_cut(views.of(one.result, one.case, one.path)) for one in shown if one.result)
+    return tuple(
+        _shorten_view(views.of(one.result, one.case, one.path)) for one in shown if one.result
+    )
 
 
-def _cut(seen: FileView) -> FileView:
+def _shorten_view(seen: FileView) -> FileView:
     """Return a view of what can be read and mailed."""
     remarkable = tuple(map(short_outcome, seen.remarkable))
-    return seen._replace(file=shortened(seen.file), remarkable=remarkable)
+    return seen._replace(file=shorten(seen.file), remarkable=remarkable)
 
 
 # --- marks -------------------------------------------------------------------------------------
@@ -122,7 +124,7 @@ def _marks(graded: Graded, assignment: Assignment) -> Marks:
         return Marks((), Fraction(0), "", Fraction(0), marks.of, WITHHELD, withheld=True)
     visible = assignment.cases.private_visible
     private = {
-        p.name: _passed(p, graded, visible) for p in assignment.marks if p.judged_by == PRIVATE
+        p.name: _recount(p, graded, visible) for p in assignment.marks if p.judged_by == PRIVATE
     }
     public = {part.name for part in assignment.marks if part.name not in private}
     parts = (
@@ -132,12 +134,12 @@ def _marks(graded: Graded, assignment: Assignment) -> Marks:
     return marks._replace(parts=tuple(parts))
 
 
-def _passed(part: MarkPart, graded: Graded, visible: str) -> str:
+def _recount(part: MarkPart, graded: Graded, visible: str) -> str:
     """Return the reason of a private part's mark, counted anew from what may be seen."""
     if visible == NOTHING:
         return ""
-    found = [one for one in _private(graded.attempts) if is_meant(part, one)]
-    passed = [one.passed for one in found if one.passed is not None]
+    found = [one for one in _private(graded.attempts) if is_meant(part, one.step)]
+    passed = [one.passed for one in found if one.passed is not None and weight(part, one.names)]
     if not passed:
         return ""
     return f"{sum(passed)} of {number_of(len(passed), 'test')} passed."

@@ -1,4 +1,4 @@
-"""The end of a grading on the terminal: a line for each submission, what needs a look. Pure."""
+"""The summary of a grading on the terminal: a line for each submission, what to look at. Pure."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def _row(name: str, cells: Sequence[str], widths: Sequence[int], late: str, mark
 def _line(graded: Graded, names: Sequence[str], widths: Sequence[int], paint: Paint) -> str:
     marks = graded.marks
     if marks.withheld:
-        name = f"{one_line(shown(graded), _WIDTH):{_WIDTH}}"
+        name = f"{one_line(owner_name(graded), _WIDTH):{_WIDTH}}"
         return f"{name}  {paint('warn', one_line(marks.note, _WORDS))}"
     points = {part.name: decimal(part.points) for part in marks.parts}
     late = f"-{decimal(marks.deduction)}" if marks.deduction else ""
     cells = [points.get(name, "0") for name in names]
-    row = _row(shown(graded), cells, widths, late, decimal(marks.total))
+    row = _row(owner_name(graded), cells, widths, late, decimal(marks.total))
     return f"{row}  {one_line(marks.note, _WORDS)}".rstrip()
 
 
-def shown(graded: Graded) -> str:
+def owner_name(graded: Graded) -> str:
     """Return whose submission it is, as a teacher would say."""
     names = [student.name or student.key for student in graded.submission.students]
     return ", ".join(names) or graded.submission.key
@@ -74,7 +74,7 @@ def _remarks(result: ClassResult, paint: Paint) -> Iterator[str]:
 
 def _concerns(result: ClassResult, paint: Paint) -> Iterator[str]:
     """Yield what concerns several submissions, and which ones."""
-    names = {one.submission.key: one_line(shown(one), _WIDTH) for one in result.graded}
+    names = {one.submission.key: one_line(owner_name(one), _WIDTH) for one in result.graded}
     for one in concerns(result):
         listed = at_most((names[key] for key in one.keys), _LISTED, "{} more")
         about = f": {', '.join(listed)}" if listed else ""
@@ -84,30 +84,30 @@ def _concerns(result: ClassResult, paint: Paint) -> Iterator[str]:
 def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
     """Yield what the teacher should look at: a heading, and a phrase for each."""
     yield (
-        "when it was handed in is not known, so that only the source's word counts",
+        "the time of the submission is not known, so only the source's word counts",
         _timeless(result),
     )
-    yield "worth nothing, since no test is for it", _untested(result)
-    pairs = [(shown(one), attempt) for one in result.graded for attempt in one.attempts]
+    yield "worth nothing, because it has no tests", _find_untested_parts(result)
+    pairs = [(owner_name(one), attempt) for one in result.graded for attempt in one.attempts]
     yield "flaky, judged by its last run", [f"{n} in {a.case}" for n, a in pairs if a.flaky]
     yield "near a limit", [f"{n} in {a.case}: {a.near_limit}" for n, a in pairs if a.near_limit]
     faults = [f"{n} in {a.case}: {a.fault}" for n, a in pairs if a.fault]
-    yield "the harness broke", faults
+    yield "harness errors, which cost no marks", faults
     yield (
-        "passes public tests but not their images",
+        "passes public tests, but fails their variants",
         [
-            f"{shown(one)} (chance {one.suspicion.chance:.2g})"
+            f"{owner_name(one)} (chance {one.suspicion.chance:.2g})"
             for one in result.graded
             if one.suspicion
         ],
     )
 
-    yield "audited and still wrong (no mark changes)", _audited(result)
+    yield "audited and still wrong (marks do not change)", _audit_lines(result)
 
 
-def _audited(result: ClassResult) -> list[str]:
+def _audit_lines(result: ClassResult) -> list[str]:
     """Return who answers wrongly with nearly full marks, and where a case is that shows it."""
-    names = {one.submission.key: shown(one) for one in result.graded}
+    names = {one.submission.key: owner_name(one) for one in result.graded}
     return [
         f"{names[one.submission]}: {FOLDER}/{one.submission}/{one.wrong[0].file}"
         f"{f' and {len(one.wrong) - 1} more' if one.wrong[1:] else ''}"
@@ -116,7 +116,7 @@ def _audited(result: ClassResult) -> list[str]:
     ]
 
 
-def _untested(result: ClassResult) -> list[str]:
+def _find_untested_parts(result: ClassResult) -> list[str]:
     """Return the parts of the marks that should be worth something: none of the tests counts."""
     kinds = {kind for kind, _, _ in result.cases}
     worth = _parts(result)

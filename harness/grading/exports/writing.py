@@ -1,4 +1,4 @@
-"""Writing all exports of a grading, and seeing before it that they can be written."""
+"""Check before a grading that its exports can be written, and write them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.exports import exporters
+from harness.grading.exports.export_material import CaseSummary, Files, Material, Shown
 from harness.grading.exports.exporters import Export
 from harness.grading.exports.feedback import pages
-from harness.grading.exports.material import CaseSummary, Files, Material, Shown
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.sheet_filling import Filled, SheetForm, fill
 from harness.grading.exports.showing import feedback
@@ -20,7 +20,7 @@ from harness.report.views import Views
 
 
 class Downloaded(NamedTuple):
-    """A sheet to be filled in."""
+    """A sheet to fill in."""
 
     path: Path
     columns: tuple[str, ...] = ()  # empty: as the platform calls them
@@ -61,15 +61,15 @@ def write(
     notes = [note for sheet in filled.values() for note in sheet.notes]
     for note in notes:
         say(note)
-    seen = {one.submission.key: tuple(_seen(one, views)) for one in result.graded}
+    seen = {one.submission.key: tuple(_summarize_cases(one, views)) for one in result.graded}
     material = Material(result, shown, tuple(pages(result, shown)), notes, seen)
     made = [file for one in exporters.EXPORTS for file in _files(one, material, filled)]
-    written = tuple(_written(folder / name, data) for name, data in made)
+    written = tuple(_write(folder / name, data) for name, data in made)
     _remove_old(folder, set(written))
     return written
 
 
-def _seen(one: Graded, views: Views) -> Iterator[CaseSummary]:
+def _summarize_cases(one: Graded, views: Views) -> Iterator[CaseSummary]:
     """Yield the result of the case files; of variants only where they speak against somebody."""
     for attempt in one.attempts:
         if attempt.result and (attempt.kind != IMAGE or one.suspicion):
@@ -94,7 +94,7 @@ def _files(one: Export, material: Material, filled: Mapping[str, Filled]) -> Fil
         yield one.files[0], filled[one.download.name].data
 
 
-def left_behind(folder: Path, written: tuple[Path, ...]) -> Iterator[Path]:
+def find_stale(folder: Path, written: tuple[Path, ...]) -> Iterator[Path]:
     """Yield the sheets of an earlier grading that were not filled in anew."""
     for one in exporters.EXPORTS:
         path = folder / one.files[0]
@@ -110,7 +110,7 @@ def _remove_old(folder: Path, written: set[Path]) -> None:
             path.unlink()
 
 
-def _written(path: Path, data: bytes) -> Path:
+def _write(path: Path, data: bytes) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

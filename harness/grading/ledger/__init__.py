@@ -1,1 +1,1 @@
-"""What a grading keeps: one database, and beside it the originals that it names by digest."""
+"""The storage of a grading: one database, and beside it the originals that it names by digest."""

@@ -1,4 +1,4 @@
-"""The chains of a ledger's signed tables: rows are added at the end, and all of them checked."""
+"""The chains of a ledger's signed tables: add rows at the end, and check all rows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SignedRow(NamedTuple):
     digest: Digest
 
 
-def signed_row(row: tuple[Any, ...]) -> SignedRow:
+def parse_signed_row(row: tuple[Any, ...]) -> SignedRow:
     """Return a row as it is read, its link and its digests last; of a damaged file any type."""
     *values, link, digest = row
     number = link if isinstance(link, int) else 0
@@ -83,7 +83,7 @@ def signed_row(row: tuple[Any, ...]) -> SignedRow:
 
 
 class Chains:
-    """The signed tables of an open ledger. What is written is part of the caller's transaction."""
+    """The signed tables of an open ledger. Writing is part of the caller's transaction."""
 
     def __init__(self, db: Connection, own: Seal, name: str) -> None:
         """``name``: of the ledger, in messages."""
@@ -111,7 +111,7 @@ class Chains:
 
     def tampering(self) -> list[str]:
         """Return a sentence for each row that does not hold, and for each that is missing."""
-        found = [text for table in SIGNED for text in self._broken_rows(table)]
+        found = [text for table in SIGNED for text in self._find_broken_rows(table)]
         for name, sha256, content in self._db.execute(_CONTENTS):
             if content is None:
                 found.append(f"the content of case file {name} is missing")
@@ -119,7 +119,7 @@ class Chains:
                 found.append(f"the content of case file {name} was changed")
         return found
 
-    def _broken_rows(self, table: str) -> Iterator[str]:
+    def _find_broken_rows(self, table: str) -> Iterator[str]:
         end = self.head(table)
         rows = self.rows(table)
         for link in sorted(set(range(1, end.length + 1)) - {one.link for one in rows}):
@@ -130,9 +130,9 @@ class Chains:
             wrong = self.wrong_with(table, one)
             expected = self._seal.of_row(table, one.link, one.values, before)
             if wrong or one.link in seen or one.link > end.length:
-                yield f"{self.told(table, one)} {wrong or 'was added'}"
+                yield f"{self.describe_row(table, one)} {wrong or 'was added'}"
             elif one.link - 1 in seen and one.digest.chained != expected.chained:
-                yield f"{self.told(table, one)} does not follow the one before it"
+                yield f"{self.describe_row(table, one)} does not follow the one before it"
             seen.add(one.link)
             before = one.digest.chained
         if rows and rows[-1].link == end.length and before != end.digest:
@@ -141,7 +141,9 @@ class Chains:
     def rows(self, table: str) -> list[SignedRow]:
         """Return the rows of a table in the order in which they were written."""
         link = METADATA.tables[table].c[LINK]
-        return [signed_row(tuple(row)) for row in self._db.execute(_select(table).order_by(link))]
+        return [
+            parse_signed_row(tuple(row)) for row in self._db.execute(_select(table).order_by(link))
+        ]
 
     def wrong_with(self, table: str, row: SignedRow) -> str:
         """Return what of a row its digests do not hold for; empty: they hold."""
@@ -158,11 +160,11 @@ class Chains:
             return "was moved, added or wholly changed"
         return f"was changed after it was written: {', '.join(changed) or 'its digest'}"
 
-    def told(self, table: str, row: SignedRow) -> str:
+    def describe_row(self, table: str, row: SignedRow) -> str:
         """Return a row in words, with the submission and the case file that it is about."""
         values = dict(zip(SIGNED[table], row.values, strict=True))
         if table == "result":
-            query = planned_as(values["basis"])
+            query = select_planned(values["basis"])
             with contextlib.suppress(DBAPIError):
                 plan = self._db.execute(query).fetchone()
                 values |= dict(zip(PLANNED, plan or (), strict=False))
@@ -187,7 +189,7 @@ class Chains:
     def extend(self, table: str, rows: Iterable[Sequence[object]]) -> None:
         """Insert rows at the end of their table's chain, one after the other."""
         end = self.hold(table)
-        names = stored(table)
+        names = get_own_signed_columns(table)
         written = []
         for row in rows:
             end, digest = self._next(table, row, end)
@@ -207,7 +209,7 @@ class Chains:
 
         Raises as :meth:`head`.
         """
-        return self._checked(table, self._db.execute(_END_HELD, {"of": table}).fetchone())
+        return self._verify_head(table, self._db.execute(_END_HELD, {"of": table}).fetchone())
 
     def head(self, table: str) -> Head:
         """Return the end of a table's chain.
@@ -215,9 +217,9 @@ class Chains:
         Raises:
             LedgerError: others have written it.
         """
-        return self._checked(table, self._db.execute(_END, {"of": table}).fetchone())
+        return self._verify_head(table, self._db.execute(_END, {"of": table}).fetchone())
 
-    def _checked(self, table: str, row: Sequence[Any] | None) -> Head:
+    def _verify_head(self, table: str, row: Sequence[Any] | None) -> Head:
         if row is None or row[3] != self._seal.of_head(table, Head(*row[:3])):
             raise LedgerError(
                 f"{self._name} was edited or is damaged: how many rows the table {table} has was"
@@ -237,7 +239,7 @@ class Chains:
         return {"name": table, **end._asdict(), "seal": self._seal.of_head(table, end)}
 
 
-def stored(table: str) -> tuple[str, ...]:
+def get_own_signed_columns(table: str) -> tuple[str, ...]:
     """Return the signed columns that a table has itself."""
     return tuple(name for name in SIGNED[table] if table != "wanted" or name not in PLANNED)
 
@@ -257,6 +259,6 @@ def _select(table: str) -> Select[Any]:
     return query.join_from(WANTED, ATTEMPT, WANTED.c.basis == ATTEMPT.c.basis, isouter=True)
 
 
-def planned_as(basis: object) -> Select[Any]:
+def select_planned(basis: object) -> Select[Any]:
     """Return the query of what an attempt was planned to be."""
     return select(*(ATTEMPT.c[name] for name in PLANNED)).where(ATTEMPT.c.basis == basis)

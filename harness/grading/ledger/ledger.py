@@ -1,16 +1,16 @@
-"""The ledger: a database that is the truth of a grading. SQL is in this room and in no other.
+"""The ledger: the database that has the final word on a grading. Only this package has its SQL.
 
-Whatever a result depends on (the submission's bytes, the case file, the engine's command, the
-limits, the version of the harness) has one digest, the attempt's *basis*. An attempt is planned,
-leased, and finished once; what has changed has another basis, and the old attempt stays. Marks are
-only ever added: the last one that was accepted is in force.
+Everything that a result depends on (the submission's bytes, the case file, the engine's command,
+the limits, the version of the harness) has one digest, the attempt's *basis*. An attempt is
+planned, leased, and finished once. If something changes, the basis changes, and the old attempt
+stays. Marks are only added: the last one that was accepted is in force.
 
-It is a file (:mod:`~harness.grading.ledger.sqlite_file`), or lies on a server
+It is a file (:mod:`~harness.grading.ledger.sqlite_file`), or on a server
 (:mod:`~harness.grading.ledger.ledger_server`), where several processes and machines may lease
-attempts at once. What is written in one transaction locks first attempts, then the ends of chains.
+attempts at once. A transaction that writes locks attempts first, then the ends of chains.
 
-All that marks are made of is signed (:mod:`~harness.grading.ledger.chains`): :meth:`Ledger.check`
-tells which rows others changed, added or removed. A result and its digest are one transaction.
+All rows behind marks are signed (:mod:`~harness.grading.ledger.chains`): :meth:`Ledger.check`
+reports rows that others changed, added or removed. A result and its digest are one transaction.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TOGETHER = 500  # attempts that are asked for in one statement
 
 
 class Run(NamedTuple):
-    """One call of the command."""
+    """A grading run."""
 
     started: str
     version: str
@@ -59,7 +59,7 @@ class CaseRow(NamedTuple):
 
 
 class PlannedAttempt(NamedTuple):
-    """An attempt that is wanted."""
+    """An attempt of a plan."""
 
     basis: str
     key: str
@@ -70,7 +70,7 @@ class PlannedAttempt(NamedTuple):
 
 
 class AttemptState(NamedTuple):
-    """How far an attempt is."""
+    """The state of an attempt."""
 
     state: str  # waiting, leased, done or fault
     faults: int
@@ -78,7 +78,7 @@ class AttemptState(NamedTuple):
 
 
 class ResultRow(NamedTuple):
-    """A result as it is written."""
+    """A result as the ledger stores it."""
 
     result: str
     started: str
@@ -91,7 +91,7 @@ class ResultRow(NamedTuple):
 
 
 class MarkRow(NamedTuple):
-    """A mark as it is written."""
+    """A mark as the ledger stores it."""
 
     key: str
     marks: str
@@ -102,7 +102,7 @@ class MarkRow(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """Attempts that were taken, and the token to finish them with."""
+    """Leased attempts, and the token to finish them with."""
 
     token: str
     bases: tuple[str, ...]
@@ -125,7 +125,7 @@ class Ledger:
         self._place = LedgerFile(where) if isinstance(where, Path) else where
         self.name = self._place.name  # in messages
         was_emptied = _is_emptied(self._place)
-        self.database = opening.opened(self._place)
+        self.database = opening.open_database(self._place)
         self.db = self.database.connection
         self._renewed: dict[str, float] = {}  # when a lease was, on the monotonic clock
         try:
@@ -284,7 +284,7 @@ class Ledger:
             self.database.insert_new(ATTEMPT, [one._asdict() for one in sorted(planned)])
             self.chains.extend("wanted", [(run, *one) for one in planned])
 
-    def wanted(self, run: int) -> list[PlannedAttempt]:
+    def list_planned(self, run: int) -> list[PlannedAttempt]:
         """Return what :meth:`plan` was given, in the order of names."""
         return [PlannedAttempt(*row) for row in self.db.execute(sql.WANTED_OF, {"run": run})]
 
@@ -326,7 +326,7 @@ class Ledger:
 
     def _free(self, bases: Sequence[str]) -> list[str]:
         rows = self.db.execute(sql.NOT_DONE, {"bases": bases}).fetchall()
-        holding = self.database.held()
+        holding = self.database.list_held_tokens()
         free = {
             row.basis
             for row in rows
@@ -345,7 +345,7 @@ class Ledger:
         return Lease(token, tuple(bases))
 
     def _refuse_company(self) -> None:
-        holding = self.database.held()
+        holding = self.database.list_held_tokens()
         for row in self.db.execute(sql.LEASES).fetchall():
             if owners.is_held(row, holding):
                 machine, process = row.owner.split()[:2]
@@ -364,7 +364,7 @@ class Ledger:
 
         Without a connection nothing can be said, and need not be: the lease ended with it.
         """
-        if self.database.is_lost:
+        if not self.database.reconnect():
             return
         with self.changing():
             self.db.execute(sql.RELEASE, {"by": token})
@@ -382,12 +382,14 @@ class Ledger:
     def finish(self, basis: str, token: str, row: ResultRow, number: int, last: bool) -> bool:
         """Write a result, once; False, and nothing is written, without the lease.
 
-        ``number``: of the run of it, from 1. ``last``: the attempt is done with that.
+        ``number``: of the run of it, from 1, of those that count. ``last``: the attempt is done
+        with that.
         """
         with self.changing():
-            if self.db.execute(sql.MINE, {"of": basis, "by": token}).fetchone() is None:
+            withdrawn = self.db.execute(sql.MINE, {"of": basis, "by": token}).scalar()
+            if withdrawn is None:
                 return False
-            self.chains.append("result", (basis, number, token, *row, int(last)))
+            self.chains.append("result", (basis, withdrawn + number, token, *row, int(last)))
             if last:
                 self.db.execute(sql.DONE, {"of": basis})
             if self._renewed.get(token, 0.0) < time.monotonic() - _RENEWED:
@@ -405,15 +407,52 @@ class Ledger:
         with self.changing():
             self.db.execute(sql.BROKE, values)
 
+    def withdraw(self, bases: Iterable[str], why: str) -> list[str]:
+        """Let the results of attempts count no more, nor the builds that they were run with.
+
+        Nothing is removed: a row is added that says so, and those before it are history. The
+        attempts wait to be run again. They are returned; those that somebody has leased stay as
+        they are.
+        """
+        found: list[str] = []
+        for some in _parts(bases):
+            with self.changing():
+                idle = self.db.execute(sql.IDLE, {"bases": some}).fetchall()
+                names = [basis for basis, _ in idle]
+                self._withdraw_results(names, why)
+                self.chains.hold("build")
+                for build in sorted({build for _, build in idle}):
+                    self._add_build(build, sql.WITHDRAWN, 0.0)
+                self.db.execute(sql.WAIT_AGAIN, {"bases": names})
+            found += names
+        return found
+
+    def _withdraw_results(self, bases: Sequence[str], why: str) -> None:
+        numbers = self.db.execute(sql.LAST_NUMBERS, {"bases": bases}).fetchall()
+        row = ResultRow(sql.WITHDRAWN, _now(), 0, 0.0, 0.0, 0, 0.0, canonical_json.dumps(why))
+        rows = [(basis, number + 1, "", *row, 0) for basis, number in numbers]
+        self.chains.extend("result", sorted(rows))
+
     def runs(self, basis: str) -> int:
-        """Return how often an attempt was run."""
+        """Return how often an attempt was run, of the runs that count."""
         return int(self.db.execute(sql.RUNS, {"of": basis}).scalar_one())
 
-    def results(self, basis: str) -> list[tuple[str, str]]:
-        """Return (result, figures) of each run of an attempt, in order."""
-        return [(row[0], row[1]) for row in self.db.execute(sql.RESULTS, {"of": basis})]
+    def results(self, basis: str, at: str = "") -> list[tuple[str, str]]:
+        """Return (result, figures) of each run of an attempt that counts, in order.
 
-    def planned(self, basis: str) -> PlannedAttempt:
+        ``at``: those that counted at this time, ISO 8601; empty: those that do now.
+        """
+        found: list[tuple[str, str]] = []
+        for result, figures, started in self.db.execute(sql.RESULTS, {"of": basis}):
+            if result != sql.WITHDRAWN:
+                found.append((result, figures))
+            elif at and started >= at:
+                return found
+            else:
+                found = []
+        return found
+
+    def get_planned(self, basis: str) -> PlannedAttempt:
         """Return what :meth:`plan` was given."""
         return PlannedAttempt(*self.db.execute(sql.PLANNED, {"of": basis}).one())
 
@@ -424,12 +463,23 @@ class Ledger:
         with self.changing():
             self.chains.hold("build")
             if self.build(basis) is None:
-                self.chains.append("build", (basis, result, seconds))
+                self._add_build(basis, result, seconds)
+
+    def _add_build(self, basis: str, result: str, seconds: float) -> None:
+        """Write a build, or that there is none any more; a part of a transaction."""
+        before = self._builds(basis)
+        if before or result != sql.WITHDRAWN:
+            name = f"{basis} {len(before) + 1}" if before else basis
+            self.chains.append("build", (name, result, seconds))
 
     def build(self, basis: str) -> str | None:
-        """Return the result of the build steps, if they were made."""
-        found: str | None = self.db.execute(sql.BUILD_OF, {"of": basis}).scalar()
-        return found
+        """Return the result of the build steps, if they were made and count."""
+        found = self._builds(basis)
+        return found[-1] if found and found[-1] != sql.WITHDRAWN else None
+
+    def _builds(self, basis: str) -> list[str]:
+        rows = self.db.execute(sql.BUILDS_OF, {"of": basis, "last": f"{basis} 9999"})
+        return [row.result for row in rows]
 
     # --- marks ---
 
@@ -449,11 +499,11 @@ class Ledger:
 
     def history(self, key: str) -> list[MarkRow]:
         """Return all marks of a submission that were ever in force, the last one last."""
-        return [_given(row) for row in self.db.execute(sql.HISTORY, {"key": key})]
+        return [_mark_row(row) for row in self.db.execute(sql.HISTORY, {"key": key})]
 
     def in_force(self) -> dict[str, MarkRow]:
         """Return the mark of each submission."""
-        return {row.key: _given(row) for row in self.db.execute(sql.IN_FORCE)}
+        return {row.key: _mark_row(row) for row in self.db.execute(sql.IN_FORCE)}
 
     # --- helpers ---
 
@@ -499,7 +549,7 @@ def _parts(bases: Iterable[str]) -> Iterator[list[str]]:
         yield found[start : start + _TOGETHER]
 
 
-def _given(row: Sequence[Any]) -> MarkRow:
+def _mark_row(row: Sequence[Any]) -> MarkRow:
     key, marks, submission, bases, run, given = row
     return MarkRow(key, marks, submission, tuple(bases.split()), run, given)
 

@@ -1,4 +1,4 @@
-"""An open database: what a ledger needs of it, whatever it is.
+"""The interface of a ledger to its database, a file or a server.
 
 A statement by itself is a transaction of its own; :meth:`LedgerDatabase.changing` and
 :meth:`LedgerDatabase.reading` make one of several.
@@ -40,10 +40,9 @@ class LedgerDatabase(ABC):
             self.connection.close()
             self.connection.engine.dispose()
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether the connection ended by itself."""
-        return self.connection.invalidated or self.connection.closed
+    def reconnect(self) -> bool:
+        """Return whether there is a connection, or can be again with all that it held."""
+        return not (self.connection.invalidated or self.connection.closed)
 
     # --- transactions ---
 
@@ -84,7 +83,7 @@ class LedgerDatabase(ABC):
         """
 
     @abstractmethod
-    def noted_version(self) -> int:
+    def get_stored_version(self) -> int:
         """Return the version that a ledger says it has; it may be damaged."""
 
     @abstractmethod
@@ -119,7 +118,7 @@ class LedgerDatabase(ABC):
         """Whether this process holds leases with this token: not if its ledger is closed."""
 
     @abstractmethod
-    def held(self) -> set[str] | None:
+    def list_held_tokens(self) -> set[str] | None:
         """Return the tokens that any connection holds; None: here that is not known."""
 
     @abstractmethod

@@ -1,13 +1,14 @@
 """A ledger that is a database on a PostgreSQL server: many processes and machines use it at once.
 
-Who has leased attempts holds a lock of the server's as well, which ends with the connection. So
-the leases of a process that died, or that cannot reach the server any more, are free at once.
+A process with leases also holds a lock of the server, which ends with the connection. So the
+leases of a process that died, or that can no longer reach the server, are free at once.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,22 +22,26 @@ from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABL
 if TYPE_CHECKING:
     import psycopg
 
-# What libpq does if the address says nothing else. Seconds; milliseconds.
-_PATIENCE = {
-    "connect_timeout": "10",
+# A connection is lost after so long a silence of the other end. Seconds; milliseconds.
+_SILENCE = {
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
-    "application_name": "gtp-harness",
 }
+# What libpq does if the address says nothing else.
+_PATIENCE = {"connect_timeout": "10", **_SILENCE, "application_name": "gtp-harness"}
 _SETTINGS = (
+    # The server, too: by itself it would keep the locks of a machine that is gone for two hours.
+    *(f"SET tcp_{name.removeprefix('tcp_')} = {value}" for name, value in _SILENCE.items()),
     "SET synchronous_commit = on",  # what was said to be written is so after a power cut
     "SET lock_timeout = '30s'",
     "SET standard_conforming_strings = on",
 )
+# What it logs of an error is raised as well, and told in a sentence: nobody reads it twice.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 _SPACE = 0x47545047  # of the locks, that others' are not meant
-_GOES_ON = "What was written is there: the same command goes on"
+_GOES_ON = "Results are kept; the same command continues"
 # By SQLSTATE or its first two letters (PostgreSQL's manual, appendix A).
 _DAMAGED = ("42P01", "42703", "XX")  # no such table, no such column, internal
 _ADVICE = {
@@ -91,9 +96,9 @@ class ServerDatabase(LedgerDatabase):
                 f"{self.name} has tables of others, but is not a ledger of gtp-harness: give it a"
                 " database of its own"
             )
-        return self.of_version(self.noted_version(), (VERSION,))
+        return self.of_version(self.get_stored_version(), (VERSION,))
 
-    def noted_version(self) -> int:
+    def get_stored_version(self) -> int:
         """As in the base."""
         query = f"SELECT version_num FROM {VERSION_TABLE}"
         found = self.connection.exec_driver_sql(query).scalar() or ""
@@ -129,7 +134,7 @@ class ServerDatabase(LedgerDatabase):
         """As in the base; :meth:`held` has said so."""
         return True
 
-    def held(self) -> set[str] | None:
+    def list_held_tokens(self) -> set[str] | None:
         """As in the base."""
         query = (
             "SELECT classid::bigint, objid::bigint FROM pg_locks WHERE locktype = 'advisory'"
@@ -155,7 +160,7 @@ def opener(address: str, name: str) -> Callable[[], psycopg.Connection[Any]]:
     Calling it raises UsageError if libpq does not take the address.
     """
 
-    def opened() -> psycopg.Connection[Any]:
+    def connect() -> psycopg.Connection[Any]:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
 
@@ -169,7 +174,7 @@ def opener(address: str, name: str) -> Callable[[], psycopg.Connection[Any]]:
             connection.execute(setting)
         return connection
 
-    return opened
+    return connect
 
 
 def _connect(address: str, name: str) -> Connection:

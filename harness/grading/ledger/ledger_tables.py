@@ -45,19 +45,19 @@ def _table(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
     return Table(name, METADATA, *parts, sqlite_strict=True, sqlite_with_rowid=rowid)
 
 
-def _signed(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
+def _make_signed_table(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
     """Return a table with a chain. A row that is not signed has the link 0."""
     link = _column(LINK, Integer(), server_default=text("0"))
     digest = _column(DIGEST, TEXT, server_default=text("''"))
     return _table(name, *parts, link, digest, rowid=rowid)
 
 
-SEED = _signed(  # one row: of whatever is chosen so that nobody can know it before
+SEED = _make_signed_table(  # one row: of whatever is chosen so that nobody can know it before
     "seed",
     _column("value", TEXT),
     rowid=True,
 )
-RUN = _signed(  # one call of the command
+RUN = _make_signed_table(  # one call of the command
     "run",
     _column("id", Integer(), primary_key=True, autoincrement=False),
     _column("started", TEXT),  # ISO 8601, UTC
@@ -72,7 +72,7 @@ CONTENT = _table(  # of case files
     _column("sha256", TEXT, primary_key=True),
     _column("bytes", LargeBinary()),
 )
-CASE_FILE = _signed(  # what a run asked
+CASE_FILE = _make_signed_table(  # what a run asked
     "case_file",
     _column("run", Integer(), ForeignKey("run.id"), primary_key=True),
     _column("position", Integer()),
@@ -81,13 +81,13 @@ CASE_FILE = _signed(  # what a run asked
     _column("sha256", TEXT, ForeignKey("content.sha256")),
     _column("path", TEXT),  # where it lay, and with it the files that its commands name
 )
-SUBMISSION = _signed(  # what a run graded
+SUBMISSION = _make_signed_table(  # what a run graded
     "submission",
     _column("run", Integer(), ForeignKey("run.id"), primary_key=True),
     _column("key", TEXT, primary_key=True),
     _column("record", TEXT),  # JSON
 )
-BUILD = _signed(
+BUILD = _make_signed_table(
     "build",
     _column("basis", TEXT, primary_key=True),
     _column("result", TEXT),  # JSON
@@ -113,12 +113,12 @@ ATTEMPT = _table(  # submission × case file
     # how the harness failed the last time
     _column("fault", TEXT, server_default=text("''")),
 )
-WANTED = _signed(  # the attempts that a run is made of
+WANTED = _make_signed_table(  # the attempts that a run is made of
     "wanted",
     _column("run", Integer(), ForeignKey("run.id"), primary_key=True),
     _column("basis", TEXT, ForeignKey("attempt.basis"), primary_key=True),
 )
-RESULT = _signed(
+RESULT = _make_signed_table(
     "result",
     _column("basis", TEXT, ForeignKey("attempt.basis"), primary_key=True),
     # 1, and 2 for the second run, alone
@@ -134,7 +134,7 @@ RESULT = _signed(
     _column("figures", TEXT),  # JSON: these and the times of the replies
     _column("last", Integer(), server_default=text("1")),  # 0: in doubt, to be run again
 )
-MARK = _signed(
+MARK = _make_signed_table(
     "mark",
     _column("id", Integer(), primary_key=True, autoincrement=False),
     _column("run", Integer(), ForeignKey("run.id")),

@@ -1,4 +1,4 @@
-"""From a place to an open database, and from any version of the tables to those of today."""
+"""Open a ledger's database, and bring tables of any version up to date."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.grading.ledger.places import LedgerFile, Server
 _STEPS = Path(__file__).parent / "migrations"
 
 
-def opened(place: LedgerFile | Server) -> LedgerDatabase:
+def open_database(place: LedgerFile | Server) -> LedgerDatabase:
     """Return the database at a place.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Where the originals are kept: every file submitted under the SHA-256 of its bytes.
+"""The store of originals: every submitted file under the SHA-256 of its bytes.
 
 A mark can be defended only with the bytes it was given for. A folder is packed first, alike each
 time, so that it has one digest too.
@@ -6,6 +6,7 @@ time, so that it has one digest too.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.errors import ArchiveError, UsageError
-from harness.intake.archive import opened
+from harness.intake.archive import open_regular
 from harness.intake.archive_limits import IntakeLimits, Meter
 from harness.intake.archive_streams import PIECE
 from harness.intake.archive_writing import pack_alike
@@ -36,8 +37,7 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for path in folder.glob(f"{_UNFINISHED}*"):
-                if path.stat().st_mtime < time.time() - _FORGOTTEN:
-                    path.unlink(missing_ok=True)
+                _remove_if_forgotten(path)
         except OSError as error:
             raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
 
@@ -52,10 +52,10 @@ class Store:
             ArchiveError: they are more than intake takes.
             UsageError: the file cannot be read, or not be written.
         """
-        with opened(str(source)) as file:
+        with open_regular(str(source)) as file:
             Meter(limits, os.fstat(file.fileno()).st_size)
             sha256 = hashlib.sha256()
-            unfinished = self._unfinished()
+            unfinished = self._open_unfinished()
             try:
                 with unfinished.open("wb") as copy:
                     while piece := file.read(PIECE):
@@ -87,7 +87,7 @@ class Store:
             raise ArchiveError(
                 f"its files have {size:,} bytes; the limit is {limits.compressed:,}"
             )
-        packed = self._unfinished()
+        packed = self._open_unfinished()
         try:
             pack_alike(packed, source, names)
             return self.keep(packed, limits)
@@ -102,10 +102,17 @@ class Store:
         except FileNotFoundError:
             return False
 
-    def _unfinished(self) -> Path:
+    def _open_unfinished(self) -> Path:
         try:
             handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=self._folder)
         except OSError as error:
             raise UsageError(f"cannot write into {self._folder}: {error.strerror}") from None
         os.close(handle)
         return Path(name)
+
+
+def _remove_if_forgotten(unfinished: Path) -> None:
+    """Remove what a killed process left; a file that is gone was finished by another one."""
+    with contextlib.suppress(FileNotFoundError):
+        if unfinished.stat().st_mtime < time.time() - _FORGOTTEN:
+            unfinished.unlink()

@@ -1,4 +1,4 @@
-"""Whose a lease is: a process, as nobody else will ever be; and whether it still lives."""
+"""The owner of a lease: a process with a unique ID; and whether it still lives."""
 
 from __future__ import annotations
 

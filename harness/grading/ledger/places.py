@@ -1,7 +1,7 @@
-"""Where a ledger is, a file or a database on a PostgreSQL server, and where its key lies.
+"""The place of a ledger, a file or a database on a PostgreSQL server, and of its key.
 
-The address of a server may have a password in it: it is told to nobody but the server. So an
-address in which the password's beginning and end cannot be told for sure is refused.
+The address of a server may contain a password, which only the server may see. So an address in
+which the beginning and end of the password are not certain is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _REST = "/?#"  # what ends the part of an address that names user, password and 
 
 
 class LedgerFile:
-    """A file; its key lies beside it, if nothing else is said."""
+    """A file; by default its key is beside it."""
 
     def __init__(self, path: Path, key: Path | None = None) -> None:
         self.path = path
@@ -36,7 +36,7 @@ class LedgerFile:
 
 
 class Server:
-    """A database on a server; its key lies with those of this user, if nothing else is said."""
+    """A database on a server; by default its key is in this user's folder of keys."""
 
     def __init__(self, address: str, key: Path | None = None) -> None:
         """``address``: as libpq reads it.

@@ -1,9 +1,9 @@
-"""A damaged ledger: what is wrong with it, and what of it can be saved into a new one.
+"""Find out what is wrong with a damaged ledger, and save intact rows into a new one.
 
-A damaged file is only read, from a copy: SQLite itself would change it. A table is read from
-both ends as far as that goes, and what lies between is asked for by its names. A row is saved if
-its digests hold; the new ledger signs it anew. An attempt is done if its last result was saved;
-else the next grading runs it.
+A damaged file is only read, from a copy, because SQLite itself would change it. A table is read
+from both ends as far as possible, and the rows in between are looked up by their names. A row is
+saved if its digests are right; the new ledger signs it again. An attempt is done if its last
+result was saved; else the next grading runs it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from harness.grading.ledger.ledger_tables import (
 from harness.grading.ledger.places import LedgerFile, Server
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
+from harness.grading.ledger.statements import WITHDRAWN
 from harness.work import canonical_json
 
 _MAGIC = b"SQLite format 3\0"
@@ -49,7 +50,7 @@ _UNREADABLE = (DBAPIError, UnicodeEncodeError)
 
 
 class Saved(NamedTuple):
-    """What a salvage did with one table."""
+    """The result of a salvage for one table."""
 
     table: str
     saved: int
@@ -57,7 +58,7 @@ class Saved(NamedTuple):
 
 
 class Salvaged(NamedTuple):
-    """What a salvage did."""
+    """The result of a salvage."""
 
     tables: tuple[Saved, ...]
     name: str  # of the new ledger
@@ -83,7 +84,7 @@ class _Damaged:
         self.database = database
         self._db = database.connection
         self._wrong = wrong
-        self.version = database.noted_version()
+        self.version = database.get_stored_version()
         self.is_signed = self.version != UNSIGNED
         own = self._key(place) if self.is_signed and checked else Seal(b"")
         self.checked = checked and self.is_signed
@@ -122,14 +123,14 @@ class _Damaged:
     def _read(self, table: str) -> Iterator[SignedRow]:
         found = METADATA.tables[table]
         signing = [self._column(table, name) for name in (LINK, DIGEST)]
-        stored = [self._column(table, name) for name in chains.stored(table)]
+        stored = [self._column(table, name) for name in chains.get_own_signed_columns(table)]
         query = select(*stored, *signing).select_from(found)
         keys = [found.c[name] for name in KEYS[table]]
         for order in (keys, [key.desc() for key in keys]):
             ended = yield from self._try(table, query.order_by(*order))
             if ended:
                 return
-        for value in self._known(table):
+        for value in self._find_known_names(table):
             yield from self._try(table, query.where(keys[0] == value))
 
     def _column(self, table: str, name: str) -> ColumnElement[Any]:
@@ -150,7 +151,7 @@ class _Damaged:
     def _whole(self, table: str, row: tuple[object, ...]) -> SignedRow:
         if table == "wanted":
             row = (*row[:2], *self._plan(row[1]), *row[2:])
-        found = chains.signed_row(row)
+        found = chains.parse_signed_row(row)
         if table == "result" and not self.is_signed:
             place = SIGNED[table].index("result")
             text = canonical_json.of_version_2(str(found.values[place]))
@@ -161,10 +162,10 @@ class _Damaged:
     def _plan(self, basis: object) -> tuple[object, ...]:
         nothing = (None,) * len(PLANNED)
         with contextlib.suppress(*_UNREADABLE):
-            return tuple(self._db.execute(chains.planned_as(basis)).fetchone() or nothing)
+            return tuple(self._db.execute(chains.select_planned(basis)).fetchone() or nothing)
         return nothing
 
-    def _known(self, table: str) -> set[object]:
+    def _find_known_names(self, table: str) -> set[object]:
         """Return the names by which to ask for rows in the middle of a damaged table."""
         if table not in ("result", "build"):
             return set()
@@ -182,7 +183,7 @@ class _Damaged:
 
 
 @contextlib.contextmanager
-def _opened(place: LedgerFile | Server, *, checked: bool = True) -> Iterator[_Damaged]:
+def _open(place: LedgerFile | Server, *, checked: bool = True) -> Iterator[_Damaged]:
     """Open a ledger as it is; a file in copy.
 
     Raises:
@@ -191,21 +192,24 @@ def _opened(place: LedgerFile | Server, *, checked: bool = True) -> Iterator[_Da
         UsageError: it is not a ledger.
     """
     with (
-        _copied(place) if isinstance(place, LedgerFile) else _connected(place) as (database, wrong)
+        _open_copy(place) if isinstance(place, LedgerFile) else _connect(place) as (
+            database,
+            wrong,
+        )
     ):
         yield _Damaged(database, place, wrong, checked=checked)
 
 
 @contextlib.contextmanager
-def _connected(place: Server) -> Iterator[tuple[LedgerDatabase, list[str]]]:
-    with contextlib.closing(opening.opened(place)) as database, database.naming_errors():
+def _connect(place: Server) -> Iterator[tuple[LedgerDatabase, list[str]]]:
+    with contextlib.closing(opening.open_database(place)) as database, database.naming_errors():
         if not database.version():
             raise UsageError(f"{place.name} is not a ledger: it has no tables")
         yield database, []
 
 
 @contextlib.contextmanager
-def _copied(place: LedgerFile) -> Iterator[tuple[LedgerDatabase, list[str]]]:
+def _open_copy(place: LedgerFile) -> Iterator[tuple[LedgerDatabase, list[str]]]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-") as folder:
         copy = Path(folder, "ledger")
         wrong = _copy(place.path, copy)
@@ -258,7 +262,7 @@ def check(where: Path | str, key: Path | None = None) -> tuple[list[str], list[s
         UsageError: it is not a ledger.
     """
     place = places.of(where, key)
-    with _opened(place) as found:
+    with _open(place) as found:
         wrong = [f"the file is damaged: {text}" for text in found.errors()]
         facts = [f"{place.name} is a ledger of version {found.version}"]
         if not found.is_signed:
@@ -299,7 +303,7 @@ def salvage(
     """
     place, new = places.of(where, key), places.of(into)
     _refuse_what_exists(new)
-    with _opened(place, checked=checked) as found, contextlib.closing(Ledger(new)) as ledger:
+    with _open(place, checked=checked) as found, contextlib.closing(Ledger(new)) as ledger:
         with ledger.naming_errors():
             saved = _Salvage(found, ledger).run()
         return Salvaged(tuple(saved), ledger.name, ledger.key)
@@ -311,7 +315,7 @@ def _refuse_what_exists(place: LedgerFile | Server) -> None:
         if existing:
             raise UsageError(f"{existing[0]} exists already: nothing is overwritten")
         return
-    with contextlib.closing(opening.opened(place)) as database, database.naming_errors():
+    with contextlib.closing(opening.open_database(place)) as database, database.naming_errors():
         if database.version():
             raise UsageError(f"{place.name} is a ledger already: nothing is overwritten")
 
@@ -339,7 +343,7 @@ class _Salvage:
         wrong = {row: of.wrong_with(table, row) if self._found.checked else "" for row in rows}
         self._rows[table] = [row for row in rows if not wrong[row] and None not in row.values]
         self._lost[table] = [
-            f"{of.told(table, row)} {text or 'is not whole'}"
+            f"{of.describe_row(table, row)} {text or 'is not whole'}"
             for row, text in wrong.items()
             if text or None in row.values
         ]
@@ -379,7 +383,7 @@ class _Salvage:
         """Give up rows that hold themselves, but what they are about is lost."""
         for row in self._rows[table]:
             if not holds(row):
-                told = self._found.chains.told(table, row)
+                told = self._found.chains.describe_row(table, row)
                 self._lost[table].append(f"{told} is about something that is lost")
         self._rows[table] = [row for row in self._rows[table] if holds(row)]
 
@@ -406,10 +410,12 @@ class _Salvage:
             ),
         )
         self._append("result")
+        text = SIGNED["result"].index("result")
         for row in self._rows["result"]:
-            if row.values[last]:
+            if row.values[last] or row.values[text] == WITHDRAWN:
+                state = "done" if row.values[last] else "waiting"
                 query = update(ATTEMPT).where(ATTEMPT.c.basis == row.values[0])
-                self._db.execute(query.values(state="done"))
+                self._db.execute(query.values(state=state))
 
     def _append(self, table: str) -> None:
         self._into.chains.extend(table, [row.values for row in self._rows[table]])

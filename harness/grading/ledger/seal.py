@@ -1,18 +1,18 @@
-"""The key of a ledger, and the digests that it makes: who edits a row without it is noticed.
+"""The key of a ledger and its digests, which reveal rows that were edited without the key.
 
 A signed table is a chain: its rows are numbered in the order in which they were written (their
 *link*), and each carries digests under the key, keyed BLAKE2b (RFC 7693):
 
 - of its table, its link and its values: it was not changed, moved or made up;
-- of that one and of the row before: all rows are of the same history;
-- of each value, short ones: they tell which one was changed.
+- of that one and of the row before: all rows have the same history;
+- of each value, short ones: they show which value was changed.
 
-The end of the chain, how many rows and the digest of the last, is sealed under the key as well: so
-rows cannot be cut off. (Nothing in the file can tell an older copy of the whole file from it.)
+The end of the chain (the number of rows and the last digest) is sealed with the key as well, so
+rows cannot be cut off. (Nothing in the file reveals that it was replaced by an older copy.)
 
-The key lies in a file of its own, for its owner alone. It is made with the ledger: first under
-another name, and renamed when the ledger says which key is its own. So a ledger whose making was
-interrupted is told from one that has lost its key.
+The key is in a file of its own, which only its owner can read. It is made with the ledger: first
+under another name, and renamed when the ledger names its key. So a ledger that was interrupted
+while it was made can be distinguished from one that has lost its key.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Head(NamedTuple):
 
 
 class Digest(NamedTuple):
-    """What a row carries; written as words with blanks between them."""
+    """The digests of a row; stored as words with blanks between them."""
 
     own: str
     chained: str
@@ -57,7 +57,7 @@ class Digest(NamedTuple):
 
 
 class Seal:
-    """Makes digests under one key."""
+    """Make digests with one key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -69,21 +69,21 @@ class Seal:
 
     def of_row(self, table: str, link: int, values: Sequence[object], before: str) -> Digest:
         """Return the digests of a row; ``before``: ``chained`` of the row before."""
-        place = _joined(table, link)
-        parts = [self._mac(place + _joined(i, value), 16) for i, value in enumerate(values)]
-        own = self._mac(place + _joined(*parts), 16)
-        chained = self._mac(_joined("chain", own, before), 16)
+        place = _join_values(table, link)
+        parts = [self._mac(place + _join_values(i, value), 16) for i, value in enumerate(values)]
+        own = self._mac(place + _join_values(*parts), 16)
+        chained = self._mac(_join_values("chain", own, before), 16)
         return Digest(own, chained, tuple(part[:8] for part in parts))
 
     def of_head(self, table: str, head: Head) -> str:
         """Return the digest of the end of a table's chain."""
-        return self._mac(_joined("head", table, *head), 16)
+        return self._mac(_join_values("head", table, *head), 16)
 
     def _mac(self, data: bytes, size: int) -> str:
         return blake2b(data, digest_size=size, key=self._key).hexdigest()
 
 
-def _joined(*values: object) -> bytes:
+def _join_values(*values: object) -> bytes:
     """Return values as bytes that no other values have. SQLite keeps 1 and 1.0 as one number."""
     texts = (repr(float(one)) if isinstance(one, int | float) else str(one) for one in values)
     return b"".join(
@@ -125,7 +125,7 @@ def prepare(place: Callable[[str], Path]) -> Seal:
     """
     key = secrets.token_bytes(_BYTES)
     path = place(Seal(key).name)
-    pending = _pending(path)
+    pending = _pending_path(path)
     try:
         pending.unlink(missing_ok=True)
         handle = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -140,11 +140,11 @@ def prepare(place: Callable[[str], Path]) -> Seal:
 
 def put_in_place(path: Path, name: str) -> Seal | None:
     """Let a prepared key be the one at ``path`` if its name is ``name``; return its seal."""
-    found = read(_pending(path))
+    found = read(_pending_path(path))
     if found is None or found.name != name:
         return None
     try:
-        _pending(path).rename(path)
+        _pending_path(path).rename(path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -155,5 +155,5 @@ def put_in_place(path: Path, name: str) -> Seal | None:
     return found
 
 
-def _pending(path: Path) -> Path:
+def _pending_path(path: Path) -> Path:
     return path.with_name(path.name + _PENDING)

@@ -1,10 +1,10 @@
 """A ledger that is one SQLite file.
 
-A rollback journal rather than a write-ahead log. Both survive SIGKILL at any moment; but a log is
-a second file that belongs to the truth and is lost when somebody copies the first alone, and it
-needs shared memory, which network file systems, where homes are, do not give. What the log would
-win, writers beside readers, nobody needs: results come a few times in a second. With
-``synchronous = FULL`` what was said to be written is so after a power cut, too.
+It uses a rollback journal, not a write-ahead log. Both survive SIGKILL at any moment. But a log is
+a second file with part of the data, which is lost if somebody copies only the first, and it needs
+shared memory, which network file systems for home folders lack. The advantage of a log, writers
+beside readers, is not needed: results come a few times per second. With ``synchronous = FULL``
+committed data also survive a power cut.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class SqliteFile(LedgerDatabase):
 
     def version(self) -> int:
         """As in the base; what a file is for and its version stand in its first bytes."""
-        found = (self._number("PRAGMA application_id"), self.noted_version())
+        found = (self._number("PRAGMA application_id"), self.get_stored_version())
         if found == (0, 0) and not self._number("SELECT count(*) FROM sqlite_master"):
             return 0
         if found[0] != APPLICATION:
             raise UsageError(f"{self.name} is a database, but not a ledger of gtp-harness")
         return self.of_version(found[1], (UNSIGNED, VERSION))
 
-    def noted_version(self) -> int:
+    def get_stored_version(self) -> int:
         """As in the base."""
         return self._number("PRAGMA user_version")
 
@@ -90,12 +90,18 @@ class SqliteFile(LedgerDatabase):
         """As in the base."""
         return token in _HOLDING
 
+    def reconnect(self) -> bool:
+        """As in the base; a file is opened again if an interrupt within a statement closed it."""
+        if self.connection.invalidated:
+            self.connection.rollback()  # of what ended with it; the next statement opens the file
+        return not self.connection.closed
+
     def close(self) -> None:
         """As in the base; what could not be given back, because the file was locked, is free."""
         _HOLDING.difference_update(self._tokens)
         super().close()
 
-    def held(self) -> set[str] | None:
+    def list_held_tokens(self) -> set[str] | None:
         """As in the base."""
         return None
 
@@ -116,7 +122,7 @@ class SqliteFile(LedgerDatabase):
 
 
 def _connect(path: Path) -> Connection:
-    def opened() -> sqlite3.Connection:
+    def connect() -> sqlite3.Connection:
         db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
         # What is damaged must be read to be named: bytes that are not UTF-8 are text like others.
         db.text_factory = lambda data: str(data, "utf-8", "surrogateescape")
@@ -125,7 +131,7 @@ def _connect(path: Path) -> Connection:
         return db
 
     engine = create_engine(
-        "sqlite://", creator=opened, poolclass=NullPool, isolation_level="AUTOCOMMIT"
+        "sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT"
     )
     return engine.connect()
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, case, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    bindparam,
+    case,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from harness.grading.ledger.ledger_tables import (
     ATTEMPT,
     BUILD,
     CASE_FILE,
     CONTENT,
+    LINK,
     MARK,
     RESULT,
     RUN,
@@ -49,6 +59,19 @@ SUBMISSIONS = (
 
 # --- attempts ---
 
+WITHDRAWN = "withdrawn"  # instead of a result, or of a build: what comes before counts no more
+_OLD = RESULT.alias("old")
+
+
+def _withdrawn(basis: ColumnElement[str]) -> ScalarSelect[int]:
+    """Return how many rows an attempt has up to the last that withdrew its results."""
+    return (
+        select(func.coalesce(func.max(_OLD.c.number), 0))
+        .where(_OLD.c.basis == basis, _OLD.c.result == WITHDRAWN)
+        .scalar_subquery()
+    )
+
+
 _ONE = ATTEMPT.c.basis == bindparam("of")
 _SOME = ATTEMPT.c.basis.in_(bindparam("bases", expanding=True))
 _LEASED = ATTEMPT.c.state == "leased"
@@ -70,7 +93,19 @@ WANTED_OF = (
     .order_by(ATTEMPT.c.basis)
 )
 STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
-MINE = select(ATTEMPT.c.basis).where(_ONE, _BY, _LEASED).with_for_update()
+MINE = (
+    select(_withdrawn(ATTEMPT.c.basis))
+    .select_from(ATTEMPT)
+    .where(_ONE, _BY, _LEASED)
+    .with_for_update(of=ATTEMPT)
+)
+IDLE = (
+    select(ATTEMPT.c.basis, ATTEMPT.c.build)
+    .where(_SOME, ATTEMPT.c.state != "leased")
+    .order_by(ATTEMPT.c.basis)
+    .with_for_update()
+)
+WAIT_AGAIN = update(ATTEMPT).where(_SOME).values(state="waiting", token="", faults=0, fault="")
 LEASES = select(*_LEASES).where(_LEASED).distinct()
 # Of these, anyone who locks one has it; others pass it over instead of waiting.
 NOT_DONE = (
@@ -112,13 +147,32 @@ BROKE = (
 # --- results ---
 
 _OF = RESULT.c.basis == bindparam("of")
-RUNS = select(func.count()).select_from(RESULT).where(_OF)
-RESULTS = select(RESULT.c.result, RESULT.c.figures).where(_OF).order_by(RESULT.c.number)
+RUNS = (
+    select(func.count())
+    .select_from(RESULT)
+    .where(_OF, RESULT.c.number > _withdrawn(bindparam("of")))
+)
+RESULTS = (
+    select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)
+    .where(_OF)
+    .order_by(RESULT.c.number)
+)
+LAST_NUMBERS = (
+    select(RESULT.c.basis, func.max(RESULT.c.number))
+    .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
+    .group_by(RESULT.c.basis)
+)
 ALL_RESULTS = select(RESULT.c.basis, RESULT.c.number, RESULT.c.result)
 REWRITE = (
     update(RESULT).where(_OF, RESULT.c.number == bindparam("run")).values(result=bindparam("text"))
 )
-BUILD_OF = select(BUILD.c.result).where(BUILD.c.basis == bindparam("of"))
+# A build that is made again has the name of the first with a number behind it. The bounds are such
+# that they hold in every collation of a server, those that pass over blanks too.
+BUILDS_OF = (
+    select(BUILD.c.result)
+    .where(BUILD.c.basis >= bindparam("of"), BUILD.c.basis <= bindparam("last"))
+    .order_by(BUILD.c[LINK])
+)
 
 # --- marks ---
 

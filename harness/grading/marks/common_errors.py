@@ -1,4 +1,4 @@
-"""What a class got wrong: mistakes of the bank, and equal wrong answers, by how many. Pure.
+"""Common errors of a class: mistakes of the bank, and equal wrong answers, by how many. Pure.
 
 Submissions that answer as one mistake of the bank does are one group. Of all others, those are
 that gave the same wrong answer to the same test; tests with the same group are told together.
@@ -39,13 +39,13 @@ def common_errors(
     graded: Sequence[Graded], tests: Mapping[str, Sequence[TestResult]]
 ) -> tuple[CommonError, ...]:
     """Return what went wrong, the most frequent first; ``tests``: by submission."""
-    failed = {key: _failed(found) for key, found in tests.items()}
+    failed = {key: _find_failed(found) for key, found in tests.items()}
     unexplained = {one.submission.key: failed[one.submission.key] for one in graded if _open(one)}
-    found = [*_explained(graded, failed), *_equal(unexplained)]
+    found = [*_find_explained(graded, failed), *_equal(unexplained)]
     return tuple(sorted(found, key=lambda one: (-len(one.keys), one.diagnosis is None)))
 
 
-def _failed(tests: Iterable[TestResult]) -> _Failed:
+def _find_failed(tests: Iterable[TestResult]) -> _Failed:
     return {each.key: each for each in tests if each.passed is False}
 
 
@@ -54,7 +54,9 @@ def _open(one: Graded) -> bool:
     return not any(found.failures == found.total for found in one.diagnoses)
 
 
-def _explained(graded: Iterable[Graded], failed: Mapping[str, _Failed]) -> Iterator[CommonError]:
+def _find_explained(
+    graded: Iterable[Graded], failed: Mapping[str, _Failed]
+) -> Iterator[CommonError]:
     groups: dict[object, list[tuple[str, Diagnosis]]] = defaultdict(list)
     for one in graded:
         for found in one.diagnoses:

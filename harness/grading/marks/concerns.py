@@ -1,6 +1,6 @@
-"""What concerns a class as a whole: to be looked at before any mark is believed. Pure.
+"""Concerns about a class as a whole, to look at before believing any mark. Pure.
 
-What happens to everybody is likely the course's doing, the assignment's or the machine's.
+A problem of everybody is likely caused by the course, the assignment or the machine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import own
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
-from harness.reading.last_words import normalized
+from harness.reading.last_words import normalize
 from harness.text import plural
 
 SEVERAL = 3  # submissions; of fewer nothing is said
@@ -24,7 +24,7 @@ NO_POINTS, NOBODY_PASSES, DEAD_ALIKE, SAME = "no points", "nobody passes", "dead
 
 
 class Concern(NamedTuple):
-    """One thing that concerns several submissions."""
+    """One problem that several submissions share."""
 
     kind: str  # NO_POINTS, NOBODY_PASSES, DEAD_ALIKE or SAME
     text: str  # a sentence, without the submissions
@@ -85,7 +85,7 @@ def _dead_alike(graded: Sequence[Graded]) -> Iterator[Concern]:
 def _reasons(graded: Graded) -> list[str]:
     """Return why a submission does not build, or its engine died; each reason once."""
     if graded.build is not None and not graded.build.ok:
-        return [normalized(graded.build.message)]
+        return [normalize(graded.build.message)]
     results = [one.result for one in own(graded.attempts) if one.result]
     reasons = (failure.reason for result in results for failure in result.failures)
     return list(dict.fromkeys(filter(None, reasons)))

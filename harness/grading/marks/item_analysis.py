@@ -1,4 +1,4 @@
-"""The tests on trial: what each one's results over a class say of the test itself. Pure.
+"""The tests on trial: what their results over a class show about the tests themselves. Pure.
 
 The point-biserial correlation is Pearson's, of passing a test (0 or 1) with the share passed of
 all *other* tests (corrected item-total correlation), over the submissions on which the test was
@@ -6,8 +6,8 @@ judged. Its 95 % interval is Fisher's: ``tanh(artanh r ± 1.96 / √(n - 3))``. 
 where all or none pass, or where the rest is the same for all; the interval also with fewer than
 four submissions, or a correlation of exactly ±1.
 
-Submissions that answer no test, but break or give errors only, say nothing about single tests
-and are left out.
+Submissions that answer no test, and only fail or give errors, show nothing about single tests and
+are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import NormalDist
 from typing import NamedTuple
 
-from harness.grading.attempts.test_results import TestResult, does_not_run, own, quoted, tests
+from harness.grading.attempts.test_results import TestResult, does_not_run, own, quote, tests
 from harness.grading.records import Graded, Item
 from harness.reading.expectation import in_a_sentence
 
@@ -125,7 +125,7 @@ def _oracle_remarks(
     best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
     strong = [row.tests[one.key] for row, share in zip(met, rest, strict=True) if share >= best]
     wrong = Counter(
-        quoted(each.reply) for each in strong if not each.passed and each.reply is not None
+        quote(each.reply) for each in strong if not each.passed and each.reply is not None
     )
     answer, count = next(iter(wrong.most_common(1)), ("", 0))
     if 2 * count > len(strong):

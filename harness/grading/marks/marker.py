@@ -1,4 +1,4 @@
-"""Marks of what the ledger has, with all that is known of each submission and of the class."""
+"""Compute marks from the ledger, with everything known about each submission and the class."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.assignments.assignment import Assignment
 from harness.grading.attempts.assembly import AttemptReader
 from harness.grading.attempts.attempt_plan import PlannedCase
+from harness.grading.attempts.set_aside import SetAside
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
 from harness.grading.marks import item_analysis, marking, regrading, suspicion
 from harness.grading.marks.regrading import MarkChange
@@ -20,38 +21,46 @@ from oracle import __version__
 
 
 class Marker:
-    """Makes marks of what the ledger has."""
+    """Compute marks from the ledger."""
 
     def __init__(
-        self, assignment: Assignment, ledger: Ledger, cases: Sequence[PlannedCase], started: str
+        self,
+        assignment: Assignment,
+        ledger: Ledger,
+        cases: Sequence[PlannedCase],
+        started: str,
+        book: SetAside | None = None,
     ) -> None:
-        """``cases``: those that are graded with; ``started``: when, as the ledger has it."""
+        """``cases``: those that are graded with; ``started``: when, as the ledger has it.
+
+        ``book``: of machines whose results count for nothing.
+        """
         self._assignment = assignment
         self._ledger = ledger
         self._cases = cases
         self._started = started
         self._kinds = {case.kind for case in cases} - {IMAGE}
         paths = {(case.kind, case.name): case.path for case in cases}
-        self._reader = AttemptReader(ledger, assignment, paths)
+        self._reader = AttemptReader(ledger, assignment, paths, book)
         self._diagnoser = _Diagnoser(assignment.place)
 
-    def graded(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:
+    def mark_submission(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
         attempts = self._reader.attempts(planned)
         marks = marking.marks(self._assignment, submission, attempts, self._kinds)
-        return self._graded(submission, attempts, marks)
+        return self._make_graded(submission, attempts, marks)
 
     def former(self, given: MarkRow) -> Graded:
         """Return what a mark in force was made of, with that mark."""
-        attempts = self._reader.attempts(map(self._ledger.planned, given.bases))
+        attempts = self._reader.attempts(map(self._ledger.get_planned, given.bases), given.given)
         submission = canonical_json.loads(Submission, given.submission)
-        return self._graded(submission, attempts, canonical_json.loads(Marks, given.marks))
+        return self._make_graded(submission, attempts, canonical_json.loads(Marks, given.marks))
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""
         return regrading.changes(list(old), list(new), self._assignment, self._kinds)
 
-    def _graded(
+    def _make_graded(
         self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
     ) -> Graded:
         found = self._diagnoser.of(attempts)
@@ -72,9 +81,9 @@ class Marker:
 
 
 class _Diagnoser:
-    """Diagnoses submissions by their public tests; private ones say nothing to students.
+    """Diagnose submissions by their public tests; private ones must reveal nothing to students.
 
-    Who answers the same has the same diagnosis, and it is found once.
+    Submissions with the same answers get the same diagnosis, which is computed once.
     """
 
     def __init__(self, place: Path) -> None:
@@ -90,10 +99,10 @@ class _Diagnoser:
             return ()
         answers = tuple(map(_answers, files))
         if answers not in self._known:
-            self._known[answers] = diagnoses([*map(self._found, files)], self._memory)
+            self._known[answers] = diagnoses([*map(self._restore_path, files)], self._memory)
         return self._known[answers]
 
-    def _found(self, file: FileResult) -> FileResult:
+    def _restore_path(self, file: FileResult) -> FileResult:
         """Return a result with the path at which its case file lies, and the files it names."""
         return file._replace(case=file.case._replace(path=str(self._place / file.case.path)))
 

@@ -1,19 +1,19 @@
-"""Marks from what was recorded, in exact fractions; they can be had again at any time. Pure.
+"""Compute marks from recorded results, in exact fractions, at any time again. Pure.
 
-What decides, in this order:
+These rules decide, in this order:
 
 1. Nothing usable was submitted, or it came after the late deadline: no points.
 2. The harness failed in a case file, or has not run it: the mark is *withheld*. Its parts are
 given
    as far as they are known; nothing is to be exported.
 3. The submission cannot be built, or its engine never answers: ``does_not_run``, for everything.
-4. Else each part by its rule. Tests that the engine did not reach because it broke are failed.
+4. Else each part by its rule. Tests that were not reached because the engine failed are failed.
 
-A test that could not be judged does not count, neither as passed nor in the number of tests; a
-part of which no test could be judged withholds the mark. Tests marked ``*`` count for nobody; a
-part without tests is worth nothing. Of a flaky test the last run counts, which was alone on the
-machine (for moves that an engine chooses see :mod:`harness.work.fairness`); the reason
-says how many there are.
+A test that could not be judged does not count, neither as passed nor in the number of tests. If no
+test of a part could be judged, the mark is withheld. Tests marked ``*`` do not count; a part
+without tests is worth nothing. For a flaky test the last run counts, which was alone on the
+machine (for moves that an engine chooses see :mod:`harness.work.fairness`); the reason gives the
+number of flaky tests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from harness.assignments.assignment import Assignment, Late, MarkPart
 from harness.assignments.contents import missing_of
 from harness.grading.attempts.test_results import TestResult, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.records import Verdict
+from harness.records import Step, Verdict
 from harness.text import number_of, plural
 
 _NOTHING = Fraction(0)
@@ -54,22 +54,22 @@ def marks(
     late = lateness(rule, submission)
     if submission.refused or late.refused:
         note = sentence(submission.refused or late.reason)
-        return _finished(_flat(assignment, kinds, note), _NO_DEDUCTION, note)
+        return _finish(_flat(assignment, kinds, note), _NO_DEDUCTION, note)
     deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
     unknown = _unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):
-        return _finished(_not_run(assignment, kinds, why), deduction, why)
+        return _finish(_not_run(assignment, kinds, why), deduction, why)
     parts = [_part(assignment, part, submission, counted, kinds) for part in assignment.marks]
-    unknown = unknown or _unjudged(parts)
+    unknown = unknown or _find_unjudged_part(parts)
     note = unknown and f"No mark yet: {unknown}"
-    return _finished([part.mark for part in parts], deduction, note, withheld=bool(unknown))
+    return _finish([part.mark for part in parts], deduction, note, withheld=bool(unknown))
 
 
 # --- late --------------------------------------------------------------------------------------
 
 
 class Lateness(NamedTuple):
-    """How late a submission is."""
+    """The lateness of a submission."""
 
     late: bool
     refused: bool
@@ -87,16 +87,18 @@ def lateness(rule: Late, submission: Submission) -> Lateness:
     else:
         late, reason = time > rule.deadline + grace, _after(time, rule.deadline, "the deadline")
     if time is not None and rule.refused_after and time > rule.refused_after + grace:
-        when = _after(time, rule.refused_after, "the last moment at which it is taken")
+        when = _after(time, rule.refused_after, "the time from which it is refused")
         return Lateness(late=True, refused=True, reason=when)
     return Lateness(late, refused=False, reason=reason if late else "")
 
 
 def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
-    return f"it was handed in at {time:%Y-%m-%d %H:%M:%S}, {lasting(time - limit)} after {what}"
+    return (
+        f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {describe_span(time - limit)} after {what}"
+    )
 
 
-def lasting(span: datetime.timedelta) -> str:
+def describe_span(span: datetime.timedelta) -> str:
     """Return a span of time in words, of what is not 0 of it: ``2 days 3 h 5 s``.
 
     Part of a second counts as one, for anyone who is late is not late by nothing.
@@ -119,7 +121,7 @@ def _unknown(assignment: Assignment, attempts: Iterable[Attempt]) -> str:
         return ""
     broken = sum(bool(one.fault) for one in open_)
     waiting = len(open_) - broken
-    said = [f"the harness broke in {number_of(broken, 'case file')}"] if broken else []
+    said = [f"{number_of(broken, 'case file')} with a harness error"] if broken else []
     said += [f"{number_of(waiting, 'case file')} not run"] if waiting else []
     return f"{' and '.join(said)}."
 
@@ -156,7 +158,7 @@ def _of(part: MarkPart, kinds: Collection[str]) -> Fraction:
 
 
 class _Score(NamedTuple):
-    """How much of a part was reached; the whole is what could be judged."""
+    """The points earned in a part, and the total of the tests that could be judged."""
 
     reached: Fraction
     whole: Fraction
@@ -208,49 +210,55 @@ def _files(assignment: Assignment, submission: Submission) -> _Score:
 
 
 def _log_fault(name: str, present: bool) -> str:
-    return f"{name} does not show the test before handing in" if present else f"{name} missing"
+    return f"{name} does not show the test before submitting" if present else f"{name} missing"
 
 
 def _tests(part: MarkPart, attempts: Sequence[Attempt]) -> _Score:
-    found = [(one, _weight(part, one)) for one in tests(attempts) if is_meant(part, one)]
-    judged = [(one, weight) for one, weight in found if one.passed is not None and weight]
-    reached = sum((weight for one, weight in judged if one.passed), _NOTHING)
-    whole = sum((weight for _, weight in judged), _NOTHING)
+    found = [(one, weight(part, one.names)) for one in tests(attempts) if is_meant(part, one.step)]
+    judged = [(one, counts) for one, counts in found if one.passed is not None and counts]
+    reached = sum((counts for one, counts in judged if one.passed), _NOTHING)
+    whole = sum((counts for _, counts in judged), _NOTHING)
     passed = sum(bool(one.passed) for one, _ in judged)
-    unsure = sum(one.unsure for one, weight in found if weight)
+    unsure = sum(one.unsure for one, counts in found if counts)
     reason = f"{passed} of {number_of(len(judged), 'test')} passed"
-    if any(weight != 1 for _, weight in judged):
+    if any(counts != 1 for _, counts in judged):
         reason += f", by weight {decimal(reached)} of {decimal(whole)}"
     if part.rule == "all" and reached < whole:
         reason += "; all must be"
     complete = bool(attempts) and all(map(_is_known, attempts)) and not unsure
+    left_out = sum(one.passed is not None and not counts for one, counts in found)
+    if left_out:
+        reason += f"; {left_out} left out by weight 0"
     reasons = [reason, *_remarks([one for one, _ in found], unsure)]
     return _Score(reached, whole, "; ".join(reasons), complete)
 
 
-def is_meant(part: MarkPart, one: TestResult) -> bool:
+def is_meant(part: MarkPart, test: Step) -> bool:
     """Whether a part hangs on a test of the kind that it is judged by."""
-    return not part.commands or one.step.command.partition(" ")[0] in part.commands
+    return not part.commands or test.command.partition(" ")[0] in part.commands
 
 
-def _weight(part: MarkPart, one: TestResult) -> Fraction:
-    """Return what a test counts: the weight of its number goes before that of its file."""
-    return next((part.weights[name] for name in one.names if name in part.weights), _ONE)
+def weight(part: MarkPart, names: Sequence[str]) -> Fraction:
+    """Return what a test counts: the weight of its number goes before that of its file.
+
+    ``names``: as :func:`harness.grading.attempts.test_results.names` gives them.
+    """
+    return next((part.weights[name] for name in names if name in part.weights), _ONE)
 
 
 def _remarks(found: Sequence[TestResult], unsure: int) -> Iterable[str]:
     lost = sum(one.verdict is Verdict.NOT_RUN and one.passed is False for one in found)
     flaky = sum(one.flaky for one in found)
     if lost:
-        yield f"{lost} not reached, because the engine broke"
+        yield f"{lost} not reached because of an engine failure"
     if unsure:
         does = "does" if unsure == 1 else "do"
-        yield f"{unsure} could not be judged, which is nobody's fault, and {does} not count"
+        yield f"{unsure} could not be judged and {does} not count, which is not your fault"
     if flaky:
-        yield f"{flaky} had another verdict when run again"
+        yield f"{flaky} had another verdict when rerun"
 
 
-def _unjudged(parts: Iterable[_PartScore]) -> str:
+def _find_unjudged_part(parts: Iterable[_PartScore]) -> str:
     """Return of which part nothing is known, although there are tests; empty: of none."""
     for part, score, _ in parts:
         if part.points and not score.whole and not score.complete:
@@ -269,7 +277,7 @@ class _Deduction(NamedTuple):
 _NO_DEDUCTION = _Deduction(_NOTHING, "")
 
 
-def _finished(
+def _finish(
     parts: Sequence[PartMark], rule: _Deduction, note: str, *, withheld: bool = False
 ) -> Marks:
     reached = sum((part.points for part in parts), _NOTHING)

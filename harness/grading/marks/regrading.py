@@ -1,8 +1,8 @@
 """Marks that a regrading would change: old beside new, and why. Pure.
 
-A mark is led from old to new step by step: the rules of today, then the submission of today, then
-the result of one case file after the other. What the mark changes by in a step is that step's
-doing, so that the points of all causes add up to the change.
+A mark changes from old to new step by step: today's rules, then today's submission, then the
+result of one case file after the other. Each step causes the change of the mark in that step, so
+the points of all causes add up to the whole change.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.grading.attempts.test_results import own, quoted
+from harness.grading.attempts.test_results import own, quote
 from harness.grading.marks.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
 from harness.records import CaseFile, FileResult, Outcome, Step
@@ -50,8 +50,8 @@ class MarkChange(NamedTuple):
     causes: tuple[MarkChangeReason, ...]
 
     def __str__(self) -> str:
-        """As a sentence: such as ``3 of 5 becomes 4 of 5. +1: Another file was handed in.``"""
-        told = [f"{_signed(cause.points)}: {cause.sentence}" for cause in self.causes]
+        """As a sentence: such as ``3 of 5 becomes 4 of 5. +1: Another file was submitted.``"""
+        told = [f"{_with_sign(cause.points)}: {cause.sentence}" for cause in self.causes]
         return " ".join([f"{_mark(self.old)} becomes {_mark(self.new)}.", *told])
 
 
@@ -86,7 +86,7 @@ def _mark(mark: Marks) -> str:
     return "no mark" if mark.withheld else str(mark)
 
 
-def _signed(points: Fraction) -> str:
+def _with_sign(points: Fraction) -> str:
     return f"{'+' if points >= 0 else ''}{decimal(points)}"
 
 
@@ -120,22 +120,24 @@ def _way(
 ) -> Iterator[_Step]:
     attempts = {_key(one): one for one in own(old.attempts)}
 
-    def marked(submission: Submission) -> Marks:
+    def compute_marks(submission: Submission) -> Marks:
         return marks(assignment, submission, list(attempts.values()))
 
-    first = marked(old.submission)
+    first = compute_marks(old.submission)
     yield _Step(first, RULES, _rules(old.marks, first))
-    yield _Step(marked(new.submission), SUBMISSION, _submission(old.submission, new.submission))
+    yield _Step(
+        compute_marks(new.submission), SUBMISSION, _submission(old.submission, new.submission)
+    )
     today = {_key(one): one for one in own(new.attempts)}
     other = _program(old.submission) != _program(new.submission)
     for key in sorted(attempts.keys() | today.keys()):
         before, after = attempts.pop(key, None), today.get(key)
         attempts |= {key: after} if after else {}
         if before != after:
-            yield _Step(marked(new.submission), *_attempt(before, after, other=other))
+            yield _Step(compute_marks(new.submission), *_attempt(before, after, other=other))
     last = marks(assignment, new.submission, new.attempts, kinds)
-    yield _Step(last, RULES, "parts of the marks are judged by case files that are not there")
-    yield _Step(new.marks, HARNESS, "it was marked by another version of the harness")
+    yield _Step(last, RULES, "parts of the marks need case files that are missing")
+    yield _Step(new.marks, HARNESS, "it was compute_marks by another version of the harness")
 
 
 def _key(one: Attempt) -> tuple[str, str]:
@@ -153,7 +155,7 @@ def _rules(old: Marks, new: Marks) -> str:
     """Return what of the assignment's rules has changed, as far as the marks show it."""
     before = {part.name: part for part in old.parts}
     after = {part.name: part for part in new.parts}
-    said = [f"{name!r} is no part of the marks any more" for name in before if name not in after]
+    said = [f"{name!r} is no longer a part of the marks" for name in before if name not in after]
     for name, part in after.items():
         if name not in before:
             said.append(f"{name!r} is a new part of the marks")
@@ -163,16 +165,16 @@ def _rules(old: Marks, new: Marks) -> str:
             said.append(f"{name!r} is marked by another rule or other weights")
     if new.deduction_reason != old.deduction_reason:
         said.append(
-            f"being late costs {decimal(new.deduction)} instead of {decimal(old.deduction)}"
+            f"the late penalty is {decimal(new.deduction)} instead of {decimal(old.deduction)}"
         )
     return f"the assignment has changed: {'; '.join(said) or 'its rules'}"
 
 
 def _submission(old: Submission, new: Submission) -> str:
     if old.sha256 != new.sha256:
-        return f"another file was handed in: {new.name or 'nothing'}"
+        return f"another file was submitted: {new.name or 'nothing'}"
     if (old.time, old.late) != (new.time, new.late):
-        return "it was handed in at another time, says the source"
+        return "it was submitted at another time, says the source"
     return "the same file is read otherwise"
 
 
@@ -196,13 +198,13 @@ def _reasons(
         yield CASES, "it is new" if before is None else "it is no longer there"
         return
     for when, attempt in (("before", before), ("now", after)):
-        yield HARNESS, attempt.fault and f"the harness broke {when}: {attempt.fault}"
+        yield HARNESS, attempt.fault and f"harness error {when}: {attempt.fault}"
     old, new = before.result, after.result
     yield CASES, _cases(old.case, new.case) if old and new else ""
     yield SUBMISSION, "another program was run" if other else ""
     yield ENGINE, _build(before, after)
     yield LIMIT, _near(before, after)
-    yield HARNESS, _judged_otherwise(old, new) if old and new else ""
+    yield HARNESS, _explain_verdicts(old, new) if old and new else ""
 
 
 def _build(before: Attempt, after: Attempt) -> str:
@@ -226,12 +228,12 @@ def _outcomes(before: Attempt | None, after: Attempt | None) -> str:
     if not (before and after and before.result and after.result):
         return "it was not run both times"
     pairs = list(_verdicts(before.result, after.result))
-    told = [f"{_name(s)} {quoted(a.reply)}, then {quoted(b.reply)}" for s, a, b in pairs[:_TOLD]]
+    told = [f"{_name(s)} {quote(a.reply)}, then {quote(b.reply)}" for s, a, b in pairs[:_TOLD]]
     rest = more(len(pairs) - _TOLD, " (and {} more)")
     return f"the engine does not always answer the same: {'; '.join(told)}{rest}"
 
 
-def _judged_otherwise(old: FileResult, new: FileResult) -> str:
+def _explain_verdicts(old: FileResult, new: FileResult) -> str:
     pairs = list(_verdicts(old, new))
     same = [step for step, a, b in pairs if a.reply and b.reply and a.reply.text == b.reply.text]
     if not pairs or len(same) < len(pairs):
@@ -258,8 +260,12 @@ def _cases(old: CaseFile, new: CaseFile) -> str:
     """Return how the tests of a case file have changed; empty: not at all."""
     before, after = _questions(old), _questions(new)
     both = [(before[key], after[key]) for key in after if key in before]
-    expected = [b.step for a, b in both if _wanted(a) != _wanted(b)]
-    moved = [b.step for a, b in both if a.before != b.before and _wanted(a) == _wanted(b)]
+    expected = [b.step for a, b in both if _format_expectation(a) != _format_expectation(b)]
+    moved = [
+        b.step
+        for a, b in both
+        if a.before != b.before and _format_expectation(a) == _format_expectation(b)
+    ]
     groups = (
         ("expects another answer", "expect other answers", expected),
         ("has other commands before it", "have other commands before them", moved),
@@ -288,7 +294,7 @@ def _questions(case: CaseFile) -> dict[tuple[int, str, int], _Question]:
     return found
 
 
-def _wanted(question: _Question) -> str:
+def _format_expectation(question: _Question) -> str:
     pattern = question.step.pattern
     return f"{pattern.text}{'*' * pattern.expected_fail}" if pattern else ""
 

@@ -1,19 +1,19 @@
-"""Answers hard-coded: public tests passed, and their images not, beyond chance. Pure.
+"""Hard-coded answers: public tests passed, but their variants failed, beyond chance. Pure.
 
 Nothing here changes a mark; the teacher decides.
 
-The model: were images no harder than the tests they are made of, then, given how many of both an
-engine fails, the failures would fall on tests and images at random. The chance of so many among
-the images is Fisher's exact test, one-sided, for each kind of change by itself. A list of answers
-fails under every change; a program with a fault that shows on one side of the board, for one color
-or on some sizes fails under one. So what is reported is the *largest* chance of all kinds, and
-only when it is below :data:`THRESHOLD`: under the model that is at most two false alarms in a
-class of 200, and far fewer where there are several kinds, of which all must agree. Real faults
-fail tests and images alike, so that none of the engines with mistakes that ship comes below 0.5,
-while lists of answers, even with a good guess at yes or no for what is not in them, stay below
-0.008. The order of set-up is left out of this: a list may well be one of positions.
+The model: if images are as hard as the tests they are made from, then, given how many of both an
+engine fails, the failures fall on tests and images at random. The chance of so many among the
+images is Fisher's exact test, one-sided, for each kind of change by itself. A list of answers
+fails under every change; a program with a bug that shows on one side of the board, for one color
+or on some sizes fails under one. So the *largest* chance of all kinds is reported, and only if it
+is below :data:`THRESHOLD`: under the model that gives at most two false alarms in a class of 200,
+and far fewer if there are several kinds, which must all agree. Real bugs fail tests and images
+alike: none of the mutants that ship comes below 0.5, while lists of answers, even with a good
+guess at yes or no for missing answers, stay below 0.008. The order of setup is not used here: a
+list may well be one of positions.
 
-Where an engine breaks in an image, the test under way is failed, and those after it say nothing.
+If an engine fails in an image, the test under way counts as failed, and later ones show nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import comb
 from typing import NamedTuple
 
-from harness.grading.attempts.images import origin
-from harness.grading.attempts.test_results import TestResult, quoted, tests
+from harness.grading.attempts.test_results import TestResult, quote, tests
+from harness.grading.attempts.variants import origin
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
 from harness.reading.expectation import in_a_sentence
 from harness.records import Verdict
@@ -44,7 +44,7 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
     """Return what speaks for answers hard-coded, where it is beyond chance.
 
     ``attempts``: of one submission, at the public case files and at their images
-    (:func:`harness.grading.attempts.images.image_of`), which have the same names.
+    (:func:`harness.grading.attempts.variants.image_of`), which have the same names.
     """
     found = list(pairs(attempts))
     likely = chance(found)
@@ -53,7 +53,7 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
         return None
     passed = [pair for pair in found if pair.test.passed]
     count = len({pair.test.key for pair in passed})
-    return Suspicion(count, len(passed), len(lost), likely, _told(lost, passed))
+    return Suspicion(count, len(passed), len(lost), likely, _describe(lost, passed))
 
 
 def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
@@ -112,7 +112,7 @@ def fisher(first: int, second: int, size: int) -> float:
 # --- the words ---------------------------------------------------------------------------------
 
 
-def _told(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
+def _describe(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
     return f"{_example(lost[0])} Failed: {_by_kind(lost, passed)}."
 
 
@@ -120,9 +120,9 @@ def _example(pair: VariantPair) -> str:
     step, image = pair.test.step, pair.image.step
     wanted = in_a_sentence(image.pattern)
     return (
-        f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right; in its image"
-        f" ({_WORDS[pair.kind]}: '{image.command}') {wanted} was expected and"
-        f" {quoted(pair.image.reply)} was the answer."
+        f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right. Its variant"
+        f" ({_WORDS[pair.kind]}: '{image.command}') expected {wanted};"
+        f" the reply was {quote(pair.image.reply)}."
     )
 
 

@@ -37,7 +37,7 @@ def tokens(name: str, content: bytes) -> list[str]:
     return [token for token in form.findall(text) if not token.startswith(comments)]
 
 
-def submitted(submission: Submission, store: Store) -> dict[str, bytes]:
+def read_program(submission: Submission, store: Store) -> dict[str, bytes]:
     """Return the files of a program that are graded; none if the original is gone."""
     wanted = {submission.root + name: name for name in submission.kept if is_program(name)}
     try:

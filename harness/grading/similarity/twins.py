@@ -1,9 +1,8 @@
 """Submissions whose programs are the same except for blanks and comments.
 
-The files of a program are cut into tokens; blanks, line ends and comments are none. What most of
-the class has, and what the course gives out, is nobody's own and is left out; so are files that
-are too small to say anything. Two submissions are the same when all files of their own are,
-whatever they are called.
+The files of a program are cut into tokens, without blanks, line ends and comments. Files that most
+of the class has, and those of the course, are ignored; so are files that are too small to compare.
+Two submissions are the same if all their own files are, whatever the files are called.
 """
 
 from __future__ import annotations
@@ -16,7 +15,12 @@ from typing import NamedTuple
 
 from harness.grading.ledger.originals import Store
 from harness.grading.records import Submission, Twins
-from harness.grading.similarity.submitted_programs import is_program, lying_in, submitted, tokens
+from harness.grading.similarity.submitted_programs import (
+    is_program,
+    lying_in,
+    read_program,
+    tokens,
+)
 
 _FEW_TOKENS = 40  # a smaller file is the same by chance
 _STARTER = 5  # submissions that have a file before it can be the course's
@@ -36,9 +40,9 @@ def same(
 ) -> tuple[Twins, ...]:
     """Return the submissions that are the same except for blanks and comments.
 
-    ``overlay``: the course's own folder, whose files are nobody's.
+    ``overlay``: the course folder, whose files are nobody's.
     """
-    found = {one.key: submitted(one, store) for one in submissions if one.sha256}
+    found = {one.key: read_program(one, store) for one in submissions if one.sha256}
     return twins(found, [lying_in(overlay)] if overlay else [])
 
 

@@ -1,1 +1,1 @@
-"""From a download to submissions: where they come from, the file that counts, the log with it."""
+"""Turn a download into submissions: their source, the file that counts, and the log in it."""

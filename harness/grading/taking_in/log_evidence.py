@@ -1,4 +1,4 @@
-"""The log of the test before handing in, as evidence: what it shows, and what is missing.
+"""The log of the test before submitting, as evidence: what it shows, and what is missing.
 
 go-scoring.txt, "Do Your Own Pre-submission Test": use ``script`` to log the session, unpack the
 archive in a new directory, run ``gogui-regress``, ``exit``. So the log should be a transcript of
@@ -81,7 +81,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
     lines = terminal_text.lines(data[:LONGEST])
     transcript, odd = _transcript(name, data, lines)
-    unpacked, missing = _unpacked(name, lines)
+    unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
     failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
     said = (odd, missing, run.said, failures if run.failed else "")
@@ -90,7 +90,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
         transcript=transcript,
         unpacked=unpacked,
         ran=not run.said,
-        receipt=receipt.compared(receipt.found_in(lines), expected),
+        receipt=receipt.compare_receipt(receipt.find_receipt(lines), expected),
         remarks=tuple(filter(None, said)),
     )
 
@@ -101,14 +101,14 @@ def _transcript(name: str, data: bytes, lines: Sequence[str]) -> tuple[bool, str
         return True, ""
     if any(_RUN.search(line) and _PROMPT.match(line) for line in lines):
         return True, f"{name} was copied from a terminal, not kept by script."
-    what = kinds.described(data[: kinds.HEAD])
+    what = kinds.describe_kind(data[: kinds.HEAD])
     return False, f"{name} is {what}, not a terminal's transcript."
 
 
 # --- unpacking ---------------------------------------------------------------------------------
 
 
-def _unpacked(name: str, lines: Sequence[str]) -> tuple[bool, str]:
+def _check_unpacking(name: str, lines: Sequence[str]) -> tuple[bool, str]:
     """Return whether it shows the archive being unpacked, and a sentence if not."""
     said = f"{name} does not show the archive being unpacked (tar -x… or unzip)."
     for index, line in enumerate(lines):

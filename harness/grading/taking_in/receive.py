@@ -1,7 +1,7 @@
-"""From what a student handed in to what is graded: the last thing that can be read.
+"""Choose the file of a student that is graded: the last submission that can be read.
 
-An archive is looked into with the code of ``check``, so the same is said of it before and after
-the deadline.
+Archives are inspected by the code of ``check``, so reports are the same before and after the
+deadline.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from pathlib import Path
 
 from harness.assignments import receipt
 from harness.assignments.assignment import Assignment
-from harness.assignments.contents import changed_copy, faults, foreign, likeness, nothing, remarks
+from harness.assignments.contents import (
+    describe_changed_copy,
+    describe_empty,
+    faults,
+    foreign,
+    likeness,
+    remarks,
+)
 from harness.assignments.submitted import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError
 from harness.escaping import escape_controls, one_line
@@ -33,22 +40,22 @@ def receive(
     The last archive that can be read and has a file of the assignment counts. If there is none,
     the submission is refused, with the reason for the last.
 
-    ``overlay``: the course's own folder, to tell whether a copy of it was changed.
+    ``overlay``: the course folder, to tell whether a copy of it was changed.
 
     Raises:
         UsageError: a file cannot be read at all, or the store not be written.
     """
     own = Submission(entry.key, entry.students)
     if not entry.handed:
-        return own._replace(refused="Nothing was handed in.")
+        return own._replace(refused="Nothing was submitted.")
     refusals: list[str] = []
     for index, handed in reversed(list(enumerate(entry.handed))):
         named = own._replace(name=handed.name, time=handed.time, late=handed.late)
         try:
-            found = _received(named, handed, assignment, store, overlay)
+            found = _receive_one(named, handed, assignment, store, overlay)
         except ArchiveError as error:
             what = "folder" if handed.path.is_dir() else "file"
-            refusals.append(f"The {what} {_shown(handed)} is refused: {error}.")
+            refusals.append(f"The {what} {_format_name(handed)} is refused: {error}.")
             continue
         said = (*refusals, *_earlier(entry.handed[:index], store), *found.remarks)
         return found._replace(remarks=said)
@@ -59,7 +66,7 @@ def receive(
     )  # fmt: skip
 
 
-def _shown(handed: SubmittedFile) -> str:
+def _format_name(handed: SubmittedFile) -> str:
     return one_line(handed.name, 200)
 
 
@@ -69,11 +76,11 @@ def _earlier(handed: Sequence[SubmittedFile], store: Store) -> list[str]:
     for one in files:
         with suppress(ArchiveError):  # too large to be kept, and not used
             store.keep(one.path)
-    names = ", ".join(dict.fromkeys(map(_shown, files)))
-    return [f"Handed in earlier, and not used: {names}."] if names else []
+    names = ", ".join(dict.fromkeys(map(_format_name, files)))
+    return [f"Submitted earlier, and not used: {names}."] if names else []
 
 
-def _received(
+def _receive_one(
     own: Submission,
     handed: SubmittedFile,
     assignment: Assignment,
@@ -90,7 +97,7 @@ def _received(
     path = str(store.path(sha256))
     inside = inspect_archive(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:
-        raise ArchiveError(nothing(inside.found, assignment))
+        raise ArchiveError(describe_empty(inside.found, assignment))
     return own._replace(
         sha256=sha256,
         root=inside.root,
@@ -127,7 +134,7 @@ def _remarks(
     yield from inside.remarks
     yield from remarks(inside.found, name)
     if overlay and (changed := changes(path, inside.found, name, overlay)):
-        yield changed_copy(changed)
+        yield describe_changed_copy(changed)
 
 
 # --- the log -----------------------------------------------------------------------------------
@@ -152,7 +159,7 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
             data = _both_ends(file.content)
         elif kept is not None:
             digests[kept] = receipt.digest(file.content)
-    return log_evidence.of_log(name, data, receipt.made(assignment, digests))
+    return log_evidence.of_log(name, data, receipt.make_receipt(assignment, digests))
 
 
 def _both_ends(pieces: Iterable[bytes]) -> bytes:

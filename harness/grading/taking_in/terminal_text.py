@@ -1,4 +1,4 @@
-r"""What a terminal would have shown of a transcript: its lines, without what made them.
+r"""The lines of a transcript as a terminal would have shown them.
 
 A transcript of ``script`` has every byte that went to the terminal: colors, window titles, each
 correction of a typing error as backspaces and erasures, and where the shell broke a long command
@@ -30,10 +30,10 @@ _TOKENS = re.compile(
 
 def lines(data: bytes) -> list[str]:
     """Return the lines, without blanks at their ends."""
-    return list(_lines(_decoded(data)))
+    return list(_lines(_decode(data)))
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """Return the text; what Windows calls Unicode has a mark at its beginning."""
     is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = data.decode("utf-16" if is_wide else "utf-8", errors="replace")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from harness.report.board_evidence import Evidence
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.draw import Diagram, PositionCourse, describe, star_points
 from oracle.grid import Grid
@@ -60,7 +60,7 @@ DEFINITIONS = Markup(  # put once into a page that has boards
     '<stop offset="1" stop-color="#fff" stop-opacity=".3"/></linearGradient>'
     '<radialGradient id="gs"><stop offset=".6" stop-opacity=".42"/>'
     '<stop offset="1" stop-opacity="0"/></radialGradient>%s</defs></svg>\n'
-) % joined(_MARKER % (name, Markup(drawn)) for name, drawn in _DRAWN.items())
+) % join_markup(_MARKER % (name, Markup(drawn)) for name, drawn in _DRAWN.items())
 
 _OWNERS = {"b": BLACK, "w": WHITE, "n": EMPTY}  # marks that are drawn as squares and crosses
 _SAYINGS = {  # of each kind of evidence: its marker, what it means
@@ -81,7 +81,7 @@ def figure(
     komi: str = "",
     command: str = "",
 ) -> Markup:
-    """Return a board with its legend, and what is needed to step through its set-up.
+    """Return a board with its legend, and what is needed to step through its setup.
 
     ``legend``: what the marks of explanations mean. ``komi``, ``command``: of the test, for a copy
     of it; "": there is none.
@@ -99,9 +99,9 @@ def _figure(
     command: str,
 ) -> Markup:
     shown = Markup("<figure%s>%s%s%s%s</figure>")
-    kept, drawn = _kept(diagram, komi, command), board(diagram, seen)
+    kept, drawn = _script_attributes(diagram, komi, command), board(diagram, seen)
     told = _legend(diagram, seen, dict(legend))
-    return shown % (kept, drawn, _steps(diagram), told, _said(diagram))
+    return shown % (kept, drawn, _steps(diagram), told, _caption(diagram))
 
 
 def is_large(diagram: Diagram) -> bool:
@@ -128,7 +128,7 @@ def board(diagram: Diagram, seen: Evidence) -> Markup:
         _labels(diagram, seen, rim),
         _evidence(grid, seen, rim),
     )
-    return drawn % (rim, *size, _in_words(diagram, seen), *size, *size, joined(parts))
+    return drawn % (rim, *size, _in_words(diagram, seen), *size, *size, join_markup(parts))
 
 
 def _rim(diagram: Diagram) -> int:
@@ -153,7 +153,7 @@ def _lines(grid: Grid, rim: int) -> Markup:
     right, low = rim + 20 * (grid.columns - 1), rim + 20 * (grid.rows - 1)
     across = "".join(f"M{rim} {rim + 20 * row}H{right}" for row in range(grid.rows))
     down = "".join(f"M{rim + 20 * column} {rim}V{low}" for column in range(grid.columns))
-    stars = joined(
+    stars = join_markup(
         Markup('<circle class="st" cx="%s" cy="%s" r="2"/>') % _place(grid, point, rim)
         for point in star_points(grid)
     )
@@ -169,11 +169,11 @@ def _coordinates(diagram: Diagram, rim: int, size: tuple[int, int]) -> Markup:
     grid, (width, height) = diagram.position.grid, size
     near = (rim - 9.4) / 2 + 0.3
     xs = " ".join(str(rim + 20 * column) for column in range(grid.columns))
-    letters = joined(
+    letters = join_markup(
         Markup('<text x="%s" y="%s">%s</text>') % (xs, f"{y:.1f}", diagram.letters[: grid.columns])
         for y in (near, height - near)
     )
-    numbers = joined(
+    numbers = join_markup(
         Markup('<text x="%s" y="%s">%s</text>')
         % (f"{x:.1f}", rim + 20 * (grid.rows - 1 - row), row + 1)
         for row in range(grid.rows)
@@ -193,7 +193,7 @@ def _stones(position: Position, rim: int) -> Markup:
     grid = position.grid
     black, white = (grid.points(position.stones(color)) for color in (BLACK, WHITE))
     kinds = (("sS", "S", [*black, *white]), ("sB", "B", black), ("sW", "W", white))
-    return joined(
+    return join_markup(
         _MARKED % (kind, _path(grid, points, rim), marker, marker, marker)
         for kind, marker, points in kinds
     )
@@ -231,7 +231,7 @@ def _owners(diagram: Diagram, rim: int) -> Markup:
         for x, y in (_place(grid, point, rim) for point in owned[EMPTY])
     )
     drawn.append(Markup('<path class="qn" d="%s"/>') % crosses if crosses else NOTHING)
-    return Markup('<g class="end">%s</g>') % joined(drawn)
+    return Markup('<g class="end">%s</g>') % join_markup(drawn)
 
 
 def _squares(kind: str, grid: Grid, points: Iterable[Point], rim: int, side: int) -> Markup:
@@ -245,7 +245,7 @@ def _squares(kind: str, grid: Grid, points: Iterable[Point], rim: int, side: int
 def _labels(diagram: Diagram, seen: Evidence, rim: int) -> Markup:
     """Return the marks that are letters and signs; evidence on the same point goes before."""
     taken = {*seen.right, *seen.missing, *seen.wrong}
-    drawn = joined(
+    drawn = join_markup(
         _label(diagram, point, mark, rim)
         for point, mark in diagram.marks.items()
         if mark not in _OWNERS and point not in taken
@@ -264,7 +264,7 @@ def _label(diagram: Diagram, point: Point, mark: str, rim: int) -> Markup:
 
 
 def _evidence(grid: Grid, seen: Evidence, rim: int) -> Markup:
-    drawn = joined(
+    drawn = join_markup(
         _MARKED % ("ev-p", _path(grid, points, rim), marker, marker, marker)
         for points, (marker, _) in zip(seen, _SAYINGS.values(), strict=True)
         if points
@@ -286,7 +286,9 @@ def _in_words(diagram: Diagram, seen: Evidence) -> str:
 
 
 def _legend(diagram: Diagram, seen: Evidence, legend: Mapping[str, str]) -> Markup:
-    listed = joined((_of_marks(set(diagram.marks.values()), legend), _of_evidence(diagram, seen)))
+    listed = join_markup(
+        (_of_marks(set(diagram.marks.values()), legend), _of_evidence(diagram, seen))
+    )
     return Markup('<ul class="leg">%s</ul>') % listed if listed else NOTHING
 
 
@@ -317,7 +319,7 @@ _OWNED = Markup('<li class="o">%s%s</li>')  # on paper it is said once for all b
 
 
 def _of_marks(found: Collection[str], legend: Mapping[str, str]) -> Markup:
-    return joined(
+    return join_markup(
         (_OWNED if mark in _OWNERS else _ENTRY)
         % (_KEY % (_ON_WOOD % (_KEYS.get(mark) or _LETTER % mark)), words)
         for mark, words in legend.items()
@@ -326,7 +328,7 @@ def _of_marks(found: Collection[str], legend: Mapping[str, str]) -> Markup:
 
 
 def _of_evidence(diagram: Diagram, seen: Evidence) -> Markup:
-    return joined(
+    return join_markup(
         _ENTRY
         % (
             _KEY % (_MARKED % ("ev-p", "M9 9L9 9", marker, marker, marker)),
@@ -344,7 +346,7 @@ def _some(diagram: Diagram, points: tuple[Point, ...]) -> str:
     return ", ".join(vertex(point, diagram.letters) for point in points) + ": "
 
 
-def _said(diagram: Diagram) -> Markup:
+def _caption(diagram: Diagram) -> Markup:
     """Return the last move, what was refused, and the prisoners."""
     course, told = diagram.course, [diagram.caption]
     if course and any(course.prisoners):
@@ -357,7 +359,7 @@ def _said(diagram: Diagram) -> Markup:
 # --- stepping ----------------------------------------------------------------------------------
 
 _STEPS = Markup(
-    '<div class="step js-only" role="group" aria-label="Set-up, move by move">'
+    '<div class="step js-only" role="group" aria-label="Setup, move by move">'
     '<button type="button" class="btn" data-step="-999" aria-label="To the start">&laquo;</button>'
     '<button type="button" class="btn" data-step="-1" aria-label="One move back">&lsaquo;</button>'
     '<input type="range" min="0" max="%s" value="%s" aria-label="Move">'
@@ -377,7 +379,7 @@ def _steps(diagram: Diagram) -> Markup:
 
 
 @lru_cache(512)
-def _kept(diagram: Diagram, komi: str, command: str) -> Markup:
+def _script_attributes(diagram: Diagram, komi: str, command: str) -> Markup:
     """Return what led to the position, as attributes for the script."""
     course = diagram.course or PositionCourse(diagram.position, ())
     grid, start = diagram.position.grid, course.start
@@ -396,4 +398,4 @@ def _kept(diagram: Diagram, komi: str, command: str) -> Markup:
     if not course.captures:
         kept += Markup(" data-gomoku")
     given = (("komi", komi), ("command", command))
-    return kept + joined(Markup(' data-%s="%s"') % pair for pair in given if pair[1])
+    return kept + join_markup(Markup(' data-%s="%s"') % pair for pair in given if pair[1])

@@ -14,14 +14,14 @@ from harness.reading.setups import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import evidence
 from harness.report.context import Context, contexts
-from harness.report.count import Count
 from harness.report.difference import Segment
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
 from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
 from harness.report.html.times import in_words, step_times
-from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.markup import NOTHING, Markup, escape, join_markup
+from harness.report.score_table import Count
 from harness.report.sides import Side, Sides, komi_of, sides
 from oracle.draw import Diagram
 
@@ -145,12 +145,12 @@ def _around_place(  # noqa: PLR0913 - as above
     kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
     said = (
         _comment(rest, diagram is not None),
-        _asked(sided.asked),
+        _question_box(sided.asked),
         _sides(sided),
-        _counted(view.counts.get(outcome.step)),
+        _score_count(view.counts.get(outcome.step)),
         _reason(told.because),
         _pattern(step, log),
-        _loaded(told.loaded, folder),
+        _render_loaded_file(told.loaded, folder),
         times,
         _again(told.again),
         _actions(view, outcome, log, actions),
@@ -169,7 +169,7 @@ def _around_place(  # noqa: PLR0913 - as above
         anchor,
         step.line,
         _figure(view, outcome) if diagram else NOTHING,
-        joined(said),
+        join_markup(said),
     )
 
 
@@ -220,7 +220,7 @@ def _comment(text: str, has_board: bool) -> Markup:
     Where the board is drawn, a second picture of it would only take room.
     """
     groups = groupby(text.splitlines(), lambda line: bool(_PICTURE.fullmatch(line)))
-    return joined(
+    return join_markup(
         Markup("<pre>%s</pre>" if is_picture else "<p>%s</p>") % words
         for is_picture, words in ((kind, "\n".join(lines)) for kind, lines in groups)
         if words.strip() and not (is_picture and has_board)
@@ -256,8 +256,8 @@ def _in_short(told: Sides) -> Markup:
 # --- what is right, and what came --------------------------------------------------------------
 
 
-def _asked(question: str) -> Markup:
-    return _told("Asked", Markup("<p>%s</p>") % question) if question else NOTHING
+def _question_box(question: str) -> Markup:
+    return _render_labelled("Asked", Markup("<p>%s</p>") % question) if question else NOTHING
 
 
 def _sides(told: Sides) -> Markup:
@@ -278,7 +278,7 @@ def _side(kind: str, heading: str, side: Side) -> Markup:
         heading,
         Markup("<b>%s</b>") % side.said if side.said else NOTHING,
         Markup(' tabindex="0"') if _may_scroll(side) else NOTHING,
-        _marked(side.segments),
+        _mark_segments(side.segments),
         _PATTERN % side.pattern if side.pattern else NOTHING,
     )
 
@@ -294,8 +294,8 @@ _HIGH, _LINES = 300, 12  # characters, lines
 _PATTERN = Markup('<details class="pat"><summary>The pattern</summary><code>%s</code></details>')
 
 
-def _marked(segments: tuple[Segment, ...]) -> Markup:
-    return joined(
+def _mark_segments(segments: tuple[Segment, ...]) -> Markup:
+    return join_markup(
         Markup("<mark>%s</mark>") % text if differs else escape(text) for text, differs in segments
     )
 
@@ -314,21 +314,22 @@ _RESULT = Markup(
 
 # In a class the same boards come again and again, with all their wrong answers.
 @lru_cache(512)
-def _counted(count: Count | None) -> Markup:
+def _score_count(count: Count | None) -> Markup:
     """How the right score is counted."""
     if count is None:
         return NOTHING
-    rows = joined(
-        _ROW % (who, joined(_FIGURE % figure for figure in figures)) for who, figures in count.rows
+    rows = join_markup(
+        _ROW % (who, join_markup(_FIGURE % figure for figure in figures))
+        for who, figures in count.rows
     )
     end = _RESULT % (len(count.heads), *count.result) if count.result[0] else NOTHING
-    heads = joined(_HEAD % head for head in count.heads)
-    return _told("How it is counted", _COUNT % (heads, rows, end))
+    heads = join_markup(_HEAD % head for head in count.heads)
+    return _render_labelled("How it is counted", _COUNT % (heads, rows, end))
 
 
 def _reason(text: str) -> Markup:
     """Why the right answer is right."""
-    return _told("Because", Markup("<p>%s</p>") % text) if text else NOTHING
+    return _render_labelled("Because", Markup("<p>%s</p>") % text) if text else NOTHING
 
 
 def _pattern(step: Step, log: LogPages | None) -> Markup:
@@ -336,12 +337,12 @@ def _pattern(step: Step, log: LogPages | None) -> Markup:
     pattern = step.pattern
     if not log or pattern is None or expectation.is_literal(pattern):
         return NOTHING
-    if expectation.shown(pattern).pattern:  # it stands beside the expectation
+    if expectation.put_in_words(pattern).pattern:  # it stands beside the expectation
         return NOTHING
     return _PATTERN % pattern.text
 
 
-def _told(name: str, text: Markup) -> Markup:
+def _render_labelled(name: str, text: Markup) -> Markup:
     return Markup('<div><p class="lab">%s</p>%s</div>') % (name, text)
 
 
@@ -354,7 +355,7 @@ def _figure(view: FileView, outcome: Outcome) -> Markup:
     return figure(diagram, seen, view.legend, komi_of(view, outcome.step), step.command)
 
 
-def _loaded(path: str, folder: str | None) -> Markup:
+def _render_loaded_file(path: str, folder: str | None) -> Markup:
     """Return the name of the file that was loaded, as a link if it is there."""
     if not path:
         return NOTHING
@@ -364,7 +365,7 @@ def _loaded(path: str, folder: str | None) -> Markup:
 
         address = quote(os.fsencode(os.path.relpath(path, folder)))
         name = Markup('<a href="%s">%s</a>') % (address, name)
-    return _told("Loaded", Markup("<p>%s</p>") % name)
+    return _render_labelled("Loaded", Markup("<p>%s</p>") % name)
 
 
 def _times(view: FileView, outcome: Outcome) -> Markup:
@@ -375,7 +376,7 @@ def _times(view: FileView, outcome: Outcome) -> Markup:
 
 
 def _again(command: str) -> Markup:
-    return _told("Repeat this test", command_line(command)) if command else NOTHING
+    return _render_labelled("Repeat this test", command_line(command)) if command else NOTHING
 
 
 _COPIES = Markup(

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from harness.escaping import one_line
-from harness.report.alike import Failed
-from harness.report.alike import ways as found_ways
 from harness.report.board_evidence import evidence
+from harness.report.failure_groups import Failed
+from harness.report.failure_groups import ways as found_ways
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.file import card_addresses

@@ -26,7 +26,7 @@ from harness.report.html.parts import (
 )
 from harness.report.html.times import times
 from harness.report.html.trouble import troubles
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def card_addresses(view: FileView, name: str) -> dict[int, tuple[str, str]]:
             f"{link(part_name(name, place // _CARDS + 1))}#T{steps[one.step].line}",
             _kind(one),
         )
-        for place, one in enumerate(_ordered(view))
+        for place, one in enumerate(_sort_failures(view))
     }
 
 
-def _ordered(view: FileView) -> list[Outcome]:
+def _sort_failures(view: FileView) -> list[Outcome]:
     """Return what is not plainly passed: what broke first, then what was expected to fail."""
     return sorted(view.remarkable, key=lambda one: one.verdict is Verdict.EXPECTED_FAIL)
 
@@ -82,7 +82,7 @@ class _Pages:
     ) -> None:
         self._view, self._run, self._name, self._log = view, run, name, log
         self._folder = folder
-        self._shown = _ordered(view)
+        self._shown = _sort_failures(view)
         self.count = max(_parts(self._shown, _CARDS), _parts(view.file.outcomes, _ROWS))
         self._places = {one.step: place for place, one in enumerate(self._shown)}
         self._contexts: Contexts | None = None
@@ -124,14 +124,14 @@ class _Pages:
     def _contents(self, part: int) -> Iterator[Markup]:
         shown = self._cards_of(part)
         if shown:
-            named = joined(self._named(one) for one in shown)
+            named = join_markup(self._render_title(one) for one in shown)
             yield _CONTENTS % (len(shown), named)
         outcomes = self._rows_of(part)
         if outcomes:
-            yield _ALL % (len(outcomes), joined(self._signs(part, outcomes)))
+            yield _ALL % (len(outcomes), join_markup(self._signs(part, outcomes)))
             yield times(self._view.file, outcomes)
 
-    def _named(self, outcome: Outcome) -> Markup:
+    def _render_title(self, outcome: Outcome) -> Markup:
         from harness.report.html.card import title
 
         step = self._view.file.case.steps[outcome.step]
@@ -239,7 +239,7 @@ class _Pages:
             yield shown
             yield _cell(step.command)
             yield _cell(reply.text) if reply else NOTHING
-            yield _expected(step.pattern) if step.pattern else NOTHING
+            yield _render_expected(step.pattern) if step.pattern else NOTHING
 
     def _link_to_card(self, part: int, step: Step, outcome: Outcome) -> Markup:
         drawn = badge(outcome.verdict, outcome.flaky)
@@ -303,7 +303,7 @@ def _parts(things: Sequence[object], most: int) -> int:
 
 
 @lru_cache(_KNOWN)
-def _expected(pattern: Pattern) -> Markup:
+def _render_expected(pattern: Pattern) -> Markup:
     return _cell(expectation.in_words(pattern))
 
 

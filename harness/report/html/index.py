@@ -21,7 +21,7 @@ from harness.report.html.parts import (
     run_facts,
 )
 from harness.report.html.times import in_words
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.tally import Tally, total
 from harness.text import more
 
@@ -45,7 +45,7 @@ def index_page(
     body = [
         _hero(run, counts, comparison),
         _faults(run.faults),
-        _box("What is wrong with case files", run.errors),
+        _box("Errors in case files", run.errors),
         _box("Interrupted: not run, or not to the end", run.unfinished),
         _failures(run, names),
         _diagnoses(run.diagnoses),
@@ -80,7 +80,7 @@ def _box(title: str, texts: Sequence[str]) -> Markup:
 
 def _faults(faults: Sequence[str]) -> Markup:
     title = "The harness itself failed; the engine is not to blame"
-    told = joined(Markup('<pre tabindex="0">%s</pre>') % fault for fault in faults)
+    told = join_markup(Markup('<pre tabindex="0">%s</pre>') % fault for fault in faults)
     return box(title, told) if faults else NOTHING
 
 
@@ -94,7 +94,7 @@ def _failures(run: RunResult, names: Sequence[str]) -> Markup:
             found.setdefault(crash, (one.message, []))[1].append(linked)
     if not found:
         return NOTHING
-    return box("The engine broke", items(_broke(*told) for told in found.values()))
+    return box("Engine failures", items(_broke(*told) for told in found.values()))
 
 
 def _broke(message: str, files: Sequence[Markup]) -> Markup:
@@ -123,12 +123,12 @@ def _comparison(comparison: Comparison | None) -> Markup:
     """How the run differs from the one it is compared with; long lists are folded."""
     if comparison is None:
         return NOTHING
-    sections = joined(
+    sections = join_markup(
         _SECTION % (Markup(" open") if len(lines) <= _UNFOLDED else NOTHING, heading, items(lines))
         for heading, lines in comparison.sections()
     )
     kind = "" if comparison.exit_code else "calm"
-    same = Markup("<p>The same results.</p>")
+    same = Markup("<p>No differences.</p>")
     return _COMPARISON % (kind, comparison.started, sections or same)
 
 
@@ -161,14 +161,14 @@ def _table(
     changes = _changes(comparison)
     order = sorted(range(len(views)), key=lambda place: _badness(views[place]))
     longest = max((view.tally.seconds for view in views), default=0.0)
-    rows = joined(
+    rows = join_markup(
         _row(views[place], names[place], rank, changes, longest)
         for rank, place in enumerate(order)
     )
     bad = sum(_is_bad(view) for view in views)
     told = f"{bad} of {len(views)} have failures" if bad else f"{len(views)}, all passed"
     heads = ["File", "Tests", *(["Since the baseline"] if comparison else [])]
-    head = joined(
+    head = join_markup(
         Markup('<th scope="col"><button type="button">%s</button></th>') % one for one in heads
     )
     head += Markup('<th scope="col" class="num"><button type="button">Time</button></th>')
@@ -226,8 +226,8 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
         base,
         counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
         bar(counts),
-        _told(view, name),
-        NOTHING if changes is None else _changed(changed),
+        _file_counts(view, name),
+        NOTHING if changes is None else _render_change(changed),
         f"{counts.seconds:.6f}",
         f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
         in_words(counts.seconds),
@@ -241,14 +241,14 @@ _LISTED = 60  # failed tests of one file that are named
 _NAME = 80  # characters of a test
 
 
-def _told(view: FileView, name: str) -> Markup:
+def _file_counts(view: FileView, name: str) -> Markup:
     """Return the counts of a file, and folded the tests that failed, which a filter finds too."""
     if not view.tally.failed:
         return Markup('<span class="sub">%s</span>') % _words(view)
     addresses = card_addresses(view, name)
     failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
     steps = [view.file.case.steps[one.step] for one in failed[:_LISTED]]
-    named = joined(
+    named = join_markup(
         Markup('<li><a href="%s">%s</a></li>')
         % (addresses[step.line][0], one_line(step.text, _NAME))
         for step in steps
@@ -277,7 +277,7 @@ def _words(view: FileView) -> Markup:
     return Markup(", ").join(told) or Markup("no tests")
 
 
-def _changed(changed: tuple[int, int]) -> Markup:
+def _render_change(changed: tuple[int, int]) -> Markup:
     broke, mended = changed
     shown = _pills(broke, mended) or Markup('<span class="sub">as before</span>')
     return Markup('<td data-k="%s">%s</td>') % (broke * 1000 + mended, shown)

@@ -13,7 +13,7 @@ from operator import add, attrgetter
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.page_names import LogPages, link, log_links, log_name, part_name
 from harness.report.html.parts import PageFrame, box, choices, items, page, part_links, run_facts
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.typed import NamedTuple
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}
@@ -190,9 +190,9 @@ def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[M
         if start in again:
             yield Markup("<i>The engine was started again.</i>\n")
         if file.replies[start] is None:
-            yield _unanswered(file, (start, end), done, links)
+            yield _render_unanswered(file, (start, end), done, links)
         else:
-            yield from _answered(file, (start, end), done, links)
+            yield from _render_answered(file, (start, end), done, links)
         done = _end(file, end)
     yield _between(file.case.lines[done:])
 
@@ -232,10 +232,10 @@ class _Filled:
     @property
     def markup(self) -> Markup:
         """All of it."""
-        return joined(self._parts) % tuple(self._values)
+        return join_markup(self._parts) % tuple(self._values)
 
 
-def _answered(
+def _render_answered(
     file: FileResult,
     stretch: tuple[int, int],
     done: int,
@@ -244,11 +244,11 @@ def _answered(
     steps, replies = file.case.steps[slice(*stretch)], file.replies[slice(*stretch)]
     for start in range(0, len(steps), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        yield _exchanged(file, steps[some], replies[some], done, links)
+        yield _exchange_lines(file, steps[some], replies[some], done, links)
         done = steps[some][-1].line
 
 
-def _exchanged(
+def _exchange_lines(
     file: FileResult,
     steps: Sequence[Step],
     replies: Sequence[Reply | None],
@@ -256,7 +256,7 @@ def _exchanged(
     links: Links,
 ) -> Markup:
     filled, begin = _Filled(), 0
-    for place in _marked(steps, replies):
+    for place in _find_marked(steps, replies):
         done = _add_plain(filled, file, (steps[begin:place], replies[begin:place]), done)
         step, reply, begin = steps[place], replies[place], place + 1
         _add_between(filled, file, done, step.line)
@@ -269,7 +269,7 @@ def _exchanged(
     return filled.markup
 
 
-def _marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
+def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
     """Return the places of what is markup of its own: tests, errors, replies after stray text."""
     pairs = enumerate(zip(steps, replies, strict=True))
     # By their places, and not their names: there may be 100,000 of them.
@@ -311,7 +311,9 @@ def _add_between(filled: _Filled, file: FileResult, done: int, line: int) -> Non
         filled.add(_COMMENT if between.strip() else _BLANK, between)
 
 
-def _unanswered(file: FileResult, stretch: tuple[int, int], done: int, links: Links) -> Markup:
+def _render_unanswered(
+    file: FileResult, stretch: tuple[int, int], done: int, links: Links
+) -> Markup:
     """Return commands without a reply; the first was sent if the engine failed at it."""
     start, end = stretch
     lines, steps = file.case.lines, file.case.steps[start:end]
@@ -325,7 +327,7 @@ def _unanswered(file: FileResult, stretch: tuple[int, int], done: int, links: Li
     for number, line in enumerate(lines[done : _end(file, end)], done + 1):
         anchor = Markup(' id="%sL%s"') % (links.prefix, number) if number in named else NOTHING
         parts.append(Markup("<i%s>%s</i>\n") % (anchor, line))
-    return joined(parts)
+    return join_markup(parts)
 
 
 def _between(lines: Sequence[str]) -> Markup:
@@ -349,8 +351,8 @@ def _special(step: Step, reply: Reply | None, links: Links) -> Markup:
 
 
 def _failures(file: FileResult) -> Markup:
-    return joined(
-        box(f"The engine broke: {one.kind.value}", Markup("<p>%s</p>") % one.message)
+    return join_markup(
+        box(f"Engine failure: {one.kind.value}", Markup("<p>%s</p>") % one.message)
         for one in file.failures
     )
 

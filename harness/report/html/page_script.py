@@ -1,6 +1,6 @@
 """The script, inlined in pages. Without it a page shows all it has; a click can do less.
 
-It copies, steps through a set-up, writes a game record, filters and sorts tables (kept in the
+It copies, steps through a setup, writes a game record, filters and sorts tables (kept in the
 page's address), goes to the next and the previous failure, and by arrow keys from cell to cell of
 a matrix. That of a log filters it, and is shorter. It loads nothing and sends nothing. A page
 allows it alone, by its digest: see :func:`harness.report.html.parts.page`.

@@ -9,7 +9,7 @@ from harness.records import FileResult, RunResult, Verdict
 from harness.report.file_view import WORDS
 from harness.report.html.page_names import link, part_name
 from harness.report.html.page_style import PLAIN, STYLE
-from harness.report.markup import NOTHING, Markup, SharedMarkup, escape, joined
+from harness.report.markup import NOTHING, Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import Tally, phrases
 
 # Not even a mistake in escaping may run a script or load anything.
@@ -99,9 +99,9 @@ def page(title: str, body: Iterable[Markup], frame: PageFrame = _PLAIN) -> Itera
     """Yield a whole page, in the parts of its ``body``."""
     kind = frame.script, frame.log
     yield _HEAD % (_policy(*kind), title)
-    yield _beginning(frame.boards, frame.style)
+    yield _page_start(frame.boards, frame.style)
     yield _crumbs(frame.crumbs or [(title, "")])
-    aside = joined(frame.aside)
+    aside = join_markup(frame.aside)
     yield from (_AFTER_TOP % frame.status, _LAY % aside if aside else _NO_LAY, _MAIN)
     yield from map(escape, body)
     yield _end(*kind)
@@ -121,14 +121,14 @@ def _policy(has_script: bool, is_log: bool) -> Markup:
 
 
 @lru_cache(16)
-def _beginning(has_boards: bool, style: str) -> SharedMarkup:
+def _page_start(has_boards: bool, style: str) -> SharedMarkup:
     """Return the style, with what a page adds to it, and what follows up to the way here."""
     parts = [Markup(STYLE if has_boards else PLAIN), _BODY % Markup(style)]
     if has_boards:
         from harness.report.html.board_drawing import DEFINITIONS
 
         parts.append(DEFINITIONS)
-    return SharedMarkup(joined([*parts, _TOP % _LOGO]))
+    return SharedMarkup(join_markup([*parts, _TOP % _LOGO]))
 
 
 @cache
@@ -139,7 +139,7 @@ def _end(has_script: bool, is_log: bool) -> SharedMarkup:
     from harness.report.html.page_script import LOG_SCRIPT, SCRIPT
 
     return SharedMarkup(
-        joined([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END])
+        join_markup([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END])
     )
 
 
@@ -153,7 +153,7 @@ def part_links(name: str, part: int, count: int) -> Markup:
     """Return links to the other parts of a page that is cut into so many."""
     if count == 1:
         return NOTHING
-    links = joined(
+    links = join_markup(
         Markup("<b>%s</b>") % one
         if one == part
         else Markup('<a href="%s">%s</a>') % (link(part_name(name, one)), one)
@@ -195,7 +195,7 @@ def in_words(counts: Tally) -> Markup:
 # The files of a run have much in common: what is remembered here is made once for many pages.
 @lru_cache(64)
 def _in_words(told: tuple[tuple[str, str, str], ...]) -> Markup:
-    drawn = joined(
+    drawn = join_markup(
         Markup('<li class="v %s">%s %s</li>') % (as_class(kind), sign, words)
         for kind, sign, words in told
     )
@@ -217,7 +217,7 @@ def bar(counts: Tally, kind: str = "") -> Markup:
 
 @lru_cache(64)
 def _bar(parts: tuple[tuple[str, int, str], ...], kind: str) -> Markup:
-    drawn = joined(
+    drawn = join_markup(
         Markup('<i class="%s" style="flex:%s"></i>') % (name, number)
         for name, number, _ in parts
         if number
@@ -239,7 +239,7 @@ def headline(counts: Tally) -> Markup:
 
 KEYS = Markup(
     '<p class="sub js-only kb"><kbd>n</kbd> next failure, <kbd>p</kbd> previous, '
-    "<kbd>&larr;</kbd> <kbd>&rarr;</kbd> through the set-up</p>"
+    "<kbd>&larr;</kbd> <kbd>&rarr;</kbd> through the setup</p>"
 )
 _COMMAND = Markup(
     '<div class="cmd"><pre tabindex="0"><b aria-hidden="true">$ </b><span>%s</span></pre>'
@@ -262,7 +262,7 @@ def choices(kinds: Iterable[tuple[str, str, object]]) -> Markup:
 
     The first one is pressed.
     """
-    return joined(
+    return join_markup(
         _CHOICE % (kind, "false" if place else "true", word, count)
         for place, (kind, word, count) in enumerate(kinds)
     )
@@ -282,7 +282,9 @@ def both_sides(expected: str, got: str, *, is_code: bool = False) -> Markup:
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
     """Return a list of terms and what they are; empty ones are left out."""
-    rows = joined(Markup("<dt>%s</dt><dd>%s</dd>") % (term, text) for term, text in pairs if text)
+    rows = join_markup(
+        Markup("<dt>%s</dt><dd>%s</dd>") % (term, text) for term, text in pairs if text
+    )
     return Markup('<dl class="facts">%s</dl>') % rows
 
 
@@ -312,4 +314,4 @@ def box(title: str, body: Markup, kind: str = "") -> Markup:
 
 def items(texts: Iterable[str]) -> Markup:
     """Return plain texts, or markup, as a list."""
-    return Markup("<ul>%s</ul>") % joined(Markup("<li>%s</li>") % text for text in texts)
+    return Markup("<ul>%s</ul>") % join_markup(Markup("<li>%s</li>") % text for text in texts)

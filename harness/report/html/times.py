@@ -45,7 +45,7 @@ def step_times(file: FileResult, first: int, test: int) -> Markup:
     step = known[values.index(longest)][0]
     failed = [step is steps[-1] for step, _ in known]
     words = f"{_name(step)}, {one_line(step.command, _COMMAND)}"
-    return _plot("Time of each command, from the set-up on", values, failed, words, "commands")
+    return _plot("Time of each command, from the setup on", values, failed, words, "commands")
 
 
 def _plot(

@@ -1,4 +1,4 @@
-"""What went wrong with a case file as a whole: the engine failed, set-up was refused, warnings."""
+"""Troubles of a whole case file: the engine failed, setup was refused, warnings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.records import Failure, FileResult, Step
 from harness.report.file_view import Break, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.report.html.page_names import LogPages
 from harness.report.html.parts import box, items
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import more
 
 _COMMAND = 320  # characters, of the one under way when the engine failed
@@ -36,7 +36,7 @@ class Crashes:
         paths = self._paths.get(crash_of(failure), [])
         if len(paths) < 2:
             return ""
-        return f"It broke in this way in {len(paths)} case files: {', '.join(paths)}."
+        return f"The same failure in {len(paths)} case files: {', '.join(paths)}."
 
 
 def troubles(
@@ -67,7 +67,7 @@ def _failures(file: FileResult, log: LogPages | None, crashes: Crashes) -> Marku
     if boxes and not told[-1]:  # what it wrote belongs to all of them, and ends with the last
         title, text = boxes[-1]
         boxes[-1] = title, text + _stderr(file, log)
-    return joined(box(title, text) for title, text in boxes)
+    return join_markup(box(title, text) for title, text in boxes)
 
 
 def _why(failure: Failure, before: str, crashes: Crashes) -> Markup:
@@ -91,7 +91,7 @@ def _break(one: Break, log: LogPages | None, why: Markup) -> tuple[str, Markup]:
     if one.goes_on:
         again = Markup("<p>The engine was started again at %s.</p>")
         rest += again % place(one.goes_on, log)
-    return f"The engine broke: {one.failure.kind.value}", joined((why, where, rest))
+    return f"Engine failure: {one.failure.kind.value}", join_markup((why, where, rest))
 
 
 def _stderr(file: FileResult, log: LogPages | None) -> Markup:
@@ -107,13 +107,13 @@ def _setup_errors(file: FileResult, log: LogPages | None) -> Markup:
     refused = setup_errors(file)
     if not refused:
         return NOTHING
-    listed = [_refused(file, index, log) for index in refused[:_LISTED]]
+    listed = [_refusal(file, index, log) for index in refused[:_LISTED]]
     rest = more(len(refused) - _LISTED, "and {} more")
     title = f"Commands between the tests that the engine refused: {len(refused)}"
     return box(title, items([*listed, rest] if rest else listed), "warn")
 
 
-def _refused(file: FileResult, index: int, log: LogPages | None) -> Markup:
+def _refusal(file: FileResult, index: int, log: LogPages | None) -> Markup:
     step, reply = file.case.steps[index], file.replies[index]
     answer = one_line(reply.raw, _CELL) if reply else ""
     shown = Markup("%s: <code>%s</code> &rarr; <code>%s</code>")

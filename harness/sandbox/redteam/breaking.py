@@ -9,7 +9,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, MIB, call, escaped, main, trying  # type: ignore[import-not-found]
+from attacks import CALLS, LATE, MIB, call, escaped, main, trying  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
 CALLS["fallocate"] = (285, 47)
@@ -23,7 +23,7 @@ def _use(aim: Aim, way: Callable[[], Iterator[None]]) -> None:
         used += MIB
         time.sleep(_PAUSE)
         if used > most:
-            time.sleep(0.5)
+            time.sleep(LATE)
             escaped(f"used {used // MIB} MiB of disk")
             return
 

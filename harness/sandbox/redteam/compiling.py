@@ -86,17 +86,17 @@ def command(attack: Attack, program: str, folder: str, aim: str) -> list[str]:
         return [levels.interpreter(), "-I", "-S", script, program, aim]
     values = {"{folder}": folder, "{program}": program, "{aim}": aim}
     values["{secret}"] = json.loads(aim)["secret"]
-    return [_filled(word, values) for word in LANGUAGES[attack.source].run]
+    return [_fill(word, values) for word in LANGUAGES[attack.source].run]
 
 
-def _filled(word: str, values: dict[str, str]) -> str:
+def _fill(word: str, values: dict[str, str]) -> str:
     for name, value in values.items():
         if name in word:  # a value may hold braces: it is not looked into
             return word.replace(name, value)
     return word
 
 
-def compiled(attacks: Iterable[Attack]) -> dict[str, bytes]:
+def compile_needed(attacks: Iterable[Attack]) -> dict[str, bytes]:
     """Return the files that these attacks need besides Python's, by their names.
 
     Raises:

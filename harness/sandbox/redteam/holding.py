@@ -20,7 +20,7 @@ from typing import IO, Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, MIB, _libc, call, escaped, main, refusals_of  # type: ignore[import-not-found]
+from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, refusals_of  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
 CALLS |= {
@@ -84,7 +84,7 @@ def together(way: Way, aim: Aim, number: int = 12) -> None:
     for _ in range(number):
         if os.fork() == 0:
             os.write(writing, b"+" if _has_share(way, share, number * _PACE) else b"-")
-            time.sleep(_TIME)
+            time.sleep(_TIME + LATE)
             os._exit(0)
     told = b""
     while b"-" not in told and len(told) < number and select.select([reading], [], [], _TIME)[0]:
@@ -101,7 +101,7 @@ def _has_share(way: Way, share: int, pace: float) -> bool:
         way(_kept[-1])
     except EnoughError:
         return True
-    except BaseException as error:  # noqa: BLE001 - a child may not go on as its parent
+    except BaseException as error:  # noqa: BLE001 - a child may not continue as its parent
         print("refused:", error, flush=True)
     return False
 
@@ -116,7 +116,7 @@ def _fill(way: Way, hoard: Hoard) -> None:
 
 
 def _claim(count: int) -> None:
-    time.sleep(1.0)  # it must be held for a moment: who is ended has not got it
+    time.sleep(LATE)
     escaped(f"holds {count // MIB} MiB")
 
 
@@ -525,7 +525,7 @@ def locks(hoard: Hoard) -> None:
 
 
 def _prove_a_lock(file: IO[bytes], name: str) -> None:
-    """Refuse to go on with locks that are not done."""
+    """Refuse to continue with locks that are not done."""
     fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
     with open(name, "wb") as other, contextlib.suppress(BlockingIOError):
         fcntl.fcntl(other, 37, fcntl.F_WRLCK.to_bytes(2, "little") + bytes(30))  # F_OFD_SETLK

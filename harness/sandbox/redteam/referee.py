@@ -70,7 +70,7 @@ def play_at_once(
         SandboxError: a level does not work, or does not hold a canary.
     """
     attacks = tuple(filter(compiling.can_run, attacks))
-    compiling.compiled(attacks)  # once, and not by each worker
+    compiling.compile_needed(attacks)  # once, and not by each worker
     for together in _phases(tuple(asked)):
         yield from _play_levels(together, attacks)
 

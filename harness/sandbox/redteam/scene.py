@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.sandbox import folders
+from harness.sandbox import untrusted_folders
 from harness.sandbox.redteam import attacks, compiling
 from harness.sandbox.redteam.attack import PYTHON, Attack
 
@@ -60,7 +60,7 @@ class AttackStage:
         with contextlib.ExitStack() as last:
             last.callback(self._remove_strays)
             self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
-            last.callback(folders.remove, str(self.folder))
+            last.callback(untrusted_folders.remove, str(self.folder))
             self._fill(attacks)
             self._victim = self._start_victim()
             last.callback(self._end_victim)
@@ -94,7 +94,7 @@ class AttackStage:
     def _fill(self, attacks: Iterable[Attack]) -> None:
         self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
         self.secret = self._private_file()
-        self.submission = self._submission(compiling.compiled(attacks))
+        self.submission = self._submission(compiling.compile_needed(attacks))
         self.work = self._folder("work")
 
     def aim(self) -> dict[str, object]:
@@ -124,7 +124,7 @@ class AttackStage:
     def _clear(self) -> bool:
         """Remove what a build step has left; return whether that was possible."""
         place = self.folder / "build"
-        folders.remove(str(place))
+        untrusted_folders.remove(str(place))
         return not os.path.lexists(place)
 
     def damage(self) -> Iterator[str]:
@@ -133,7 +133,9 @@ class AttackStage:
             yield "left what cannot be removed"
         if signals := self._signals():
             yield f"signalled the harness {signals} times"
-        yield from (f"reached the {name} socket" for name in self._sockets if self._visited(name))
+        yield from (
+            f"reached the {name} socket" for name in self._sockets if self._has_visitor(name)
+        )
         files = self._files()
         for path in sorted(files.keys() ^ self._before.keys()):
             yield f"made or removed {path}"
@@ -213,24 +215,24 @@ class AttackStage:
         folder = os.open(self.submission, os.O_PATH)
         path = f"/proc/self/fd/{folder}/socket"  # a longer one would be refused
         sockets = {
-            "tcp": _bound(socket.AF_INET, stream, ("127.0.0.1", 0)),
-            "udp": _bound(socket.AF_INET, datagram, ("127.0.0.1", 0)),
-            "abstract": _bound(socket.AF_UNIX, stream, f"\0{self.mark}"),
-            "abstract datagram": _bound(socket.AF_UNIX, datagram, f"\0{self.mark}.datagram"),
-            "path": _bound(socket.AF_UNIX, stream, path),
-            "path datagram": _bound(socket.AF_UNIX, datagram, path + ".datagram"),
+            "tcp": _bind(socket.AF_INET, stream, ("127.0.0.1", 0)),
+            "udp": _bind(socket.AF_INET, datagram, ("127.0.0.1", 0)),
+            "abstract": _bind(socket.AF_UNIX, stream, f"\0{self.mark}"),
+            "abstract datagram": _bind(socket.AF_UNIX, datagram, f"\0{self.mark}.datagram"),
+            "path": _bind(socket.AF_UNIX, stream, path),
+            "path datagram": _bind(socket.AF_UNIX, datagram, path + ".datagram"),
         }
         for name in (path, path + ".datagram"):
             Path(name).chmod(0o777)
         os.close(folder)
         return sockets
 
-    def _visited(self, name: str) -> bool:
+    def _has_visitor(self, name: str) -> bool:
         """Whether an attack has come: it says the word. Anybody may knock at an open port."""
         one = self._sockets[name]
         while True:
             try:
-                said = _heard(one)
+                said = _hear(one)
             except BlockingIOError:
                 return False
             if self._word.encode() in said:
@@ -264,7 +266,7 @@ def _remove_abandoned() -> None:
                     os.unlink(path)
 
 
-def _heard(one: socket.socket) -> bytes:
+def _hear(one: socket.socket) -> bytes:
     """Return what the next visitor of a socket says within a moment.
 
     Raises:
@@ -279,7 +281,7 @@ def _heard(one: socket.socket) -> bytes:
     return b""
 
 
-def _bound(family: int, kind: int, address: object) -> socket.socket:
+def _bind(family: int, kind: int, address: object) -> socket.socket:
     made = socket.socket(family, kind)
     made.bind(address)  # type: ignore[arg-type]
     if kind == socket.SOCK_STREAM:

@@ -37,7 +37,7 @@ def _spend(aim: Aim, seconds: float, several: int = 1) -> None:
             living -= done
             spent += done * seconds
     if spent > allowed:
-        escaped(f"spent {spent:.1f} s of processor time")
+        escaped(f"spent {spent:.1f} s of CPU time")
     print("spent:", spent, flush=True)
 
 
@@ -92,7 +92,7 @@ def adopted_children(aim: Aim) -> None:
             done = len(os.read(told, 100))
             spent, running = spent + done * 0.04, running - done
     if spent > allowed:
-        escaped(f"spent {spent:.1f} s of processor time")
+        escaped(f"spent {spent:.1f} s of CPU time")
 
 
 def many_threads(aim: Aim) -> None:
@@ -101,7 +101,7 @@ def many_threads(aim: Aim) -> None:
 
     def work() -> None:
         _burn(aim["cpu"] * 1.25 + 0.2)
-        escaped(f"spent {time.process_time():.1f} s of processor time")
+        escaped(f"spent {time.process_time():.1f} s of CPU time")
         os._exit(0)
 
     _thread.start_new_thread(work, ())

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 
 from harness.service.web.access import Here, Now, Refused
 
 Model = TypeVar("Model", bound=BaseModel)
 _LARGEST = 1 << 16  # bytes
+BYTES = "application/octet-stream"
+IS_BYTES = {"type": "string", "format": "binary"}
+# What the schema tells of a body that is an archive, as plain bytes.
+AN_ARCHIVE: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {BYTES: {"schema": IS_BYTES}}}
+}
 PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
@@ -24,10 +34,20 @@ async def read(here: Here, largest: int) -> bytes:
     return bytes(found)
 
 
+@asynccontextmanager
+async def as_file(here: Here) -> AsyncIterator[Path]:
+    """Give the file with the body of a request, which may be large; it is gone afterwards."""
+    with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".upload-") as copy:
+        async for piece in here.request.stream():
+            await run_in_threadpool(copy.write, piece)
+        copy.flush()
+        yield Path(copy.name)
+
+
 def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
     """Return what reads the body of a request, for ``Depends``."""
 
-    async def found(here: Now) -> Model:
+    async def read_body(here: Now) -> Model:
         data = await read(here, _LARGEST)
         if b"\\u0000" in data:  # PostgreSQL has none in a text
             raise Refused(422, "a text in it has a character U+0000")
@@ -37,10 +57,10 @@ def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
             wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
             raise Refused(422, "; ".join(wrong)) from None
 
-    return found
+    return read_body
 
 
-def told(kind: type[BaseModel]) -> dict[str, Any]:
+def describe_body(kind: type[BaseModel]) -> dict[str, Any]:
     """Return what the schema tells of such a body."""
     schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
     PARTS.update(schema.pop("$defs", {}))

@@ -8,7 +8,7 @@ from fastapi import Depends
 from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
-from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import making
 from harness.service.records import Assigned, Course, Member
@@ -50,8 +50,8 @@ class AssignmentWanted(BaseModel):
     title: str = Field(default="", max_length=200)
     opens: str = Field(default="", max_length=30, description="local, as 2026-01-29T23:55")
     deadline: str = Field(default="", max_length=30)
-    closes: str = Field(default="", max_length=30, description="nothing is taken after it")
-    deduction: str = Field(default="", max_length=30, description="per cent for being late")
+    closes: str = Field(default="", max_length=30, description="submissions after it are refused")
+    deduction: str = Field(default="", max_length=30, description="late penalty in percent")
     grace: int = Field(default=0, ge=0, lt=100_000, description="minutes")
 
 
@@ -62,7 +62,7 @@ class AssignmentWanted(BaseModel):
     scope="all",
     status_code=201,
     response_model=CourseOfMine,
-    openapi_extra=bodies.told(CourseWanted),
+    openapi_extra=bodies.describe_body(CourseWanted),
 )
 def make_course(
     here: Now,
@@ -105,7 +105,7 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     order = ("deadline", "title", "id")
     with here.service.database.reading() as db:
         found = find(db, courses.ASSIGNMENTS, order, asked, course=here.course.id)
-    return Page(items=[_assignment(one) for one in found.rows], next=found.next)
+    return Page(items=[describe_assignment(one) for one in found.rows], next=found.next)
 
 
 @ROUTES.at(
@@ -115,7 +115,7 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     scope="all",
     status_code=201,
     response_model=AssignmentShown,
-    openapi_extra=bodies.told(AssignmentWanted),
+    openapi_extra=bodies.describe_body(AssignmentWanted),
 )
 def make_assignment(
     here: Now,
@@ -124,23 +124,24 @@ def make_assignment(
 ) -> AssignmentShown:
     """Make an assignment of a course."""
     assert here.course
-    told = {**wanted.model_dump(), "source": making.named(wanted.source)}
+    told = {**wanted.model_dump(), "source": making.check_shipped(wanted.source)}
     row = Assigned("", here.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
     with here.service.database.acting(here.by) as act:
         made = once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
     assert found  # assignments are never removed
-    return _assignment(found)
+    return describe_assignment(found)
 
 
 @ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS, response_model=AssignmentShown)
 def one_assignment(here: Now) -> AssignmentShown:
     """Show an assignment."""
-    return _assignment(here.sure().assigned)
+    return describe_assignment(here.sure().assigned)
 
 
-def _assignment(one: Assigned) -> AssignmentShown:
+def describe_assignment(one: Assigned) -> AssignmentShown:
+    """Return an assignment as the API tells it."""
     return AssignmentShown(
         id=one.id, title=one.title, opens=one.opens, deadline=one.deadline, closes=one.closes
     )

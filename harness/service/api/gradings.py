@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Depends
 from fastapi.responses import Response
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.api import bodies
-from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import grading
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
@@ -28,7 +28,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work.folders import folder_of
+from harness.service.work.report_folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"
@@ -40,7 +40,6 @@ _FILE: dict[int | str, dict[str, Any]] = {
         "content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-State = Literal["running", "concluded", "released", "failed"]
 
 
 class GradingFault(BaseModel):
@@ -56,7 +55,7 @@ class GradingShown(BaseModel):
     id: str
     at: datetime.datetime
     public_only: bool
-    state: State
+    state: grading.State
     left: int  # submissions that are still to be run
     trouble: str  # why it made no marks
     faults: list[GradingFault]
@@ -81,7 +80,7 @@ def listed(here: Now, asked: Asked) -> Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
     with here.service.database.reading() as db:
         found = find(db, uploads.GRADINGS, ("at", "id"), asked, assignment=here.sure().assigned.id)
-        items = [_shown(db, one) for one in found.rows]
+        items = [describe_grading(db, one) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -92,7 +91,7 @@ def listed(here: Now, asked: Asked) -> Page[GradingShown]:
     scope="all",
     status_code=201,
     response_model=GradingShown,
-    openapi_extra=bodies.told(GradingWanted),
+    openapi_extra=bodies.describe_body(GradingWanted),
 )
 def begin(
     here: Now,
@@ -109,7 +108,7 @@ def begin(
             sent,
             lambda: grading.begin(act, assigned, public_only=only).id,
         )
-        return _found(act.db, made)
+        return _find(act.db, made)
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=GradingShown)
@@ -117,39 +116,39 @@ def one(here: Now) -> GradingShown:
     """Show a grading."""
     assert here.grading
     with here.service.database.reading() as db:
-        return _shown(db, here.grading)
+        return describe_grading(db, here.grading)
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
 def release(here: Now) -> GradingShown:
     """Let students see their marks."""
-    return _done(here, grading.release)
+    return _act(here, grading.release)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
 def accept(here: Now) -> GradingShown:
     """Change the marks in force that would change."""
-    return _done(here, grading.accept)
+    return _act(here, grading.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS, scope="all", response_model=GradingShown)
 def again(here: Now) -> GradingShown:
     """Try again what the harness failed in."""
-    return _done(here, grading.try_again)
+    return _act(here, grading.try_again)
 
 
-def _done(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
+def _act(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
     assert here.grading
     with here.service.database.acting(here.by) as act:
         action(act, here.grading)
-        return _found(act.db, here.grading.id)
+        return _find(act.db, here.grading.id)
 
 
 @ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
 def files(here: Now) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
     assert here.grading
-    made = here.service.settings.made(here.grading.assignment)
+    made = here.service.settings.assignment_folder(here.grading.assignment)
     return GradingFiles(names=grading.names(folder_of(made, here.grading.id)))
 
 
@@ -159,7 +158,7 @@ def files(here: Now) -> GradingFiles:
 def file(here: Now) -> Response:
     """Give a page or a sheet of a grading."""
     assert here.grading
-    made = here.service.settings.made(here.grading.assignment)
+    made = here.service.settings.assignment_folder(here.grading.assignment)
     path = grading.file(folder_of(made, here.grading.id), here.request.path_params["name"])
     if path is None:
         raise Refused(404, "there is no such file")
@@ -169,33 +168,26 @@ def file(here: Now) -> Response:
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _found(db: Connection, name: str) -> GradingShown:
+def _find(db: Connection, name: str) -> GradingShown:
     found = uploads.GRADINGS.find(db, id=name)
     assert found  # gradings are never removed
-    return _shown(db, found)
+    return describe_grading(db, found)
 
 
-def _shown(db: Connection, found: Grading) -> GradingShown:
+def describe_grading(db: Connection, found: Grading) -> GradingShown:
+    """Return a grading as the API tells it."""
     jobs = queue.of(db, found.id)
     return GradingShown(
         id=found.id,
         at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
         public_only=found.public_only,
-        state=_state(found),
+        state=grading.state(db, found),
         left=queue.left(jobs, GRADE),
         trouble=found.trouble,
         faults=[_fault(one) for one in jobs if one.state == FAULT],
         accepted=found.accept,
         changes=json.loads(found.changes),
     )
-
-
-def _state(found: Grading) -> State:
-    if found.trouble:
-        return "failed"
-    if not found.concluded:
-        return "running"
-    return "released" if found.released else "concluded"
 
 
 def _fault(job: Job) -> GradingFault:

@@ -1,18 +1,22 @@
 """Marks: of a grading for the staff, and the released one for whom it belongs to.
 
-Which mark counts is said by :func:`harness.grading.records.counting`, as everywhere.
+Which mark counts is said by :func:`harness.grading.records.counting_mark`, as everywhere.
 """
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from collections.abc import Iterator
 
-from harness.grading.records import Marks, counting, decimal
-from harness.service.api.paging import Asked, Page, find
-from harness.service.courses.remarks import as_given
-from harness.service.records import Override
-from harness.service.storage import remarks, uploads
-from harness.service.web.access import STAFF_ONLY, STUDENTS, Now, Refused, Routes
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from harness.grading.records import Marks, counting_mark, decimal
+from harness.service.api.paging import Asked, Page, cut
+from harness.service.courses import grading
+from harness.service.courses.comments_and_overrides import as_given
+from harness.service.records import Grading, Override
+from harness.service.storage import comments_and_overrides, uploads
+from harness.service.web.access import STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
 from harness.work import canonical_json
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["marks"])
@@ -30,12 +34,15 @@ class PartShown(BaseModel):
 
 
 class MarkShown(BaseModel):
-    """The mark of a student. Points are texts of decimal digits; null: there is no mark yet."""
+    """The mark of a student. Points are texts of decimal digits; null: there is no mark yet.
+
+    A student who has come to the course or to a group since has none: the reason says so.
+    """
 
     student: str
     group: str  # what was graded is of this group; empty: of the student alone
     points: str | None  # those that count
-    of: str  # what could be reached
+    of: str | None  # what could be reached
     computed: str | None
     is_given: bool  # a person gave a mark instead of the computed one
     reason: str  # of that person, or what the harness says of the computed mark
@@ -48,15 +55,33 @@ def listed(here: Now, asked: Asked) -> Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
     assert here.grading
     with here.service.database.reading() as db:
-        found = find(db, uploads.RECEIVED_BY, ("student",), asked, grading=here.grading.id)
-        keys = {one.key for one in found.rows}
-        marked = {one.key: one for one in uploads.MARKS.all(db, grading=here.grading.id)}
-        own = remarks.overrides(db, here.grading.assignment)
-    read = {key: canonical_json.loads(Marks, marked[key].marks) for key in keys}
-    items = [
-        shown(one.student, one.key, read[one.key], own.get(one.student)) for one in found.rows
-    ]
-    return Page(items=items, next=found.next)
+        found = [*_list_marked(db, here.grading), *_list_unmarked(db, here)]
+    return cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
+
+
+def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
+    got = uploads.RECEIVED_BY.all(db, grading=one.id)
+    rows = uploads.MARKS.all(db, grading=one.id)
+    computed = {row.key: canonical_json.loads(Marks, row.marks) for row in rows}
+    own = comments_and_overrides.overrides(db, one.assignment)
+    for each in got:
+        yield describe_mark(each.student, each.key, computed[each.key], own.get(each.student))
+
+
+def _list_unmarked(db: Connection, here: Here) -> Iterator[MarkShown]:
+    assert here.grading
+    for each in grading.list_unmarked(db, here.grading, here.sure().course.id):
+        yield MarkShown(
+            student=each.member.key,
+            group=each.member.team,
+            points=None,
+            of=None,
+            computed=None,
+            is_given=False,
+            reason=each.why,
+            deduction="0",
+            parts=[],
+        )
 
 
 @ROUTES.at("GET", f"{_ALL}/mark", STUDENTS, response_model=MarkShown)
@@ -64,17 +89,19 @@ def own_mark(here: Now) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
     known = here.sure()
     with here.service.database.reading() as db:
-        released = uploads.released(db, known.assigned.id)
+        released = uploads.find_released(db, known.assigned.id)
         found = uploads.mark_of(db, released.id, known.member.key) if released else None
-        own = remarks.overrides(db, known.assigned.id).get(known.member.key)
+        own = comments_and_overrides.overrides(db, known.assigned.id).get(known.member.key)
     if found is None:
         raise Refused(404, "there is no mark of yours yet")
-    return shown(known.member.key, found.key, canonical_json.loads(Marks, found.shown), own)
+    return describe_mark(
+        known.member.key, found.key, canonical_json.loads(Marks, found.shown), own
+    )
 
 
-def shown(student: str, key: str, computed: Marks, own: Override | None) -> MarkShown:
+def describe_mark(student: str, key: str, computed: Marks, own: Override | None) -> MarkShown:
     """Return a mark as the API tells it; ``key``: under which it was graded."""
-    counts = counting(computed, as_given(own) if own else None)
+    counts = counting_mark(computed, as_given(own) if own else None)
     return MarkShown(
         student=student,
         group=key if key != student else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from fastapi import Depends, Query
@@ -60,6 +60,24 @@ def find(
     # PostgreSQL has no zero byte in a text.
     found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)
     if found is None:
-        raise Refused(422, f"after: found {after!r}, expected the next of a page of this list")
-    cut = found[:limit]
-    return Found(cut, str(getattr(cut[-1], order[-1])) if len(found) > limit else None)
+        raise _no_such(after)
+    rows_ = found[:limit]
+    return Found(rows_, str(getattr(rows_[-1], order[-1])) if len(found) > limit else None)
+
+
+def cut(items: list[T], key: Callable[[T], str], asked: Part) -> Page[T]:
+    """Return a page of a list that is known as a whole; ``key``: tells its items apart.
+
+    Raises:
+        Refused: ``after`` is of no item.
+    """
+    keys = [key(one) for one in items]
+    if asked.after and asked.after not in keys:
+        raise _no_such(asked.after)
+    start = keys.index(asked.after) + 1 if asked.after else 0
+    end = start + asked.limit
+    return Page(items=items[start:end], next=keys[end - 1] if end < len(items) else None)
+
+
+def _no_such(after: str) -> Refused:
+    return Refused(422, f"after: found {after!r}, expected the next of a page of this list")

@@ -73,7 +73,7 @@ def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
     scope="all",
     status_code=201,
     response_model=NewToken,
-    openapi_extra=bodies.told(TokenWanted),
+    openapi_extra=bodies.describe_body(TokenWanted),
 )
 def make_token(
     here: Now, wanted: Annotated[TokenWanted, Depends(bodies.json_of(TokenWanted))]

@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 
 from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import bodies
-from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.handing_in import taking
+from harness.service.handing_in import receiving
 from harness.service.records import SuiteRun
 from harness.service.runs import comparing, documents, keeping
 from harness.service.runs.keeping import Posted, RunArchive
@@ -42,7 +42,7 @@ _BYTES = "application/octet-stream"
 
 def _body() -> dict[str, Any]:
     """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
-    told = bodies.told(documents.RunDocument)
+    told = bodies.describe_body(documents.RunDocument)
     told["requestBody"]["content"][_BYTES] = {"schema": {"type": "string", "format": "binary"}}
     return told
 
@@ -61,7 +61,7 @@ class RunShown(BaseModel):
     name: str  # of an archive that is run here; empty: a document was posted
     sha256: str  # of the archive
     started: str  # as the run says, ISO 8601; empty: it has not been run
-    revision: str  # of the engine, as whoever posted it says
+    revision: str  # of the engine, as posted
     engine: str  # name and version, as it gave them
     tests: int
     passed: int
@@ -146,7 +146,7 @@ def _post(here: Here, data: bytes, revision: str, key: str) -> RunCompared:
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with here.service.database.acting(here.by) as act:
         made = once(act, key, sent, lambda: keeping.post(act, suite, posted, _folder(here)).id)
-        return _posted(act.db, here, made)
+        return _describe_posted(act.db, here, made)
 
 
 def _post_engine(here: Here, data: bytes, name: str, revision: str, key: str) -> RunCompared:
@@ -154,7 +154,7 @@ def _post_engine(here: Here, data: bytes, name: str, revision: str, key: str) ->
     with tempfile.NamedTemporaryFile(dir=service.settings.data, prefix=".upload-") as copy:
         copy.write(data)
         copy.flush()
-        kept = taking.keep(service.store, Path(copy.name), name, service.settings.largest)
+        kept = receiving.keep(service.store, Path(copy.name), name, service.settings.largest)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(here.by) as act:
         made = once(
@@ -163,17 +163,17 @@ def _post_engine(here: Here, data: bytes, name: str, revision: str, key: str) ->
             (suite.id, *archive),
             lambda: keeping.post_engine(act, suite, archive, _folder(here)).id,
         )
-        return _posted(act.db, here, made)
+        return _describe_posted(act.db, here, made)
 
 
-def _posted(db: Connection, here: Here, made: str) -> RunCompared:
+def _describe_posted(db: Connection, here: Here, made: str) -> RunCompared:
     found = suites.RUNS.find(db, id=made)
     if found is None:
         raise Refused(409, "Idempotency-Key: the run that it made was removed")
-    return _compared(db, here, found)
+    return _compare(db, here, found)
 
 
-def _compared(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
+def _compare(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
     former = comparing.before(db, found) if found.started else None
     comparison = _comparison(here, former, found) if former else None
     return RunCompared(**_members(db, here, found), comparison=comparison)
@@ -183,7 +183,7 @@ def _compared(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
 def one(here: Now) -> RunCompared:
     """Show a run."""
     with here.service.database.reading() as db:
-        return _compared(db, here, here.sure_run())
+        return _compare(db, here, here.sure_run())
 
 
 @ROUTES.at("GET", f"{_ONE}/document", SIGNED_IN, responses=_DOCUMENT)
@@ -250,7 +250,7 @@ def _members(db: Connection, here: Here, run: SuiteRun) -> dict[str, Any]:
 
 
 def _comparison(here: Here, former: SuiteRun, run: SuiteRun) -> ComparisonShown | None:
-    found = comparing.compared(_folder(here), former, run)
+    found = comparing.compare(_folder(here), former, run)
     if found is None:
         return None
     return ComparisonShown(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import extending, roster
+from harness.service.courses import deadline_extensions, roster
 from harness.service.records import EXTEND, STUDENT, Member
 from harness.service.storage import courses
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes, whoever_may
@@ -103,7 +103,7 @@ def extensions(here: Now, asked: Asked) -> Page[Extension]:
     whoever_may(EXTEND),
     scope="all",
     response_model=Extension,
-    openapi_extra=bodies.told(ExtensionWanted),
+    openapi_extra=bodies.describe_body(ExtensionWanted),
 )
 def extend(
     here: Now, wanted: Annotated[ExtensionWanted, Depends(bodies.json_of(ExtensionWanted))]
@@ -111,7 +111,7 @@ def extend(
     """Give a student, or each of a group, a later deadline, or take it back."""
     assigned = here.sure().assigned
     with here.service.database.acting(here.by) as act:
-        extending.extend(act, assigned, here.student, wanted.deadline)
+        deadline_extensions.extend(act, assigned, here.student, wanted.deadline)
         theirs = courses.students_of(act.db, assigned.course, here.student)
-        latest = extending.latest(courses.extensions(act.db, assigned.id), theirs)
+        latest = deadline_extensions.latest(courses.extensions(act.db, assigned.id), theirs)
     return Extension(student=here.student, deadline=latest or None)

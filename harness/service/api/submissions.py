@@ -6,7 +6,6 @@ Bytes are the body of a request as it is, so that they are read only once the gu
 from __future__ import annotations
 
 import datetime
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,9 +15,10 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from harness.service.api.once import IdempotencyKey, once
+from harness.service.api import bodies
+from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.handing_in import belonging, taking
+from harness.service.handing_in import ownership, receiving
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.web.access import (
@@ -30,19 +30,14 @@ from harness.service.web.access import (
     Routes,
     own_uploads,
 )
-from harness.service.work import checked
-from harness.service.work.doing import check_page
+from harness.service.work import check_results
+from harness.service.work.job_handlers import check_page
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
 _ONE = f"{_ALL}/{{upload}}"
-_BYTES = "application/octet-stream"
-_IS_BYTES = {"type": "string", "format": "binary"}
-_BODY: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {_BYTES: {"schema": _IS_BYTES}}}
-}
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The bytes", "content": {_BYTES: {"schema": _IS_BYTES}}}
+    200: {"description": "The bytes", "content": {bodies.BYTES: {"schema": bodies.IS_BYTES}}}
 }
 
 State = Literal["waiting", "checking", "checked", "fault", "withdrawn"]
@@ -118,11 +113,11 @@ def one(here: Now) -> SubmissionResult:
 def file(here: Now) -> Response:
     """Give the bytes that were submitted."""
     assert here.upload
-    if taking.is_pruned(here.service.store, here.upload):
+    if receiving.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is not kept any more")
     data = here.service.store.path(here.upload.sha256).read_bytes()
     headers = {"content-disposition": f'attachment; filename="{here.upload.id}.archive"'}
-    return Response(data, media_type=_BYTES, headers=headers)
+    return Response(data, media_type=bodies.BYTES, headers=headers)
 
 
 @ROUTES.at(
@@ -132,7 +127,7 @@ def file(here: Now) -> Response:
     scope="submit",
     status_code=201,
     response_model=SubmissionResult,
-    openapi_extra=_BODY,
+    openapi_extra=bodies.AN_ARCHIVE,
 )
 async def submit(
     here: Now,
@@ -140,21 +135,17 @@ async def submit(
     idempotency_key: IdempotencyKey = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
-    data = here.service.settings.data
-    with tempfile.NamedTemporaryFile(dir=data, prefix=".upload-") as copy:
-        async for piece in here.request.stream():
-            await run_in_threadpool(copy.write, piece)
-        copy.flush()
-        return await run_in_threadpool(_take, here, Path(copy.name), name, idempotency_key)
+    async with bodies.as_file(here) as path:
+        return await run_in_threadpool(_take, here, path, name, idempotency_key)
 
 
 def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
     known, service = here.sure(), here.service
-    kept = taking.keep(service.store, path, name, service.settings.largest)
+    kept = receiving.keep(service.store, path, name, service.settings.largest)
     sent = (known.assigned.id, kept.name, kept.sha256)
     with service.database.acting(here.by) as act:
         made = once(
-            act, key, sent, lambda: taking.take(act, known.assigned, known.member, kept).id
+            act, key, sent, lambda: receiving.take(act, known.assigned, known.member, kept).id
         )
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
@@ -168,9 +159,9 @@ def withdraw(here: Now) -> SubmissionResult:
     known = here.sure()
     with here.service.database.acting(here.by) as act:
         now, key = datetime.datetime.now(), known.member.submits_as
-        if reason := taking.bound(act.db, known.assigned, key, here.upload, now):
+        if reason := receiving.explain_bound(act.db, known.assigned, key, here.upload, now):
             raise Refused(409, f"it cannot be withdrawn: {reason}")
-        taking.withdraw(act, here.upload)
+        receiving.withdraw(act, here.upload)
         return _result(act.db, here, here.upload._replace(withdrawn=True))
 
 
@@ -181,8 +172,8 @@ def _counting(db: Connection, here: Here) -> frozenset[str]:
     """Return the ids of the submissions that count, to a student of the own ones."""
     known = here.sure()
     if here.is_staff:
-        return belonging.counting(belonging.of_all(db, known.assigned).values())
-    return belonging.counting([belonging.of(db, known.assigned, known.member.submits_as)])
+        return ownership.counting(ownership.of_all(db, known.assigned).values())
+    return ownership.counting([ownership.of(db, known.assigned, known.member.submits_as)])
 
 
 def _members(
@@ -221,7 +212,9 @@ def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
 
 
 def _check(here: Here, upload: Upload) -> CheckResult | None:
-    found = checked.read(check_page(here.service.settings.made(upload.assignment), upload.id))
+    found = check_results.read(
+        check_page(here.service.settings.assignment_folder(upload.assignment), upload.id)
+    )
     if found is None:
         return None
     cases = [CaseResult(**one._asdict()) for one in found.cases]

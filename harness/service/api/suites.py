@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
-from harness.service.api.once import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.records import Suite
 from harness.service.runs import keeping
@@ -57,7 +57,7 @@ def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with here.service.database.reading() as db:
         found = find(db, suites.SUITES, ("made", "id"), asked, person=here.by)
-    return Page(items=[_shown(here, one) for one in found.rows], next=found.next)
+    return Page(items=[_describe(here, one) for one in found.rows], next=found.next)
 
 
 @ROUTES.at(
@@ -67,7 +67,7 @@ def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
     scope="all",
     status_code=201,
     response_model=SuiteShown,
-    openapi_extra=bodies.told(SuiteWanted),
+    openapi_extra=bodies.describe_body(SuiteWanted),
 )
 def make(
     here: Now,
@@ -81,13 +81,13 @@ def make(
         found = suites.SUITES.find(act.db, id=made)
     if found is None:
         raise Refused(409, "Idempotency-Key: the suite that it made was removed")
-    return _shown(here, found)
+    return _describe(here, found)
 
 
 @ROUTES.at("GET", _ONE, SIGNED_IN, response_model=SuiteShown)
 def one(here: Now) -> SuiteShown:
     """Show a suite."""
-    return _shown(here, here.sure_suite())
+    return _describe(here, here.sure_suite())
 
 
 @ROUTES.at(
@@ -96,7 +96,7 @@ def one(here: Now) -> SuiteShown:
     OWNERS,
     scope="all",
     response_model=SuiteShown,
-    openapi_extra=bodies.told(SuiteChange),
+    openapi_extra=bodies.describe_body(SuiteChange),
 )
 def change(
     here: Now, wanted: Annotated[SuiteChange, Depends(bodies.json_of(SuiteChange))]
@@ -111,7 +111,7 @@ def change(
             is_open=suite.is_open if wanted.is_open is None else wanted.is_open,
             has_badge=bool(suite.badge) if wanted.has_badge is None else wanted.has_badge,
         )
-    return _shown(here, made)
+    return _describe(here, made)
 
 
 @ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)
@@ -123,7 +123,7 @@ def remove(here: Now) -> Response:
     return Response(status_code=204)
 
 
-def _shown(here: Here, suite: Suite) -> SuiteShown:
+def _describe(here: Here, suite: Suite) -> SuiteShown:
     base, is_mine = here.service.settings.base, suite.person == here.by
     has_badge = suite.badge and is_mine
     with here.service.database.reading() as db:

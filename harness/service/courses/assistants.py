@@ -37,7 +37,7 @@ def change(act: Act, course: str, person: str, may: Iterable[str]) -> None:
         UsageError: it is not an assistant of the course, or there is no such right.
     """
     rights = _rights(may)
-    _require(courses.MEMBERS.change(act.db, {"may": rights}, **_named(course, person)))
+    _require(courses.MEMBERS.change(act.db, {"may": rights}, **_identify(course, person)))
     act.note("assistant's rights changed", course, assistant=person, may=rights)
 
 
@@ -47,11 +47,11 @@ def remove(act: Act, course: str, person: str) -> None:
     Raises:
         UsageError: it is not an assistant of the course.
     """
-    _require(courses.MEMBERS.remove(act.db, **_named(course, person)))
+    _require(courses.MEMBERS.remove(act.db, **_identify(course, person)))
     act.note("assistant removed", course, assistant=person)
 
 
-def _named(course: str, person: str) -> dict[str, str]:
+def _identify(course: str, person: str) -> dict[str, str]:
     return {"course": course, "person": person, "role": ASSISTANT}
 
 

@@ -12,6 +12,7 @@ from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses.making import private_folder
 
+LARGEST = 4 << 20  # bytes of a case file
 _SUFFIX = ".gtp"
 
 
@@ -26,7 +27,7 @@ def read(made: Path) -> list[CaseFile]:
 
 
 def digest(made: Path) -> str:
-    """Return what is another text when any of the files is another."""
+    """Return a digest of the names and bytes of all files."""
     found = hashlib.sha256()
     for path in paths(made):
         content = path.read_bytes()
@@ -39,7 +40,7 @@ def name_of(text: str) -> str:
     return f"{safe(Path(text).stem)}{_SUFFIX}"
 
 
-def put(made: Path, name: str, data: bytes, beside: Mapping[str, str] | None = None) -> str:
+def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None = None) -> str:
     """Write a case file, in the place of one of the same name; return what it is called.
 
     ``beside``: files that its commands name, such as boards.
@@ -54,7 +55,7 @@ def put(made: Path, name: str, data: bytes, beside: Mapping[str, str] | None = N
         raise UsageError(str(error)) from None
     folder = private_folder(made)
     for own, content in (beside or {}).items():
-        _write(folder / own, content.encode())
+        _write(folder / own, content)
     _write(folder / called, data)
     return called
 

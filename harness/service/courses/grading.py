@@ -4,20 +4,53 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.service.records import CONCLUDE, GRADE, PLAN, Assigned, Grading, Job
-from harness.service.storage import queue, uploads
+from harness.service.records import (
+    CONCLUDE,
+    GRADE,
+    LEASED,
+    PLAN,
+    WAITING,
+    Assigned,
+    Grading,
+    Job,
+    Member,
+)
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
+
+State = Literal["running", "concluded", "released", "failed"]
 
 
 class NotNowError(UsageError):
     """What is asked for does not go with how far a grading is."""
 
 
+def state(db: Connection, grading: Grading) -> State:
+    """Return how far a grading is; ``failed``: it has no marks, and stays so by itself.
+
+    One that failed keeps nobody from beginning another one, or from trying it again.
+    """
+    if grading.concluded:
+        return "released" if grading.released else "concluded"
+    jobs = queue.of(db, grading.id)
+    is_left = any(job.state in (WAITING, LEASED) for job in jobs)
+    is_to_be_concluded = grading.run > 0 and all(job.kind != CONCLUDE for job in jobs)
+    return "running" if is_left or is_to_be_concluded else "failed"
+
+
 def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
-    """Let all that was submitted be graded."""
+    """Let all that was submitted be graded.
+
+    Raises:
+        NotNowError: a grading of the assignment is running.
+    """
+    _be_alone(act, assigned.id)
     made = Grading(new_id(), assigned.id, act.by, time.time(), public_only)
     uploads.GRADINGS.add(act.db, made)
     queue.put(act.db, Job("", PLAN, assigned.id, made.id))
@@ -43,14 +76,15 @@ def accept(act: Act, grading: Grading) -> None:
 
     Raises:
         NotNowError: there are no marks yet, or students have seen them, or a later grading has
-            marks.
+            marks, or one is running.
     """
     if not grading.concluded or grading.released:
         raise NotNowError("there is nothing to be changed")
     _be_last(act, grading)
+    _be_alone(act, grading.assignment, grading.id)
     values: dict[str, object] = {"accept": 1, "concluded": 0.0}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
-    queue.again(act.db, CONCLUDE, grading.id)
+    _conclude_anew(act, grading)
     act.note("changes accepted", grading.id)
 
 
@@ -58,22 +92,69 @@ def try_again(act: Act, grading: Grading) -> None:
     """Try again what the harness failed in.
 
     Raises:
-        NotNowError: a later grading has marks.
+        NotNowError: a later grading has marks, or one is running.
     """
     _be_last(act, grading)
+    _be_alone(act, grading.assignment, grading.id)
     for job in queue.of(act.db, grading.id):
         queue.begin_anew(act.db, job.id)
-    for kind in (GRADE, CONCLUDE):  # what is done is not run again, what broke is
-        queue.again(act.db, kind, grading.id)
+    queue.again(act.db, GRADE, grading.id)  # what is done is not run again, what broke is
+    if grading.concluded:
+        _conclude_anew(act, grading)
     values: dict[str, object] = {"trouble": "", "concluded": 0.0}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
     act.note("tried again", grading.id)
 
 
+def _conclude_anew(act: Act, grading: Grading) -> None:
+    """Let marks be made again, even if a worker is just making them: its own do not count."""
+    queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
+
+
+def _be_alone(act: Act, assignment: str, own: str = "") -> None:
+    """Refuse what would let two gradings run: whose marks count would be chance.
+
+    ``own``: the grading that may be running.
+    """
+    courses.lock(act.db, assignment)  # two people may ask at once
+    others = (one for one in uploads.gradings(act.db, assignment) if one.id != own)
+    if any(state(act.db, one) == "running" for one in others):
+        raise NotNowError("a grading of this assignment is running: wait until it has marks")
+
+
 def _be_last(act: Act, grading: Grading) -> None:
     """Refuse what would put marks of before in the place of later ones."""
     if uploads.has_marks_after(act.db, grading):
-        raise NotNowError("a later grading has marks: go on with that one")
+        raise NotNowError("a later grading has marks: continue with that one")
+
+
+# --- whom it gave no mark ----------------------------------------------------------------------
+
+
+class Unmarked(NamedTuple):
+    """A student of the course without a mark in a grading."""
+
+    member: Member
+    why: str
+
+
+def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarked]:
+    """Return the students of the course whom a grading gave no mark; none before there are any."""
+    if not grading.concluded:
+        return []
+    got = uploads.RECEIVED_BY.all(db, grading=grading.id)
+    known, marked = {one.student for one in got}, {one.key for one in got}
+    return [
+        Unmarked(one, _why_unmarked(one, is_group_marked=one.team in marked))
+        for one in courses.students(db, course)
+        if one.key not in known
+    ]
+
+
+def _why_unmarked(member: Member, *, is_group_marked: bool) -> str:
+    if is_group_marked:
+        return f"new in {member.team}: no mark until the change of that one is accepted"
+    return "in the course, or in a group, since this grading: grade again"
 
 
 # --- what it wrote -----------------------------------------------------------------------------

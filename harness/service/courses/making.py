@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
-import re
 import time
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,13 +12,13 @@ from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import Assignment, Late
 from harness.errors import UsageError
+from harness.service.courses.point_weights import apply_worth, exact, load_worth
 from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
 _LONGEST = 200  # characters of a title
-_NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 
 
 def course(act: Act, title: str) -> Course:
@@ -52,8 +50,8 @@ def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> As
         id=new_id(),
         title=_title(wanted.title or own.title),
         opens=date("opens", wanted.opens),
-        deadline=date("deadline", wanted.deadline) or _written(late.deadline),
-        closes=date("closes", wanted.closes) or _written(late.refused_after),
+        deadline=date("deadline", wanted.deadline) or _format_time(late.deadline),
+        closes=date("closes", wanted.closes) or _format_time(late.refused_after),
         deduction=wanted.deduction or str(late.deduction),
         grace=wanted.grace or late.grace_minutes,
         made=time.time(),
@@ -64,7 +62,7 @@ def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> As
     return made
 
 
-def named(source: str) -> str:
+def check_shipped(source: str) -> str:
     """Return the source of an assignment that ships, by its name.
 
     Raises:
@@ -77,52 +75,19 @@ def named(source: str) -> str:
     return source
 
 
-def found(own: Assignment, one: Assigned, extensions: Mapping[str, str]) -> Assignment:
+def apply_course_settings(
+    own: Assignment, one: Assigned, extensions: Mapping[str, str]
+) -> Assignment:
     """Return an assignment of a course as it is graded: with this course's dates and points.
 
     ``own``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    own = worth(own, one)
+    own = apply_worth(own, load_worth(one))
     return own._replace(title=one.title, late=late(one, extensions))
 
 
-def worth(assignment: Assignment, one: Assigned) -> Assignment:
-    """Return an assignment with its points in a course."""
-    return with_points(assignment, json.loads(one.points or "{}"))
-
-
-def with_points(assignment: Assignment, points: Mapping[str, str]) -> Assignment:
-    """Return an assignment whose parts are worth this, by their names; others as they were."""
-    parts = assignment.marks
-    points_of = [Fraction(points.get(part.name, part.points)) for part in parts]
-    pairs = zip(parts, points_of, strict=True)
-    return assignment._replace(marks=tuple(part._replace(points=own) for part, own in pairs))
-
-
-def read_points(assignment: Assignment, told: Mapping[str, str]) -> dict[str, str]:
-    """Return points of parts as they are kept, by the parts' names: exact fractions.
-
-    Raises:
-        UsageError: one cannot be read; or all together are none, or less than what a submission
-            gets whose engine never answers.
-    """
-    found = {part.name: _worth(part.name, told.get(part.name, "")) for part in assignment.marks}
-    total = sum(found.values())
-    if not total or total < assignment.does_not_run:
-        least = assignment.does_not_run or "more than 0"
-        raise UsageError(f"points: found {total} together, expected at least {least}")
-    return {name: str(points) for name, points in found.items()}
-
-
-def _worth(name: str, text: str) -> Fraction:
-    points = exact(text)
-    if points is None:
-        raise UsageError(f"{name}: found {text!r}, expected points such as 4 or 2.5")
-    return points
-
-
 def late(one: Assigned, extensions: Mapping[str, str]) -> Late:
-    """Return what being late costs in this course; ``extensions`` as in :func:`found`."""
+    """Return what being late costs in this course; ``extensions``: as there."""
     own = tuple((key, datetime.datetime.fromisoformat(extensions[key])) for key in extensions)
     dates = moment(one.deadline), moment(one.closes)
     return Late(*dates, Fraction(one.deduction or 0), one.grace, own)
@@ -131,16 +96,6 @@ def late(one: Assigned, extensions: Mapping[str, str]) -> Late:
 def moment(text: str) -> datetime.datetime | None:
     """Return a local time; None where there is none."""
     return datetime.datetime.fromisoformat(text) if text else None
-
-
-def exact(text: str) -> Fraction | None:
-    """Return a number such as ``4.5`` or ``9/2``; None if it is not one or has too many digits."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    try:
-        return Fraction(text)
-    except ZeroDivisionError:
-        return None
 
 
 def private_folder(made: Path) -> Path:
@@ -163,10 +118,10 @@ def date(name: str, text: str) -> str:
         read = None
     if text.strip() and (read is None or read.tzinfo is not None):
         raise UsageError(f"{name}: found {text!r}, expected a local time such as 2026-01-29T23:55")
-    return _written(read)
+    return _format_time(read)
 
 
-def _written(time_: datetime.datetime | None) -> str:
+def _format_time(time_: datetime.datetime | None) -> str:
     return time_.isoformat() if time_ else ""
 
 
@@ -177,4 +132,6 @@ def _check(made: Assigned) -> None:
         raise UsageError(f"grace: found {made.grace}, expected minutes from 0")
     share = exact(made.deduction or "0")
     if share is None or share > 100:
-        raise UsageError(f"deduction: found {made.deduction!r}, expected per cent from 0 to 100")
+        raise UsageError(
+            f"deduction: found {made.deduction!r}, expected a percentage from 0 to 100"
+        )

@@ -3,24 +3,34 @@
 They are unpacked beside what an assignment of a course has on the server. An assignment of one's
 own may have a reference engine and build steps, which run in a sandbox; what would run outside of
 one is refused, for a teacher of one course does not run the service.
+
+A newer upload takes the place of a former one. Both stay on the server, so that it can be said
+what has changed, and a grading can be ended with the one that it was begun with.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declared_extension
 from harness.errors import ArchiveError, HarnessError, UsageError
+from harness.grading.records import decimal
 from harness.grading.taking_in.sources.pieces import safe
 from harness.intake import archive
+from harness.service.courses import making
 from harness.service.records import Assigned
 from harness.service.settings import Settings
+from harness.service.storage import courses
+from harness.service.storage.audit_log import Act
 
 OWN = "uploaded"  # the source of an assignment whose files are on the server
 _SOURCE, _OVERLAY = "source", "overlay"
@@ -30,12 +40,23 @@ def assignment_of(settings: Settings, one: Assigned) -> Assignment:
     """Return what an assignment of a course is made of: what ships, or what was uploaded."""
     if one.source != OWN:
         return assignments.find(one.source)
-    (document,) = (settings.made(one.id) / _SOURCE).glob(f"*/{FILE}")
-    return assignments.read(document)
+    return assignments.read(_document(settings, one))
+
+
+def _document(settings: Settings, one: Assigned) -> Path:
+    (found,) = _folder(settings, one).glob(f"*/{FILE}")
+    return found
+
+
+def _folder(settings: Settings, one: Assigned) -> Path:
+    """Return the folder of an upload of an assignment, which has nothing else in it."""
+    return settings.assignment_folder(one.id) / (
+        f"{_SOURCE}-{one.edition}" if one.edition else _SOURCE
+    )
 
 
 @contextmanager
-def unpacked(settings: Settings, path: Path, name: str) -> Iterator[tuple[Path, Assignment]]:
+def unpack(settings: Settings, path: Path, name: str) -> Iterator[tuple[Path, Assignment]]:
     """Give the folder of an assignment that was sent as an archive called ``name``, read.
 
     :func:`keep` moves the folder to where it belongs; else it is gone afterwards.
@@ -55,11 +76,101 @@ def unpacked(settings: Settings, path: Path, name: str) -> Iterator[tuple[Path, 
         yield place, found
 
 
+def make(act: Act, settings: Settings, wanted: Assigned, place: Path, own: Assignment) -> Assigned:
+    """Make an assignment of the folder ``place`` that was sent, which was read as ``own``.
+
+    Raises:
+        UsageError: as :func:`making.assign`.
+    """
+    made = making.assign(act, wanted, own)
+    keep(settings, place, made)
+    return made
+
+
 def keep(settings: Settings, place: Path, one: Assigned) -> None:
     """Move the folder of an assignment that was sent to where it belongs."""
-    target = settings.made(one.id) / _SOURCE
+    target = _folder(settings, one)
+    shutil.rmtree(target, ignore_errors=True)  # of one who was interrupted here
     target.mkdir(mode=0o700, parents=True)
     place.rename(target / place.name)
+
+
+def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
+    """Let the folder of an assignment that was sent take the place of the one before.
+
+    The one before stays where it is; gradings that were begun with it continue with it. Dates,
+    points and weights of the course stay.
+
+    Raises:
+        UsageError: the assignment was not uploaded, or nothing in it has changed.
+    """
+    courses.lock(act.db, one.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=one.id)
+    if now is None or now.source != OWN:
+        raise UsageError("this assignment was not uploaded: it ships with the service")
+    if not (changes := _changes(_document(settings, now).parent, place)):
+        raise UsageError("nothing in it has changed")
+    made = now._replace(edition=now.edition + 1)
+    keep(settings, place, made)
+    courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=one.id)
+    act.note("assignment replaced", one.id, edition=made.edition, changes=changes)
+
+
+def editions(settings: Settings, one: Assigned) -> list[list[str]]:
+    """Return what each newer upload of an assignment changed, in sentences, in their order."""
+    if one.source != OWN:
+        return []
+    places = [
+        _document(settings, one._replace(edition=number)).parent
+        for number in range(one.edition + 1)
+    ]
+    return [_changes_kept(*pair) for pair in pairwise(places)]
+
+
+@lru_cache(256)
+def _changes_kept(old: Path, new: Path) -> list[str]:
+    """Return what :func:`_changes` does of two uploads that were kept: neither ever changes."""
+    return _changes(old, new)
+
+
+def _changes(old: Path, new: Path) -> list[str]:
+    """Return which parts of the marks and which files differ, in sentences."""
+    before, after = _files(old), _files(new)
+    names = sorted(before.keys() | after.keys())
+    differing = [name for name in names if before.get(name) != after.get(name)]
+    return [
+        *_other_points(old, new),
+        *(_describe_change(name, before, after) for name in differing),
+    ]
+
+
+def _describe_change(name: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    if name not in before:
+        return f"{name} is new"
+    return f"{name} has changed" if name in after else f"{name} is gone"
+
+
+def _files(place: Path) -> dict[str, bytes]:
+    """Return digests of all files of a folder, by their names from there."""
+    paths = sorted(path for path in place.rglob("*") if path.is_file())
+    return {
+        path.relative_to(place).as_posix(): hashlib.sha256(path.read_bytes()).digest()
+        for path in paths
+    }
+
+
+def _other_points(old: Path, new: Path) -> Iterator[str]:
+    before, after = (
+        {part.name: part.points for part in assignments.read(place / FILE).marks}
+        for place in (old, new)
+    )
+    for name in before.keys() - after.keys():
+        yield f"{name!r} is no part of the marks any more"
+    for name, points in after.items():
+        if name not in before:
+            yield f"{name!r} is a new part of the marks, with {decimal(points)} points"
+        elif points != before[name]:
+            yield f"{name!r} gives {decimal(points)} instead of {decimal(before[name])}"
 
 
 def _check(found: Assignment) -> None:
@@ -70,29 +181,32 @@ def _check(found: Assignment) -> None:
         "packages would be installed": bool(found.engine.packages),
     }
     for what in (what for what, is_so in wrong.items() if is_so):
-        raise UsageError(f"{what} outside a sandbox: ask whoever runs the service to ship it")
+        raise UsageError(f"{what} outside a sandbox: ask the service's operator to ship it")
 
 
-def take_overlay(settings: Settings, one: Assigned, path: Path) -> None:
+def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: str) -> None:
     """Let a folder that was sent be the one that submissions of an assignment get beside them.
+
+    ``name``: of its archive.
 
     Raises:
         UsageError: it is not an archive; or the assignment wants no such folder.
     """
     if not assignment_of(settings, one).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")
-    made = settings.made(one.id)
+    made = settings.assignment_folder(one.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=made, prefix=".overlay-") as room:
         _unpack(path, Path(room, "new"))
         if has_overlay(settings, one):
             (made / _OVERLAY).rename(Path(room, "old"))
         Path(room, "new").rename(made / _OVERLAY)
+    act.note("course's own folder taken", one.id, name=name)
 
 
 def has_overlay(settings: Settings, one: Assigned) -> bool:
     """Whether a folder was sent that submissions get beside them."""
-    return (settings.made(one.id) / _OVERLAY).is_dir()
+    return (settings.assignment_folder(one.id) / _OVERLAY).is_dir()
 
 
 def _unpack(path: Path, place: Path) -> None:

@@ -6,25 +6,26 @@ import json
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
-from harness.service.courses import platforms
-from harness.service.courses.platforms import Listed
+from harness.service.courses import roster_files
+from harness.service.courses.roster_files import Listed
 from harness.service.people import entering
 from harness.service.records import STUDENT, Member
-from harness.service.storage import courses
+from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 
 _EMAIL = "email"
 
 
 def read(data: bytes) -> list[Listed]:
-    """Return the students of a roster; raises as :func:`platforms.read`."""
+    """Return the students of a roster; raises as :func:`roster_files.read`."""
     with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
         file.write(data)
         file.flush()
-        return platforms.read(Path(file.name))
+        return roster_files.read(Path(file.name))
 
 
 def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
@@ -36,7 +37,7 @@ def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
         UsageError: a group would be taken for a student who is not in it.
     """
     known = {one.key: one for one in courses.students(act.db, course)}
-    found = [_taken(act, course, one, known.get(one.student.key)) for one in listed]
+    found = [_add_or_change(act, course, one, known.get(one.student.key)) for one in listed]
     _check_groups(courses.students(act.db, course))
     moved = {
         one.key: [known[one.key].team, one.team]
@@ -53,12 +54,12 @@ def _check_groups(members: Sequence[Member]) -> None:
     for one in members:
         if one.team.casefold() in keys:
             raise UsageError(
-                f"{platforms.FILE}: a student of this course is called {one.team!r}, too: call"
+                f"{roster_files.FILE}: a student of this course is called {one.team!r}, too: call"
                 " the group otherwise"
             )
 
 
-def _taken(act: Act, course: str, one: Listed, known: Member | None) -> Member:
+def _add_or_change(act: Act, course: str, one: Listed, known: Member | None) -> Member:
     student = one.student
     told = {"name": student.name, "ids": json.dumps(student.ids), "team": one.team}
     if known:
@@ -68,8 +69,33 @@ def _taken(act: Act, course: str, one: Listed, known: Member | None) -> Member:
     return courses.MEMBERS.add(act.db, Member(course, person.id, STUDENT, student.key, **told))
 
 
+class StudentLink(NamedTuple):
+    """A link for a student to sign in by. This is the only copy that there is."""
+
+    student: str  # the key
+    name: str
+    email: str
+    link: str
+
+
+def make_links(act: Act, course: str, base: str) -> list[StudentLink]:
+    """Make links for all students of a course; those they had hold no longer.
+
+    ``base``: what the addresses of the service begin with.
+    """
+    return [_make_link(act, one, base) for one in courses.students(act.db, course)]
+
+
+def _make_link(act: Act, one: Member, base: str) -> StudentLink:
+    person = people.PEOPLE.find(act.db, id=one.person)
+    people.revoke_links(act.db, one.person)
+    secret = entering.link(act, one.person, entering.COURSE_LINK, once=False)
+    email = person.email if person else ""
+    return StudentLink(one.key, one.name, email, f"{base}/enter/{secret.text}")
+
+
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
-    """Return an entry for each student or group of a course, with nothing handed in yet."""
+    """Return an entry for each student or group of a course, with nothing submitted yet."""
     heaps: dict[str, list[Member]] = {}
     for one in members:
         if one.role == STUDENT:
@@ -78,7 +104,7 @@ def students(members: Sequence[Member]) -> list[StudentSubmissions]:
 
 
 def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
-    """Return an entry of some students, with nothing handed in yet."""
+    """Return an entry of some students, with nothing submitted yet."""
     return StudentSubmissions(
         key, tuple(map(_student, sorted(members, key=lambda one: one.key))), ()
     )

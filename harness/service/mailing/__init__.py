@@ -1,1 +1,1 @@
-"""Mails with links to sign in by: asked for, or sent to a roster; tried until they are taken."""
+"""Mails with links to sign in: requested, or sent to a roster; repeated until accepted."""

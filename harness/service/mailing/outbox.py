@@ -89,7 +89,7 @@ def send(settings: Settings, message: EmailMessage) -> None:
     if found is None:
         _write(settings.letters, message)
         return
-    with _naming_errors(found), _connected(settings, found) as smtp:
+    with _naming_errors(found), _connect(settings, found) as smtp:
         smtp.send_message(message)
 
 
@@ -98,7 +98,7 @@ def probe(settings: Settings) -> str:
     found = server(settings)
     if found is None:
         return f"files in {settings.letters}, for you to pass on: --mail names a server"
-    with _naming_errors(found), _connected(settings, found) as smtp:
+    with _naming_errors(found), _connect(settings, found) as smtp:
         smtp.noop()
     return f"{found.host}:{found.port}, from {settings.mail_from}"
 
@@ -123,7 +123,7 @@ def _write(folder: Path, message: EmailMessage) -> None:
 
 
 @contextlib.contextmanager
-def _connected(settings: Settings, found: MailServer) -> Iterator[smtplib.SMTP]:
+def _connect(settings: Settings, found: MailServer) -> Iterator[smtplib.SMTP]:
     """Give a connection to a server, encrypted but on this machine, on which one is signed in."""
     trusted = ssl.create_default_context()
     place = (found.host, found.port)
@@ -161,11 +161,11 @@ def _naming_errors(found: MailServer) -> Iterator[None]:
         yield
     except smtplib.SMTPRecipientsRefused as error:
         code, said = next(iter(error.recipients.values()))
-        raise _answered(place, code, said) from None
+        raise _explain_answer(place, code, said) from None
     except smtplib.SMTPAuthenticationError as error:
         raise MailDelayedError(f"{place} does not let us in: {error.smtp_code}") from None
     except smtplib.SMTPResponseException as error:
-        raise _answered(place, error.smtp_code, error.smtp_error) from None
+        raise _explain_answer(place, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPNotSupportedError:
         raise MailDelayedError(
             f"{place} cannot do what is needed: STARTTLS, AUTH or SMTPUTF8"
@@ -177,7 +177,7 @@ def _naming_errors(found: MailServer) -> Iterator[None]:
         raise MailDelayedError(f"{place} cannot be reached: {why}") from None
 
 
-def _answered(place: str, code: int, said: bytes | str) -> HarnessError:
+def _explain_answer(place: str, code: int, said: bytes | str) -> HarnessError:
     """Return what an answer of a server means: from 500 on it will not change (RFC 5321)."""
     text = said if isinstance(said, bytes) else said.encode(errors="replace")
     status = _STATUS.match(text)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.service import telling
+from harness.service import service_log
 from harness.service.mailing import outbox, wording
 from harness.service.mailing.outbox import MailDelayedError, MailRefusedError
 from harness.service.mailing.wording import MailLink
@@ -65,7 +65,7 @@ def ask(db: Connection, typed: str) -> bool:
     rows.forget_asked(db, now - HOUR)
     if rows.waiting(db, ASKED) >= MOST_ASKED:
         return False
-    if rows.asked_since(db, address, now - HOUR) < MOST_TO_ONE:
+    if rows.count_asked(db, address, now - HOUR) < MOST_TO_ONE:
         rows.LETTERS.add(db, Letter(new_id(), ASKED, address, due=now, made=now))
     return True
 
@@ -96,7 +96,7 @@ def _put(db: Connection, person: Person, course: str) -> None:
         rows.LETTERS.add(db, new)
 
 
-def sent(db: Connection, course: str) -> list[Letter]:
+def list_last_letters(db: Connection, course: str) -> list[Letter]:
     """Return the last letters to the roster of a course."""
     return rows.LETTERS.all(db, "address", "id", kind=ROSTER, course=course)
 
@@ -117,11 +117,11 @@ def deliver(settings: Settings, database: Database) -> bool:
         letter = rows.take(db, _LEASE)
     if letter is None:
         return False
-    ended, trouble = _tried(settings, database, letter)
+    ended, trouble = _try_to_send(settings, database, letter)
     with database.changing() as db:
         rows.LETTERS.change(db, _after(letter, ended, trouble), id=letter.id)
     facts = {"letter": letter.id, "kind": letter.kind, "ended": ended, "trouble": trouble}
-    telling.tell(settings, "mail", **facts)
+    service_log.tell(settings, "mail", **facts)
     return True
 
 
@@ -134,10 +134,10 @@ def _after(letter: Letter, ended: str, trouble: str) -> dict[str, object]:
     return {"state": ended, "due": later, "trouble": trouble}
 
 
-def _tried(settings: Settings, database: Database, letter: Letter) -> tuple[str, str]:
+def _try_to_send(settings: Settings, database: Database, letter: Letter) -> tuple[str, str]:
     """Try to send a letter; return its state then, and what went wrong."""
     with database.acting() as act:
-        made = [(one, _link(act, letter, one)) for one in _known(act.db, letter)]
+        made = [(one, _link(act, letter, one)) for one in _find_people(act.db, letter)]
         ways = [_way(settings, act.db, *pair) for pair in made]
     if not made:
         return NOBODY, ""
@@ -157,7 +157,7 @@ def _tried(settings: Settings, database: Database, letter: Letter) -> tuple[str,
     return ended, trouble
 
 
-def _known(db: Connection, letter: Letter) -> list[Person]:
+def _find_people(db: Connection, letter: Letter) -> list[Person]:
     """Return whom a letter lets in: anyone who has the address by now, or the student."""
     if letter.kind == ASKED:
         return people.by_email(db, letter.address)

@@ -29,11 +29,11 @@ class MailLink(NamedTuple):
 
 _ASKED = """\
 Somebody, most likely you, asked for a link to sign in at {base}.
-Each link holds once, and for an hour. If it was not you, do nothing.
+Each link works once, within an hour. If it was not you, do nothing.
 """
 _ROSTER = """\
 This is your link to {base}. It signs you in as you: keep it for yourself.
-Links that you had before do not hold any more.
+Earlier links no longer work.
 """
 _WORDS = {ASKED: ("Your link to sign in", _ASKED), ROSTER: ("Your link to your course", _ROSTER)}
 
@@ -46,7 +46,7 @@ def mail(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailM
     """
     subject, text = _WORDS[letter.kind]
     sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
-    parts = [text.format(base=settings.base), *map(_told, ways)]
+    parts = [text.format(base=settings.base), *map(_describe_way, ways)]
     message = EmailMessage(policy=_POLICY)
     try:
         message["From"] = sender
@@ -61,7 +61,7 @@ def mail(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailM
     return message
 
 
-def _told(way: MailLink) -> str:
+def _describe_way(way: MailLink) -> str:
     courses = ", ".join(map(_short, way.courses))
     return f"{_short(way.name)}{f' ({courses})' if courses else ''}:\n{way.link}\n"
 

@@ -1,1 +1,1 @@
-"""What those need who run a service: whether it can run and does, and what it is busy with."""
+"""For operators of a service: checks, state, metrics, backups and pruning."""

@@ -24,7 +24,7 @@ from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copying, courses, queue, uploads
 from harness.service.storage.database import Database
-from harness.service.work import folders
+from harness.service.work import report_folders
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
@@ -50,13 +50,13 @@ def back_up(settings: Settings, target: Path) -> Made:
         UsageError: there is no service, or the folder exists.
     """
     if not settings.keys.is_dir():
-        raise UsageError(f"{settings.data} has no service")
+        raise UsageError(f"found no service in {settings.data}")
     _make_new(target)
     place = settings.own_place()
     if isinstance(place, Server):
         copying.dump(place, target / _DUMP)
     else:
-        with copying.still(place.path):  # jobs under way may go on, none begins or ends
+        with copying.still(place.path):  # jobs under way may continue, none begins or ends
             copying.copy_file(place.path, target / place.path.name)
             _copy_ledgers(settings, target)
     for name in _COPIED:
@@ -65,7 +65,7 @@ def back_up(settings: Settings, target: Path) -> Made:
     files = {path: _digest(target / path) for path in _files(target)}
     made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, Server)}
     (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
-    return _measured(target, files)
+    return _measure(target, files)
 
 
 def _make_new(target: Path) -> None:
@@ -95,8 +95,8 @@ def _copy_folder(source: Path, target: Path) -> None:
 def _copy_gradings(settings: Settings, target: Path) -> None:
     """Copy the pages and sheets of gradings, none while it is written anew."""
     for made in sorted((settings.data / "assignments").glob("*")):
-        for folder in folders.of_all(made):
-            with folders.locked(folder, shared=True):
+        for folder in report_folders.of_all(made):
+            with report_folders.lock_folder(folder, shared=True):
                 _copy_folder(folder, target / folder.relative_to(settings.data))
 
 
@@ -111,7 +111,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _measured(folder: Path, files: dict[str, str]) -> Made:
+def _measure(folder: Path, files: dict[str, str]) -> Made:
     return Made(len(files), sum((folder / name).stat().st_size for name in files))
 
 
@@ -127,7 +127,7 @@ def restore(source: Path, settings: Settings) -> Made:
         HarnessError: it cannot be written, or what was written does not hold.
         UsageError: it is not a whole backup, or the folder exists.
     """
-    files = _checked(source, settings)
+    files = _check_files(source, settings)
     place = settings.own_place()
     _make_new(settings.data)
     with contextlib.ExitStack() as undo:
@@ -139,7 +139,7 @@ def restore(source: Path, settings: Settings) -> Made:
         verify(settings)
         _export_anew(settings)
         undo.pop_all()
-    return _measured(source, files)
+    return _measure(source, files)
 
 
 def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
@@ -157,7 +157,7 @@ def _export_anew(settings: Settings) -> None:
                 queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
 
 
-def _checked(source: Path, settings: Settings) -> dict[str, str]:
+def _check_files(source: Path, settings: Settings) -> dict[str, str]:
     """Return the files of a backup, which are as they were written."""
     try:
         found = json.loads((source / _LIST).read_text(encoding="utf-8"))

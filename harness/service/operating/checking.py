@@ -15,11 +15,13 @@ from harness.assignments import assignment, needs
 from harness.errors import HarnessError, UsageError
 from harness.processes import processors
 from harness.sandbox import levels
+from harness.service import machines
 from harness.service.mailing import outbox
 from harness.service.operating.state import LEAST_FREE
 from harness.service.people import providers
 from harness.service.settings import Settings
 from harness.service.storage import probing
+from harness.text import number_of
 
 Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
 
@@ -88,18 +90,22 @@ def _disk(settings: Settings) -> str:
 
 
 def _sandbox(settings: Settings) -> str:
+    if settings.scheduler:
+        return "on the cluster: see there"
     if settings.sandbox == "off":
         return "off: everybody's programs run with all your rights"
     wanted = settings.sandbox
     launcher = levels.strongest() if wanted == "auto" else levels.proven(int(wanted))
     try:
-        return levels.described(launcher.level)
+        return levels.describe_level(launcher.level)
     finally:
         launcher.close()
 
 
 def _tools(settings: Settings) -> str:
     """Say which programs of the assignments that ship are missing: a course may need none."""
+    if settings.scheduler:
+        return "on the cluster: a submission goes only to a worker that has them"
     missing: dict[str, list[str]] = {}
     for name in shipped.names():
         for tool in needs.of(assignment.find(name)):
@@ -111,14 +117,30 @@ def _tools(settings: Settings) -> str:
 
 def _processors(settings: Settings) -> str:
     cores = processors()
+    if settings.scheduler:
+        return f"{settings.workers} submissions at a time, on the cluster"
     if settings.workers > cores:
         raise UsageError(f"{settings.workers} workers, but only {cores} cores: see --workers")
     return f"{settings.workers} of {cores} cores"
 
 
 def _sign_in(settings: Settings) -> str:
-    provider = providers.opened(settings)
+    provider = providers.open_provider(settings)
     return provider.probe() if provider else "by links alone"
+
+
+def _cluster(settings: Settings) -> str:
+    if not settings.scheduler:
+        return "none: engines run on this machine"
+    from harness.cluster import status_query, tls
+
+    good_until = tls.good_until(settings.tls)
+    workers = status_query.look(machines.connector_settings(settings)).workers
+    if not workers:
+        raise UsageError("no worker has come to the scheduler: gtp-harness worker starts one")
+    levels = sorted({level for one in workers for level in one.facts.levels}, reverse=True)
+    papers = f"; certificates are good until {good_until:%Y-%m-%d}" if good_until else ""
+    return f"{number_of(len(workers), 'worker')}, sandbox levels {', '.join(levels)}{papers}"
 
 
 LOOKS: dict[str, Look] = {
@@ -131,4 +153,5 @@ LOOKS: dict[str, Look] = {
     "tools": _tools,
     "mail": outbox.probe,
     "sign-in": _sign_in,
+    "cluster": _cluster,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from harness.service.measuring import MEASURES, Found, Histogram, Labels, Measure
+from harness.service.counters import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.operating.state import State
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"

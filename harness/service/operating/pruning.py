@@ -22,7 +22,7 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
 from harness.service.storage.audit_log import Act
 from harness.service.storage.database import Database
-from harness.service.work.doing import check_page
+from harness.service.work.job_handlers import check_page
 
 DAY = 86400.0
 FOREVER = "forever"
@@ -102,11 +102,11 @@ def prune(
         if rules[kind] is not None:
             with database.acting() as act:
                 ground = _Ground(settings, act.db, rules, now or time.time())
-                found.append(_pruned(act, kind, look(ground), is_dry=is_dry))
+                found.append(_prune(act, kind, look(ground), is_dry=is_dry))
     return found
 
 
-def _pruned(act: Act, kind: str, going: _Going, *, is_dry: bool) -> Pruned:
+def _prune(act: Act, kind: str, going: _Going, *, is_dry: bool) -> Pruned:
     size = sum(path.stat().st_size for path in going.files)
     if going.number and not is_dry:
         for path in going.files:
@@ -138,7 +138,7 @@ def _mail(ground: _Ground) -> _Going:
 
 def _sessions(ground: _Ground) -> _Going:
     before = ground.before("sessions")
-    count = pruning.ended(ground.db, before)
+    count = pruning.count_ended(ground.db, before)
     return _Going(count, rest=lambda act: pruning.forget_ended(act.db, before))
 
 
@@ -146,8 +146,8 @@ def _checks(ground: _Ground) -> _Going:
     """Find the results of public tests, which students read: a grading has its own."""
     before = ground.before("checks")
     pages = [
-        check_page(ground.settings.made(assignment), upload)
-        for assignment, upload in pruning.checked(ground.db, before)
+        check_page(ground.settings.assignment_folder(assignment), upload)
+        for assignment, upload in pruning.list_checked(ground.db, before)
     ]
     both = (path for page in pages for path in (page, page.with_suffix(".json")))
     files = [path for path in both if path.exists()]

@@ -21,5 +21,5 @@ def ready(here: Now) -> Response:
 @FOR_TOKENS.at("GET", "/metrics", ADMINS, include_in_schema=False)
 def give_metrics(here: Now) -> Response:
     """Give figures to Prometheus."""
-    found, counted = state.state(here.service), state.counted(here.service)
+    found, counted = state.state(here.service), state.get_figures(here.service)
     return Response(metrics.text(found, counted), media_type=metrics.TYPE)

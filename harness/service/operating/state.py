@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness.errors import HarnessError
-from harness.service import alive
-from harness.service.measuring import Found
+from harness.service import living_workers, machines
+from harness.service.counters import Found
 from harness.service.records import FAULT
 from harness.service.settings import Settings
 from harness.service.storage import figures, letters, queue
@@ -29,6 +29,7 @@ class State(NamedTuple):
     letters: dict[str, int]  # mails, by state
     workers: int
     free: int  # bytes
+    cluster: str = ""  # why no engine can run on the cluster; empty: they can, or there is none
 
     @property
     def faults(self) -> int:
@@ -49,19 +50,20 @@ def state(service: Service) -> State:
     except HarnessError as error:
         trouble = str(error)
     workers, free = _workers(service.settings), _free(service.settings)
-    return State(trouble, jobs, oldest, mails, workers, free)
+    cluster = machines.complaint(service.settings)
+    return State(trouble, jobs, oldest, mails, workers, free, cluster)
 
 
-def counted(service: Service) -> Found:
+def get_figures(service: Service) -> Found:
     """Return what this process counted and, if the database can be used, what workers did."""
     found = dict(service.requests.found())
     with contextlib.suppress(HarnessError), service.database.reading() as db:
-        found.update(figures.found(db))
+        found.update(figures.load_figures(db))
     return found
 
 
 def _workers(settings: Settings) -> int:
-    return alive.count(settings.workers_folder)
+    return living_workers.count(settings.workers_folder)
 
 
 def _free(settings: Settings) -> int:
@@ -74,6 +76,8 @@ def complaints(found: State) -> Iterator[str]:
         yield "the database cannot be used"  # the log tells why: anybody may ask for this
     if not found.workers:
         yield "no worker lives"
+    if found.cluster:
+        yield found.cluster
     if found.oldest > LONGEST_WAIT:
         yield f"a job has waited for {found.oldest / 60:.0f} minutes"
     if found.free < LEAST_FREE:

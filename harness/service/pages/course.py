@@ -7,21 +7,22 @@ import io
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import assistants, making, own_files, platforms, roster
+from harness.service.courses import assistants, making, own_files, roster, roster_files
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
-from harness.service.pages.sent import sent
+from harness.service.pages.form_files import sent
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, Assigned
-from harness.service.storage import courses, people
+from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Here, Now, Routes
+from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
 
 ROUTES = Routes()
 
@@ -42,7 +43,7 @@ def show(here: Now) -> Response:
         found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
         helpers = courses.MEMBERS.all(db, "name", course=here.course.id, role=ASSISTANT)
-        letters = posting.sent(db, here.course.id)
+        letters = posting.list_last_letters(db, here.course.id)
     return rendering.page(
         here,
         "course.html",
@@ -60,31 +61,30 @@ def show(here: Now) -> Response:
 def assign(here: Now) -> Response:
     """Make an assignment of a course."""
     assert here.course
-    wanted = _wanted(here, making.named(here.field("source")))
+    wanted = _read_form(here, making.check_shipped(here.field("source")))
     with here.service.database.acting(here.by) as act:
         made = making.assign(act, wanted)
     return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
 
 
-def _wanted(here: Here, source: str) -> Assigned:
+def _read_form(here: Here, source: str) -> Assigned:
     assert here.course
     names = ("title", "opens", "deadline", "closes", "deduction")
-    told = {name: here.field(name) for name in names}
+    told: dict[str, Any] = {name: here.field(name) for name in names}
     return Assigned("", here.course.id, source=source, grace=0, made=0.0, **told)
 
 
-@ROUTES.at("POST", "/courses/{course}/assignments/own", TEACHERS, files=packing.MOST)
+@ROUTES.at("POST", "/courses/{course}/assignments/own", TEACHERS, most=Form(files=packing.MOST))
 def assign_own(here: Now) -> Response:
     """Make an assignment of a folder with an assignment.toml."""
     assert here.course
     settings = here.service.settings
     with (
         sent(here) as found,
-        own_files.unpacked(settings, found.path, found.name) as (place, own),
+        own_files.unpack(settings, found.path, found.name) as (place, own),
         here.service.database.acting(here.by) as act,
     ):
-        made = making.assign(act, _wanted(here, own_files.OWN), own)
-        own_files.keep(settings, place, made)
+        made = own_files.make(act, settings, _read_form(here, own_files.OWN), place, own)
     return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
 
 
@@ -97,7 +97,7 @@ def take_roster(here: Now) -> Response:
         if isinstance(file, UploadFile):
             shutil.copyfileobj(file.file, copy)
         copy.flush()
-        listed = platforms.read(Path(copy.name))
+        listed = roster_files.read(Path(copy.name))
     with here.service.database.acting(here.by) as act:
         roster.take(act, here.course.id, listed)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
@@ -107,17 +107,11 @@ def take_roster(here: Now) -> Response:
 def make_links(here: Now) -> Response:
     """Give a CSV of links for all students; it is the only copy there is."""
     assert here.course
-    base = here.service.settings.base
     written = io.StringIO()
     rows = csv.writer(written)
-    rows.writerow(["student", "name", "email", "link"])
+    rows.writerow(roster.StudentLink._fields)
     with here.service.database.acting(here.by) as act:
-        for one in courses.MEMBERS.all(act.db, "key", course=here.course.id, role=STUDENT):
-            person = people.PEOPLE.find(act.db, id=one.person)
-            people.revoke_links(act.db, one.person)
-            secret = entering.link(act, one.person, entering.COURSE_LINK, once=False)
-            email = person.email if person else ""
-            rows.writerow([one.key, one.name, email, f"{base}/enter/{secret.text}"])
+        rows.writerows(roster.make_links(act, here.course.id, here.service.settings.base))
     return attachment("links.csv", written.getvalue().encode(), "text/csv")
 
 
@@ -149,7 +143,7 @@ def _rights(here: Here) -> list[str]:
     return [one for one in here.form.getlist("may") if isinstance(one, str)]
 
 
-def uploaded(here: Here, largest: int) -> bytes:
+def read_upload(here: Here, largest: int) -> bytes:
     """Return the bytes of a small file in a form.
 
     Raises:

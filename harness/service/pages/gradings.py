@@ -15,8 +15,9 @@ from sqlalchemy import Connection
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
+from harness.service import machines
 from harness.service.courses import grading
-from harness.service.courses.remarks import Together, given, together
+from harness.service.courses.comments_and_overrides import Together, format_counting_mark, together
 from harness.service.pages import assignment_page
 from harness.service.pages.course import attachment
 from harness.service.records import (
@@ -29,7 +30,7 @@ from harness.service.records import (
     Override,
     Received,
 )
-from harness.service.storage import queue, remarks, uploads
+from harness.service.storage import comments_and_overrides, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.web import rendering
 from harness.service.web.access import (
@@ -41,7 +42,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work.folders import folder_of
+from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -62,14 +63,9 @@ class Row(NamedTuple):
 @ROUTES.at("POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS))
 def begin(here: Now) -> Response:
     """Grade all that was submitted."""
-    return begun(here, public_only=here.field("public_only") == "yes")
-
-
-def begun(here: Here, *, public_only: bool) -> Response:
-    """Begin a grading; return what leads to its page."""
-    known = here.sure()
+    public_only = here.field("public_only") == "yes"
     with here.service.database.acting(here.by) as act:
-        made = grading.begin(act, known.assigned, public_only=public_only)
+        made = grading.begin(act, here.sure().assigned, public_only=public_only)
     return RedirectResponse(_address(here, made.id), 303)
 
 
@@ -84,13 +80,17 @@ def show(here: Now) -> Response:
     assert here.grading
     with here.service.database.reading() as db:
         jobs = queue.of(db, here.grading.id)
-        rows = _rows(db, here.grading)
+        rows = _rows(db, here.grading, here.sure().course.id)
+        state = grading.state(db, here.grading)
     folder = _folder(here)
     return rendering.page(
         here,
         "grading.html",
         assignment_page.crumbs(here, "Grading"),
+        is_running=state == "running",
         left=queue.left(jobs, GRADE),
+        stuck=machines.complaint(here.service.settings),
+        distrusted=_set_aside_since(here),
         faults=[one for one in jobs if one.state == FAULT],
         is_exporting=queue.left(jobs, EXPORT) > 0,
         changes=json.loads(here.grading.changes),
@@ -99,54 +99,69 @@ def show(here: Now) -> Response:
     )
 
 
-def _rows(db: Connection, one: Grading) -> list[Row]:
-    own = remarks.overrides(db, one.assignment)
+def _set_aside_since(here: Here) -> list[str]:
+    """Return the machines that were set aside after a grading; those in it ran nothing for it."""
+    assert here.grading
+    done = here.grading.concluded
+    return machines.set_aside(here.service.settings, done) if done else []
+
+
+def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
+    """Return a line for each mark, and for each student of the course who got none."""
+    own = comments_and_overrides.overrides(db, one.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
     students: dict[str, list[str]] = {}
     for each in got:
         students.setdefault(each.key, []).append(each.student)
-    return [
+    marked = [
         _row(each, together(own, students.get(each.key, [])))
         for each in uploads.MARKS.all(db, "key", grading=one.id)
     ]
+    newcomers = grading.list_unmarked(db, one, course)
+    return marked + [Row(each.member.key, "none", each.why, "") for each in newcomers]
 
 
 def _row(marked: Marked, own: list[Together]) -> Row:
     marks = canonical_json.loads(Marks, marked.marks)
-    told = (f"{', '.join(o.who)}{': ' if o.who else ''}{given(marks, o.override)}" for o in own)
-    return Row(marked.key, given(marks, None), marks.note, "; ".join(told))
+    told = (
+        f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
+        for o in own
+    )
+    return Row(marked.key, format_counting_mark(marks, None), marks.note, "; ".join(told))
 
 
 def _folder(here: Here) -> Path:
     assert here.grading
-    return folder_of(here.service.settings.made(here.grading.assignment), here.grading.id)
+    return folder_of(
+        here.service.settings.assignment_folder(here.grading.assignment), here.grading.id
+    )
 
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
-def exported(here: Now) -> Response:
+def show_export(here: Now) -> Response:
     """Give a page or a sheet of a grading."""
-    return written(_folder(here), here.request.path_params["name"])
+    return serve_file(_folder(here), here.request.path_params["name"])
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
 def release(here: Now) -> Response:
     """Let students see their marks."""
-    return _done(here, grading.release)
+    return _act(here, grading.release)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS)
 def accept(here: Now) -> Response:
     """Change the marks in force that would change."""
-    return _done(here, grading.accept)
+    return _act(here, grading.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS)
 def again(here: Now) -> Response:
     """Try again what the harness failed in."""
-    return _done(here, grading.try_again)
+    return _act(here, grading.try_again)
 
 
-def _done(here: Here, action: Callable[[Act, Grading], None]) -> Response:
+def _act(here: Here, action: Callable[[Act, Grading], None]) -> Response:
     assert here.grading
     with here.service.database.acting(here.by) as act:
         action(act, here.grading)
@@ -160,7 +175,7 @@ def marks_given(here: Now) -> Response:
     with here.service.database.reading() as db:
         got = uploads.RECEIVED_BY.all(db, "student", grading=here.grading.id)
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=here.grading.id)}
-        own = remarks.overrides(db, here.grading.assignment)
+        own = comments_and_overrides.overrides(db, here.grading.assignment)
     rows = [["student", "group", "computed", "given", "of", "reason"]]
     rows += [
         _line(one, canonical_json.loads(Marks, marked[one.key].marks), own.get(one.student))
@@ -177,7 +192,7 @@ def _line(got: Received, marks: Marks, own: Override | None) -> list[str]:
     return [got.student, group, computed, points, decimal(marks.of), reason]
 
 
-def written(folder: Path, name: str) -> Response:
+def serve_file(folder: Path, name: str) -> Response:
     """Return a file that the harness wrote: a page as it is, all else to be saved."""
     path = grading.file(folder, name)
     if path is None:

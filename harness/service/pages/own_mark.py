@@ -6,12 +6,12 @@ from fastapi.responses import Response
 
 from harness.grading.records import Marks
 from harness.service.pages import assignment_page, student
-from harness.service.pages.gradings import written
+from harness.service.pages.gradings import serve_file
 from harness.service.records import Grading
-from harness.service.storage import remarks, uploads
+from harness.service.storage import comments_and_overrides, uploads
 from harness.service.web import rendering
 from harness.service.web.access import STUDENTS, Here, Now, Refused, Routes
-from harness.service.work.folders import folder_of
+from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -21,11 +21,11 @@ _PATH = "/courses/{course}/assignments/{assignment}"
 @ROUTES.at("GET", f"{_PATH}/mark", STUDENTS)
 def own_mark(here: Now) -> Response:
     """Show the student's mark in the grading that was released last, and what people said."""
-    known, found = here.sure(), _released(here)
+    known, found = here.sure(), _find_released(here)
     key = known.member.key
     with here.service.database.reading() as db:
         marked = uploads.mark_of(db, found.id, key)
-        own = remarks.overrides(db, known.assigned.id).get(key)
+        own = comments_and_overrides.overrides(db, known.assigned.id).get(key)
         said = student.comments(db, known.assigned.id, [key])
     if marked is None:
         raise Refused(404, "there is no mark of yours yet")
@@ -37,14 +37,14 @@ def own_mark(here: Now) -> Response:
 @ROUTES.at("GET", f"{_PATH}/mark/feedback", STUDENTS)
 def own_feedback(here: Now) -> Response:
     """Give the student's page of the grading that was released last."""
-    known, found = here.sure(), _released(here)
-    folder = folder_of(here.service.settings.made(known.assigned.id), found.id)
-    return written(folder, f"feedback/{known.member.key}.html")
+    known, found = here.sure(), _find_released(here)
+    folder = folder_of(here.service.settings.assignment_folder(known.assigned.id), found.id)
+    return serve_file(folder, f"feedback/{known.member.key}.html")
 
 
-def _released(here: Here) -> Grading:
+def _find_released(here: Here) -> Grading:
     with here.service.database.reading() as db:
-        found = uploads.released(db, here.sure().assigned.id)
+        found = uploads.find_released(db, here.sure().assigned.id)
     if found is None:
         raise Refused(404, "there are no marks yet")
     return found

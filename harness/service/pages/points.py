@@ -1,54 +1,87 @@
-"""What the parts of an assignment are worth: asked about first, then set."""
+"""What the parts of an assignment and their tests are worth: asked about first, then set."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.assignments.assignment import Assignment
-from harness.service.courses import making, own_files
+from harness.service.courses import own_files, point_weights
+from harness.service.courses.making import private_folder
+from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.pages.assignment_page import crumbs
-from harness.service.pages.gradings import begun
-from harness.service.records import FAULT, PREVIEW, Job
-from harness.service.storage import courses, queue
-from harness.service.storage.rows import new_id
+from harness.service.records import FAULT
 from harness.service.web import rendering
-from harness.service.web.access import TEACHERS, Here, Now, Refused, Routes
+from harness.service.web.access import TEACHERS, Form, Here, Now, Routes
+from harness.service.work import previewing
 from harness.service.work.previewing import Preview
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/points"
 _ONE = f"{_PATH}/{{preview}}"
+_MOST_TESTS = 5000
+
+
+class WorthChange(NamedTuple):
+    """What a part or a test is worth, now and then."""
+
+    name: str
+    now: Fraction
+    then: Fraction
 
 
 @ROUTES.at("GET", _PATH, TEACHERS)
 def show(here: Now) -> Response:
-    """Show what the parts are worth, and ask for other points."""
-    return rendering.page(here, "points.html", crumbs(here, "Points"), parts_of=_own(here).marks)
+    """Show what the parts and their tests are worth, and ask for something else."""
+    return rendering.page(
+        here,
+        "points.html",
+        crumbs(here, "Points"),
+        parts_of=_parts(here),
+        field_of=_field,
+        still_left_out=previewing.still_left_out(here.service.settings, here.sure().assigned),
+    )
 
 
-def _own(here: Here) -> Assignment:
-    """Return the assignment with its points in this course."""
-    assigned = here.sure().assigned
-    return making.worth(own_files.assignment_of(here.service.settings, assigned), assigned)
+def _parts(here: Here) -> list[WeighedPart]:
+    return previewing.parts(here.service.settings, here.sure().assigned)
 
 
-def _address(here: Here, preview: str) -> str:
-    known = here.sure()
-    return f"/courses/{known.course.id}/assignments/{known.assigned.id}/points/{preview}"
+def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
+    """Return what the field of a part, or of a test of it, is called in the form."""
+    name = quote(one.part.name, safe="")
+    return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
 
 
-@ROUTES.at("POST", _PATH, TEACHERS)
+@ROUTES.at("POST", _PATH, TEACHERS, most=Form(fields=_MOST_TESTS))
 def ask(here: Now) -> Response:
-    """Let a worker find out which marks other points would change."""
-    own, made = _own(here), new_id()
-    told = {part.name: here.field(f"part {part.name}") for part in own.marks}
-    assigned = here.sure().assigned
-    Preview(here.service.settings.made(assigned.id), made).begin(making.read_points(own, told))
+    """Let a worker find out which marks would change."""
+    told = _read_form(here, _parts(here))
     with here.service.database.acting(here.by) as act:
-        queue.put(act.db, Job("", PREVIEW, assigned.id, made))
-    return RedirectResponse(_address(here, made), 303)
+        made = previewing.ask(act, here.service.settings, here.sure().assigned, told)
+    return RedirectResponse(f"{_address(here)}/points/{made}", 303)
+
+
+def _read_form(here: Here, parts: Sequence[WeighedPart]) -> Worth:
+    """Return what a form says; a test that is not in it stays as it is."""
+    points = {one.part.name: here.field(_field(one)) for one in parts}
+    weights = {
+        one.part.name: {
+            test.name: here.field(_field(one, test))
+            for test in one.tests
+            if _field(one, test) in here.form
+        }
+        for one in parts
+    }
+    return Worth(points, weights)
+
+
+def _address(here: Here) -> str:
+    known = here.sure()
+    return f"/courses/{known.course.id}/assignments/{known.assigned.id}"
 
 
 @ROUTES.at("GET", _ONE, TEACHERS)
@@ -56,30 +89,43 @@ def preview(here: Now) -> Response:
     """Show each mark that would change."""
     assert here.job
     own = _preview(here)
+    left = previewing.would_be_left_out(here.service.settings, here.sure().assigned, own.worth)
     return rendering.page(
         here,
         "preview.html",
         crumbs(here, "Other points"),
+        still_left_out=left,
         found=own.read(),
-        parts_of=_own(here).marks,
-        new=making.with_points(_own(here), own.points).marks,
+        changed=list(_list_changes(here, own.worth)),
         fault=here.job.fault if here.job.state == FAULT else "",
     )
 
 
+def _list_changes(here: Here, then: Worth) -> Iterator[WorthChange]:
+    """Yield all parts, each with its tests that would be worth something else."""
+    assigned, settings = here.sure().assigned, here.service.settings
+    changed = point_weights.apply_worth(own_files.assignment_of(settings, assigned), then)
+    after = point_weights.list_weighed_parts(
+        changed, private_folder(settings.assignment_folder(assigned.id))
+    )
+    for one, other in zip(_parts(here), after, strict=True):
+        yield WorthChange(one.part.name, one.part.points, other.part.points)
+        for test, same in zip(one.tests, other.tests, strict=True):
+            if test.weight != same.weight:
+                yield WorthChange(f"{one.part.name}: {test.name}", test.weight, same.weight)
+
+
 def _preview(here: Here) -> Preview:
     assert here.job
-    return Preview(here.service.settings.made(here.sure().assigned.id), here.job.about)
+    return Preview(
+        here.service.settings.assignment_folder(here.sure().assigned.id), here.job.about
+    )
 
 
 @ROUTES.at("POST", f"{_ONE}/set", TEACHERS)
 def set_points(here: Now) -> Response:
-    """Set the points, and grade with them; marks in force change only if that is accepted."""
-    own, assigned = _preview(here), here.sure().assigned
-    if own.read() is None:
-        raise Refused(409, "it is not known yet what would change")
-    points = making.read_points(_own(here), own.points)  # the parts may be others by now
+    """Set the points and weights, and grade with them."""
+    settings, assigned = here.service.settings, here.sure().assigned
     with here.service.database.acting(here.by) as act:
-        courses.ASSIGNMENTS.change(act.db, {"points": json.dumps(points)}, id=assigned.id)
-        act.note("points set", assigned.id, points=points)
-    return begun(here, public_only=False)
+        made = previewing.put_in_force(act, settings, assigned, _preview(here))
+    return RedirectResponse(f"{_address(here)}/gradings/{made.id}", 303)

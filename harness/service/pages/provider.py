@@ -6,8 +6,8 @@ import json
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service import telling
-from harness.service.pages.entrance import signed_in
+from harness.service import service_log
+from harness.service.pages.sign_in import start_session
 from harness.service.people import entering, oidc, secrets
 from harness.service.people.oidc import AwayError, Claims, Provider, RefusedError
 from harness.service.records import Person
@@ -44,7 +44,7 @@ def begin(here: Now) -> Response:
 
 @ROUTES.at("GET", oidc.BACK, ANYBODY)
 def come_back(here: Now) -> Response:
-    """Begin a session of whoever the provider says came back."""
+    """Begin a session of the person that the provider names."""
     provider, query = _provider(here), here.request.query_params
     secret = here.request.cookies.get(_COOKIE, "")
     try:
@@ -52,11 +52,11 @@ def come_back(here: Now) -> Response:
     except AwayError as error:
         raise _away(here, error) from None
     except RefusedError as error:
-        telling.tell(here.service.settings, "sign-in refused", why=str(error))
+        service_log.tell(here.service.settings, "sign-in refused", why=str(error))
         raise Refused(
             403, f"you are not signed in: {error}. Begin anew on the sign-in page"
         ) from None
-    answer = _entered(here, claims)
+    answer = _sign_in(here, claims)
     answer.delete_cookie(_COOKIE, path="/sign-in")
     return answer
 
@@ -72,16 +72,16 @@ def _provider(here: Here) -> Provider:
 
 
 def _away(here: Here, error: AwayError) -> Refused:
-    telling.warn(here.service.settings, f"sign-in by OIDC: {error}")
+    service_log.warn(here.service.settings, f"sign-in by OIDC: {error}")
     return Refused(503, f"{error}. Try again later, or sign in by a link")
 
 
-def _entered(here: Here, claims: Claims) -> Response:
+def _sign_in(here: Here, claims: Claims) -> Response:
     """Sign in the person who is meant; one who is several people (one in each course) chooses."""
     with here.service.database.acting() as act:
         found = _people(here, act, claims)
         if len(found) == 1:
-            return signed_in(here, entering.begin(act, found[0], oidc=claims.subject))
+            return start_session(here, entering.begin(act, found[0], oidc=claims.subject))
         ways = [(one, *_way(act, one)) for one in found]
     if not ways:
         raise Refused(403, _UNKNOWN if claims.email or claims.own else _UNVERIFIED)

@@ -27,7 +27,7 @@ def show(here: Now) -> Response:
         others = suites.last_runs(db, run.suite, keeping.KEPT)
         former = _former(db, run, named) if run.started else None
         state = keeping.state_of(db, run)
-    found = comparing.compared(_folder(here), former, run) if former else None
+    found = comparing.compare(_folder(here), former, run) if former else None
     return rendering.page(
         here,
         "run.html",

@@ -9,15 +9,15 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks
-from harness.service.courses import extending, roster
-from harness.service.courses import remarks as writing
-from harness.service.courses.extending import latest
-from harness.service.handing_in import belonging
+from harness.service.courses import comments_and_overrides as writing
+from harness.service.courses import deadline_extensions, roster
+from harness.service.courses.deadline_extensions import latest
+from harness.service.handing_in import ownership
 from harness.service.pages import assignment_page
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
-from harness.service.storage import courses, people, remarks, uploads
+from harness.service.storage import comments_and_overrides, courses, people, uploads
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, Here, Now, Refused, Routes, whoever_may
+from harness.service.web.access import STAFF_ONLY, Here, Now, Routes, whoever_may
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -34,16 +34,16 @@ class Said(NamedTuple):
 
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
 def show(here: Now) -> Response:
-    """Show what a student or group handed in, and its deadline."""
+    """Show what a student or group submitted, and its deadline."""
     known = here.sure()
     with here.service.database.reading() as db:
         members = courses.MEMBERS.all(db, course=known.course.id)
         (entry,) = (one for one in roster.students(members) if one.key == here.student)
         students = [one.key for one in entry.students]
-        heap = belonging.of(db, known.assigned, here.student)
-        found = assignment_page.listed(db, heap.all, [heap])
+        heap = ownership.of(db, known.assigned, here.student)
+        found = assignment_page.list_uploads(db, heap.all, [heap])
         said = comments(db, known.assigned.id, students)
-        own = remarks.overrides(db, known.assigned.id)
+        own = comments_and_overrides.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
         extension = latest(courses.extensions(db, known.assigned.id), students)
     return rendering.page(
@@ -55,18 +55,18 @@ def show(here: Now) -> Response:
         extension=extension,
         comments=said,
         overrides=writing.together(own, students),
-        computed=computed(marked) if marked else None,
+        computed=load_computed(marked) if marked else None,
     )
 
 
 def comments(db: Connection, assigned: str, students: list[str]) -> list[Said]:
     """Return the comments for some of these students, with their authors."""
     names = {one.id: one.name for one in people.PEOPLE.all(db)}
-    found = remarks.comments(db, assigned, students)
+    found = comments_and_overrides.comments(db, assigned, students)
     return [Said(names.get(one.person, ""), one.at, one.text) for one in found]
 
 
-def computed(marked: Marked) -> Marks:
+def load_computed(marked: Marked) -> Marks:
     """Return a mark as it was computed."""
     return canonical_json.loads(Marks, marked.marks)
 
@@ -75,7 +75,7 @@ def computed(marked: Marked) -> Marks:
 def extend(here: Now) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
     with here.service.database.acting(here.by) as act:
-        extending.extend(act, here.sure().assigned, here.student, here.field("deadline"))
+        deadline_extensions.extend(act, here.sure().assigned, here.student, here.field("deadline"))
     return _back(here)
 
 
@@ -90,14 +90,9 @@ def comment(here: Now) -> Response:
 @ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE))
 def override(here: Now) -> Response:
     """Give a mark instead of the computed one."""
-    assigned = here.sure().assigned
+    told = writing.Decision(here.field("points"), here.field("reason"))
     with here.service.database.acting(here.by) as act:
-        students = courses.students_of(act.db, assigned.course, here.student)
-        marked = uploads.last_mark(act.db, assigned.id, here.student, students)
-        if marked is None:
-            raise Refused(409, "there is no computed mark yet: grade first")
-        told = writing.Decision(here.field("points"), here.field("reason"))
-        writing.override(act, assigned, here.student, computed(marked), told)
+        writing.decide(act, here.sure().assigned, here.student, told)
     return _back(here)
 
 

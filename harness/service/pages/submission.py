@@ -5,25 +5,30 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
+from sqlalchemy import Connection
 
 from harness.report.markup import NOTHING
-from harness.service.handing_in import taking
-from harness.service.pages import assignment_page
+from harness.service import machines
+from harness.service.handing_in import receiving
+from harness.service.pages import assignment_page, upload_states
 from harness.service.pages.course import attachment
 from harness.service.records import FAULT, LEASED, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
-from harness.service.work.doing import check_page
+from harness.service.work.job_handlers import check_page
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"
 _PAUSE = 0.5  # seconds between two looks for news
 _LONGEST = 1800.0  # seconds that somebody watches one page
+
+Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker_events
 
 
 @ROUTES.at("GET", _PATH, MEMBERS)
@@ -31,18 +36,20 @@ def show(here: Now) -> Response:
     """Show a submission."""
     assert here.upload
     with here.service.database.reading() as db:
-        job = assignment_page.job_of(queue.of(db, here.upload.id))
-        words = uploads.words(db, here.upload.id)
+        job = queue.checks(db, about=here.upload.id).get(here.upload.id)
+        words = _words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
     return rendering.page(
         here,
         "upload.html",
         assignment_page.crumbs(here, here.upload.name),
-        state=assignment_page.state(here.upload, job),
+        state=upload_states.state(here.upload, job),
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
         ahead=ahead,
-        words=[in_words(said) for _, said in words],
+        stuck=machines.complaint(here.service.settings),
+        words=[in_words(word) for _, word in words if not tells_what_runs(word)],
+        now="".join(in_words(word) for _, word in words[-1:] if tells_what_runs(word)),
         report=NOTHING if _is_running(job) else _report(here),
     )
 
@@ -54,14 +61,25 @@ def _is_running(job: Job | None) -> bool:
 def _report(here: Here) -> str:
     """Return the result of the public tests, as the worker wrote it; nothing: not yet."""
     assert here.upload
-    made = here.service.settings.made(here.upload.assignment)
+    made = here.service.settings.assignment_folder(here.upload.assignment)
     path = check_page(made, here.upload.id)
     return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else NOTHING
 
 
-def in_words(said: str) -> str:
+def _words(db: Connection, upload: str, after: int = 0) -> list[tuple[int, Word]]:
+    """Return what a worker has said of a submission since, with its numbers."""
+    return [(number, json.loads(said)) for number, said in uploads.words(db, upload, after)]
+
+
+def tells_what_runs(word: Word) -> bool:
+    """Whether a word tells which test runs now: the next word takes its place."""
+    return bool(word["word"] == "running")
+
+
+def in_words(word: Word) -> str:
     """Return what a worker said as a line for people."""
-    word = json.loads(said)
+    if tells_what_runs(word):
+        return f"{word['case']}: test {word['test']} of {word['of']} runs now: {word['command']}"
     if word["word"] == "built":
         return "It was built." if word["ok"] else "It does not build."
     if word["word"] == "broke":
@@ -82,9 +100,10 @@ async def _news(here: Here) -> AsyncIterator[str]:
     seen, waited = int(last) if last.isdigit() else 0, 0.0
     while waited < _LONGEST and not await here.request.is_disconnected():
         words, is_running = await run_in_threadpool(_since, here, seen)
-        for number, said in words:
+        for number, word in words:
             seen = number
-            yield f"id: {number}\nevent: word\ndata: {in_words(said)}\n\n"
+            event = "now" if tells_what_runs(word) else "word"
+            yield f"id: {number}\nevent: {event}\ndata: {in_words(word)}\n\n"
         if not is_running:
             yield "event: end\ndata: \n\n"
             return
@@ -92,18 +111,18 @@ async def _news(here: Here) -> AsyncIterator[str]:
         waited += _PAUSE
 
 
-def _since(here: Here, seen: int) -> tuple[list[tuple[int, str]], bool]:
+def _since(here: Here, seen: int) -> tuple[list[tuple[int, Word]], bool]:
     assert here.upload
     with here.service.database.reading() as db:
-        job = assignment_page.job_of(queue.of(db, here.upload.id))
-        return uploads.words(db, here.upload.id, seen), _is_running(job)
+        job = queue.checks(db, about=here.upload.id).get(here.upload.id)
+        return _words(db, here.upload.id, seen), _is_running(job)
 
 
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
 def download(here: Now) -> Response:
     """Give the bytes that were submitted, never to be shown by a browser."""
     assert here.upload
-    if taking.is_pruned(here.service.store, here.upload):
+    if receiving.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is not kept any more")
     data = here.service.store.path(here.upload.sha256).read_bytes()
     return attachment(f"{here.upload.id}.archive", data)
@@ -125,16 +144,16 @@ def withdraw(here: Now) -> Response:
     """Let a submission not count."""
     assert here.upload
     known = here.sure()
-    if reason := _bound(here):
+    if reason := _explain_bound(here):
         raise Refused(409, f"it cannot be withdrawn: {reason}")
     with here.service.database.acting(here.by) as act:
-        taking.withdraw(act, here.upload)
+        receiving.withdraw(act, here.upload)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 
-def _bound(here: Here) -> str:
+def _explain_bound(here: Here) -> str:
     known = here.sure()
     assert here.upload
     with here.service.database.reading() as db:
         key, now = known.member.submits_as, datetime.datetime.now()
-        return taking.bound(db, known.assigned, key, here.upload, now)
+        return receiving.explain_bound(db, known.assigned, key, here.upload, now)

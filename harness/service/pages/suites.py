@@ -7,8 +7,8 @@ from fastapi.responses import RedirectResponse, Response
 from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
-from harness.service.pages.course import uploaded
-from harness.service.pages.gradings import written
+from harness.service.pages.course import read_upload
+from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite
 from harness.service.runs import badge, documents, histories, keeping
 from harness.service.runs.keeping import Posted
@@ -29,7 +29,7 @@ _BADGE = {
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def listed(here: Now) -> Response:
+def list_suites(here: Now) -> Response:
     """Show the suites of the person who is signed in."""
     with here.service.database.reading() as db:
         found = suites.SUITES.all(db, "title", "id", person=here.by)
@@ -57,7 +57,7 @@ def show(here: Now) -> Response:
         states = {one.id: keeping.state_of(db, one) for one in found}
         source = keeping.source(db, suite)
     done = [one for one in found if one.started][:_SHOWN]
-    kept = keeping.kept(here.service.settings.suite(suite.id), done[::-1])
+    kept = keeping.load_kept(here.service.settings.suite(suite.id), done[::-1])
     return rendering.page(
         here,
         "suite.html",
@@ -100,7 +100,7 @@ def remove(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/runs", OWNERS)
 def post(here: Now) -> Response:
     """Take a document of ``run --json``."""
-    data = uploaded(here, documents.LARGEST)
+    data = read_upload(here, documents.LARGEST)
     suite, posted = here.sure_suite(), Posted.read(data, here.field("revision"))
     with here.service.database.acting(here.by) as act:
         made = keeping.post(act, suite, posted, here.service.settings.suite(suite.id))
@@ -116,8 +116,8 @@ def history(here: Now) -> Response:
     if not found:
         raise Refused(404, "there is no run yet")
     home = (suite.title, _address(here))
-    folder = histories.written(here.service.settings.suite(suite.id), suite, found, home)
-    return written(folder, here.request.path_params["name"])
+    folder = histories.write_pages(here.service.settings.suite(suite.id), suite, found, home)
+    return serve_file(folder, here.request.path_params["name"])
 
 
 @ROUTES.at("GET", "/badges/{badge}.svg", ANYBODY)

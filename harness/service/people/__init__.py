@@ -1,1 +1,1 @@
-"""Who somebody is: links to sign in by, sessions, API tokens. Passwords are nowhere."""
+"""Identify people: links to sign in, sessions, API tokens. Passwords are nowhere."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from hmac import compare_digest
 from typing import Any
 
-import httpx
+import httpx2
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.httpx_client import OAuth2Client
 from authlib.oidc.core import CodeIDToken
@@ -54,15 +54,15 @@ class AuthlibProvider:
         with self._client() as client:
             address, _ = client.create_authorization_url(
                 self._metadata(client)["authorization_endpoint"],
-                state=derived("state", secret),
-                nonce=derived("nonce", secret),
-                code_verifier=derived("verifier", secret),
+                state=derive("state", secret),
+                nonce=derive("nonce", secret),
+                code_verifier=derive("verifier", secret),
             )
         return str(address)
 
     def finish(self, secret: str, state: str, code: str) -> Claims:
         """Return who came back with a code."""
-        if not secret or not compare_digest(state.encode(), derived("state", secret).encode()):
+        if not secret or not compare_digest(state.encode(), derive("state", secret).encode()):
             raise RefusedError("it was begun in another browser, or too long ago")
         if not code:
             raise RefusedError("the provider did not let you in")
@@ -71,11 +71,11 @@ class AuthlibProvider:
             token = client.fetch_token(
                 metadata["token_endpoint"],
                 code=code,
-                code_verifier=derived("verifier", secret),
+                code_verifier=derive("verifier", secret),
             )
             keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
             keys.raise_for_status()
-            claims = self._read(token, keys.json(), derived("nonce", secret))
+            claims = self._read(token, keys.json(), derive("nonce", secret))
         return self._told(claims)
 
     def probe(self) -> str:
@@ -103,7 +103,7 @@ class AuthlibProvider:
             with _naming_errors():
                 answer = client.request("GET", path, withhold_token=True)
                 answer.raise_for_status()
-                self._found = _checked(issuer, answer.json())
+                self._found = _check_metadata(issuer, answer.json())
             self._until = time.monotonic() + _KNOWN
         return self._found
 
@@ -132,7 +132,7 @@ def _text(claims: CodeIDToken, name: str) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def derived(what: str, secret: str) -> str:
+def derive(what: str, secret: str) -> str:
     """Return something that only who has a secret can know, and that does not give it away."""
     return hashlib.sha256(f"oidc {what} {secret}".encode()).hexdigest()
 
@@ -142,9 +142,9 @@ def _naming_errors() -> Iterator[None]:
     """Turn what goes wrong into sentences; none repeats a code or a token."""
     try:
         yield
-    except httpx.HTTPStatusError as error:
+    except httpx2.HTTPStatusError as error:
         raise AwayError(f"the provider answered {error.response.status_code}") from None
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise AwayError(f"the provider cannot be reached: {type(error).__name__}") from None
     except (AuthlibBaseError, JoseError) as error:
         told = getattr(error, "error", "") or type(error).__name__
@@ -155,7 +155,7 @@ def _naming_errors() -> Iterator[None]:
         raise AwayError(f"the provider's answer cannot be read: {type(error).__name__}") from None
 
 
-def _checked(issuer: str, found: dict[str, Any]) -> dict[str, Any]:
+def _check_metadata(issuer: str, found: dict[str, Any]) -> dict[str, Any]:
     """Return what a provider says of itself, if it is the one that was named."""
     if found["issuer"] != issuer:
         raise ValueError(found["issuer"])

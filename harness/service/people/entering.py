@@ -70,7 +70,7 @@ def leave(db: Connection, session: str) -> None:
 def token(
     act: Act, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
 ) -> tuple[Token, Secret]:
-    """Return a new API token of its owner, or else of whoever acts, and its secret, told once.
+    """Return a new API token of its owner, or else of the person who acts, and its secret.
 
     Raises:
         UsageError: there is no such scope, it would last too long, or there are too many.

@@ -6,7 +6,7 @@ from harness.service.people import oidc
 from harness.service.settings import Settings
 
 
-def opened(settings: Settings) -> oidc.Provider | None:
+def open_provider(settings: Settings) -> oidc.Provider | None:
     """Return the provider of the settings; None: people sign in by links alone.
 
     Raises:

@@ -22,7 +22,7 @@ _PART = Markup(
 
 def svg(last: SuiteRun | None) -> Markup:
     """Return the badge of a suite; ``last``: its last run."""
-    told, color = _told(last)
+    told, color = _get_text(last)
     left, right = _width(_NAME), _width(told)
     parts = _part(0, _NAME, _DARK), _part(left, told, color)
     label = f"{_NAME}: {told}"
@@ -38,13 +38,13 @@ def _part(x: int, text: str, color: str) -> Markup:
     return _PART % (x, width, color, x + width / 2, width - _ROOM, text)
 
 
-def _told(last: SuiteRun | None) -> tuple[str, str]:
+def _get_text(last: SuiteRun | None) -> tuple[str, str]:
     """Return what a badge says, and its color. What was not run or not judged did not pass."""
     if last is None:
         return "no run yet", _NONE
     if last.trouble:
         return "engine could not be run", _BAD
     if last.broken:
-        return f"{last.passed} of {last.tests}, engine broke", _BAD
+        return f"{last.passed} of {last.tests}, engine failure", _BAD
     is_good = not last.failed and not last.undecided and last.tests > 0
     return f"{last.passed} of {last.tests} passed", _GOOD if is_good else _BAD

@@ -20,7 +20,7 @@ def before(db: Connection, run: SuiteRun) -> SuiteRun | None:
     return next(iter(suites.last_runs(db, run.suite, 1, run.number)), None)
 
 
-def compared(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
+def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
     """Compare a run with a former one; None: one of them was removed meanwhile.
 
     ``folder``: of their suite.

@@ -121,7 +121,7 @@ def read(data: bytes) -> RunDocument:
         raise UsageError(escape_controls(why)) from None
 
 
-def kept(found: RunDocument, number: int, revision: str) -> RunKept:
+def make_kept(found: RunDocument, number: int, revision: str) -> RunKept:
     """Return a run as a history keeps it; ``revision``: of the engine."""
     return RunKept(
         number=number,

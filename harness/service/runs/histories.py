@@ -22,14 +22,16 @@ from oracle import __version__
 RUNS = 100  # the last ones, of which a history is made
 
 
-def found(suite: Suite, runs: Sequence[RunKept]) -> Trends:
+def find_trends(suite: Suite, runs: Sequence[RunKept]) -> Trends:
     """Return what the runs of a suite tell together, whatever the program was called in each."""
     program = runs[-1].program if runs else ""
     named = [run._replace(program=program) for run in runs]
     return trends(suite.title, history_file.VERSION, named, program)
 
 
-def written(folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]) -> Path:
+def write_pages(
+    folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]
+) -> Path:
     """Return the folder of the pages about runs, the last one first; they are made if need be.
 
     ``folder``: of the suite; ``home``: the name and address of the page that leads there.
@@ -38,7 +40,7 @@ def written(folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[st
     made = folder / "history" / hashlib.sha256(told.encode()).hexdigest()[:16]
     if not made.is_dir():
         former = list(made.parent.glob("*"))
-        _write(made, found(suite, keeping.kept(folder, runs[::-1])), home)
+        _write(made, find_trends(suite, keeping.load_kept(folder, runs[::-1])), home)
         for old in former:
             shutil.rmtree(old, ignore_errors=True)
     return made

@@ -87,7 +87,7 @@ def _check_revision(revision: str) -> None:
 
 
 def make(act: Act, title: str, source: str = "") -> Suite:
-    """Make a suite of whoever acts.
+    """Make a suite of the person who acts.
 
     ``source``: the name of an assignment that ships, as which engines are run here by its public
     case files; empty: runs come as documents alone.
@@ -97,7 +97,7 @@ def make(act: Act, title: str, source: str = "") -> Suite:
     """
     if len(suites.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
         raise UsageError(f"there are {MOST_SUITES} suites already: remove one first")
-    bench = _bench(act, title, making.named(source)) if source else ""
+    bench = _bench(act, title, making.check_shipped(source)) if source else ""
     made = Suite(new_id(), act.by, _title(title), time.time(), bench=bench)
     suites.SUITES.add(act.db, made)
     act.note("suite made", made.id, title=made.title)
@@ -145,7 +145,7 @@ def remove(act: Act, suite: Suite, settings: Settings) -> None:
     shutil.rmtree(settings.suite(suite.id), ignore_errors=True)
     if suite.bench:
         suites.forget_bench(act.db, suite.bench)
-        shutil.rmtree(settings.made(suite.bench), ignore_errors=True)
+        shutil.rmtree(settings.assignment_folder(suite.bench), ignore_errors=True)
         settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
 
 
@@ -177,9 +177,9 @@ def post(act: Act, suite: Suite, posted: Posted, folder: Path) -> SuiteRun:
         UsageError: the owner has no room left.
     """
     _check_room(act, suite, len(posted.data))
-    made = _counted(_new(act, suite, posted.revision), posted)
+    made = _count(_new(act, suite, posted.revision), posted)
     _write(folder, made, posted)
-    return _added(act, made, folder)
+    return _add(act, made, folder)
 
 
 def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> SuiteRun:
@@ -197,7 +197,7 @@ def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> Su
         raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
     made = _new(act, suite, archive.revision)
     name = one_line(archive.name, _ENGINE) or "archive"
-    made = _added(act, made._replace(name=name, sha256=archive.sha256), folder)
+    made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
     queue.put(act.db, Job("", RUN, suite.bench, made.id, suite.person))
     return made
 
@@ -215,7 +215,7 @@ def _new(act: Act, suite: Suite, revision: str) -> SuiteRun:
     return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
 
 
-def _added(act: Act, made: SuiteRun, folder: Path) -> SuiteRun:
+def _add(act: Act, made: SuiteRun, folder: Path) -> SuiteRun:
     """Write a run down; the oldest go if there are too many."""
     suites.RUNS.add(act.db, made)
     act.note("run posted", made.id, suite=made.suite, number=made.number)
@@ -226,7 +226,7 @@ def _added(act: Act, made: SuiteRun, folder: Path) -> SuiteRun:
 
 def conclude(act: Act, run: SuiteRun, posted: Posted, folder: Path) -> None:
     """Keep what a worker found of an engine."""
-    made = _counted(run, posted)
+    made = _count(run, posted)
     _write(folder, made, posted)
     suites.RUNS.change(act.db, made._asdict(), id=run.id)
 
@@ -246,7 +246,7 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if LEASED in states else "waiting"
 
 
-def _counted(run: SuiteRun, posted: Posted) -> SuiteRun:
+def _count(run: SuiteRun, posted: Posted) -> SuiteRun:
     found = posted.found
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
@@ -262,7 +262,7 @@ def _counted(run: SuiteRun, posted: Posted) -> SuiteRun:
 
 
 def _write(folder: Path, run: SuiteRun, posted: Posted) -> None:
-    kept = documents.kept(posted.found, run.number, run.revision)
+    kept = documents.make_kept(posted.found, run.number, run.revision)
     place = document(folder, run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     place.write_bytes(posted.data)
@@ -299,7 +299,7 @@ def data(folder: Path, run: SuiteRun) -> bytes | None:
         return None
 
 
-def kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
+def load_kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
     """Return runs as a history keeps them; those that were removed meanwhile are left out."""
     found = []
     for run in runs:

@@ -82,7 +82,7 @@ class Log:
         head = Head(last, Digest.read(kept).chained)
         db.execute(delete(AUDIT).where(AUDIT.c.link <= last))
         db.execute(delete(AUDIT_END).where(AUDIT_END.c.one == 0))
-        db.execute(insert(AUDIT_END), {"one": 0, **self._sealed(_CUT, head)})
+        db.execute(insert(AUDIT_END), {"one": 0, **self._seal_head(_CUT, head)})
 
     def entries(self, db: Connection, about: Sequence[str] = ()) -> list[Entry]:
         """Return its lines, the newest first; ``about``: those of these things alone."""
@@ -129,9 +129,9 @@ class Log:
         return head if row.seal == self._seal.of_head(_CUT, head) else None
 
     def _end(self, end: Head) -> dict[str, object]:
-        return self._sealed(_NAME, end)
+        return self._seal_head(_NAME, end)
 
-    def _sealed(self, name: str, head: Head) -> dict[str, object]:
+    def _seal_head(self, name: str, head: Head) -> dict[str, object]:
         return {
             "length": head.length,
             "digest": head.digest,

@@ -98,7 +98,7 @@ def _run(program: str, place: Server, *arguments: str | Path) -> None:
     path = shutil.which(program)
     if path is None:
         raise UsageError(f"{program} is not installed (Debian: apt install postgresql-client)")
-    address, password = _divided(place)
+    address, password = _split_password(place)
     done = subprocess.run(
         [path, "--no-password", f"--dbname={address}", *arguments],
         env={**os.environ, **password},
@@ -111,7 +111,7 @@ def _run(program: str, place: Server, *arguments: str | Path) -> None:
         raise ServerError(f"{program} of {place.name}: {said[0] if said else 'it failed'}")
 
 
-def _divided(place: Server) -> tuple[str, dict[str, str]]:
+def _split_password(place: Server) -> tuple[str, dict[str, str]]:
     """Return an address without its password, and what tells a program the password."""
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 

@@ -24,7 +24,7 @@ def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
 
 
 def lock(db: Connection, assignment: str) -> None:
-    """Let no other transaction with this lock go on beside this one, until its end."""
+    """Keep all other transactions with this lock waiting until the end of this one."""
     db.execute(ASSIGNED.select().where(ASSIGNED.c.id == assignment).with_for_update())
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.pool import QueuePool
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server, seal
@@ -163,11 +163,34 @@ def _engine(place: LedgerFile | Server) -> Engine:
             max_overflow=16,
             hide_parameters=True,
         ).execution_options(isolation_level="READ COMMITTED")
+    # Connections are kept: the last one to be closed has the whole log written into the file.
     engine = create_engine(
-        "sqlite://", creator=lambda: _file(place.path), poolclass=NullPool, hide_parameters=True
+        "sqlite://",
+        creator=lambda: _file(place.path),
+        poolclass=QueuePool,
+        pool_size=4,
+        max_overflow=-1,
+        hide_parameters=True,
     )
     event.listen(engine, "begin", _begin)
+    event.listen(engine, "connect", lambda _, record: record.info.update(of=_identity(place.path)))
+    event.listen(engine, "checkout", lambda _, record, __: _still(record.info["of"], place.path))
     return engine
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of the same name; None: there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _still(of: tuple[int, int] | None, path: Path) -> None:
+    """Let a connection to a file that was removed or replaced be made anew: all would be lost."""
+    if of != _identity(path):
+        raise DisconnectionError(f"{path} is not the file that was opened")
 
 
 def _file(path: Path) -> sqlite3.Connection:

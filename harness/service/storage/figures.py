@@ -6,8 +6,8 @@ import json
 
 from sqlalchemy import Connection, select, text
 
-from harness.service import measuring
-from harness.service.measuring import MEASURES, Found, Histogram, Labels, Measure
+from harness.service import counters
+from harness.service.counters import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.storage.tables import FIGURE
 
 _BY_NAME = {one.name: one for one in MEASURES}
@@ -21,15 +21,15 @@ _ADD = text(
 def count(db: Connection, measure: Measure, seconds: float, **labels: str) -> None:
     """Count one that took so long. Only so many values of a label may ever be given."""
     row = {"name": measure.name, "labels": json.dumps([*labels.items()]), "total": seconds}
-    db.execute(_ADD, {**row, "place": measuring.bucket(measure, seconds)})
+    db.execute(_ADD, {**row, "place": counters.bucket(measure, seconds)})
 
 
-def found(db: Connection) -> Found:
+def load_figures(db: Connection) -> Found:
     """Return what was counted until now."""
     result: dict[tuple[str, Labels], Histogram] = {}
     for row in db.execute(select(FIGURE)):
         key = row.name, tuple((name, value) for name, value in json.loads(row.labels))
-        known = result.get(key) or measuring.empty(_BY_NAME[row.name])
+        known = result.get(key) or counters.empty(_BY_NAME[row.name])
         counts = list(known.counts)
         counts[row.place] = row.number
         result[key] = Histogram(tuple(counts), known.total + row.total)

@@ -19,7 +19,7 @@ def waiting(db: Connection, kind: str) -> int:
     return int(db.execute(query).scalar_one())
 
 
-def asked_since(db: Connection, address: str, since: float) -> int:
+def count_asked(db: Connection, address: str, since: float) -> int:
     """Return how often a letter to an address was asked for since a time."""
     query = select(func.count()).where(
         LETTER.c.kind == ASKED, LETTER.c.address == address, LETTER.c.made >= since

@@ -21,7 +21,7 @@ from harness.service.storage.tables import (
 _ENDING: tuple[Table, ...] = (SESSION, LINK, TOKEN)
 
 
-def ended(db: Connection, before: float) -> int:
+def count_ended(db: Connection, before: float) -> int:
     """Return how many sessions, links and tokens ended before a time."""
     counts = (select(func.count()).where(one.c["until"] < before) for one in _ENDING)
     return sum(int(db.execute(query).scalar_one()) for query in counts)
@@ -44,7 +44,7 @@ def forget_letters(db: Connection, before: float) -> None:
     db.execute(LETTER.delete().where(LETTER.c.made < before, LETTER.c.state != WAITING))
 
 
-def checked(db: Connection, before: float) -> list[tuple[str, str]]:
+def list_checked(db: Connection, before: float) -> list[tuple[str, str]]:
     """Return the assignments and ids of what was submitted before a time."""
     query = select(UPLOAD.c.assignment, UPLOAD.c.id).where(UPLOAD.c["at"] < before)
     return [(row[0], row[1]) for row in db.execute(query.order_by(UPLOAD.c.id))]

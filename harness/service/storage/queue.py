@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, func, select
+from sqlalchemy import Connection, Select, exists, func, select, tuple_
 
 from harness.grading.ledger import owners
 from harness.service.records import (
@@ -61,12 +61,12 @@ def put(db: Connection, wanted: Job) -> Job:
     known = JOBS.find(db, kind=wanted.kind, about=wanted.about, key=wanted.key)
     if known:
         return known
-    before = _unfinished(db, wanted.assignment, wanted.key) if wanted.kind == CHECK else 0
+    before = _count_unfinished(db, wanted.assignment, wanted.key) if wanted.kind == CHECK else 0
     turn, due = _TURNS[wanted.kind] + before, wanted.due or _LATE
     return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=time.time()))
 
 
-def _unfinished(db: Connection, assignment: str, key: str) -> int:
+def _count_unfinished(db: Connection, assignment: str, key: str) -> int:
     query = select(func.count()).where(
         JOB.c.assignment == assignment, JOB.c.key == key, JOB.c.kind == CHECK, _UNFINISHED
     )
@@ -133,7 +133,7 @@ def _bury(db: Connection, job: Job, deaths: int) -> None:
     JOBS.change(db, {"state": FAULT, "deaths": deaths, "fault": fault, "token": ""}, id=job.id)
 
 
-def leased_at(job: Job) -> float:
+def get_lease_time(job: Job) -> float:
     """Return when a job was taken that :func:`lease` gave."""
     return job.until - LEASE
 
@@ -147,7 +147,7 @@ def renew(db: Connection, job: Job) -> bool:
     return bool(JOBS.change(db, {"until": time.time() + LEASE}, **_mine(job)))
 
 
-def progressed(db: Connection, job: Job) -> None:
+def note_progress(db: Connection, job: Job) -> None:
     """Write down that a part of a job is done for good: deaths count from here."""
     if job.deaths:
         JOBS.change(db, {"deaths": 0}, **_mine(job))
@@ -224,11 +224,17 @@ def of(db: Connection, about: str) -> list[Job]:
     return JOBS.list(db, JOBS.query.where(JOB.c.about == about).order_by(*_ORDER))
 
 
+def checks(db: Connection, **named: object) -> dict[str, Job]:
+    """Return the jobs that check uploads, by the ids of these; ``named``: values of columns."""
+    return {one.about: one for one in JOBS.all(db, kind=CHECK, **named)}
+
+
 def ahead(db: Connection, job: Job) -> int:
     """Return how many jobs wait before one."""
-    place = (job.turn, job.due, job.made, job.id)
-    waiting = JOBS.list(db, JOBS.query.where(JOB.c.state == WAITING))
-    return sum((one.turn, one.due, one.made, one.id) < place for one in waiting)
+    place = tuple_(JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
+    is_before = place < tuple_(job.turn, job.due, job.made, job.id)
+    query = select(func.count()).where(JOB.c.state == WAITING, is_before)
+    return int(db.execute(query).scalar_one())
 
 
 def counts(db: Connection) -> dict[str, int]:

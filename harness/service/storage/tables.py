@@ -139,6 +139,9 @@ ASSIGNED = Table(
     _whole("grace"),
     _number("made"),
     _text("points"),
+    _text("weights"),
+    _whole("edition"),
+    _text("left_out"),
 )
 EXTENSION = Table(
     "extension",
@@ -188,6 +191,7 @@ GRADING = Table(
     _number("released"),
     _text("changes"),
     _text("trouble"),
+    _whole("edition"),
 )
 MARKED = Table(
     "marked",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, func, select
 
 from harness.service.records import Grading, Held, Marked, Received, Upload
-from harness.service.storage import belongings
+from harness.service.storage import owner_rows
 from harness.service.storage.rows import Rows
 from harness.service.storage.tables import GRADING, MARKED, RECEIVED, UPLOAD, WORD
 
@@ -17,16 +17,18 @@ MARKS: Rows[Marked] = Rows(Marked, MARKED)
 RECEIVED_BY: Rows[Received] = Rows(Received, RECEIVED)
 
 
-def held(db: Connection, assignment: str, students: Iterable[str] | None = None) -> list[Held]:
+def list_held(
+    db: Connection, assignment: str, students: Iterable[str] | None = None
+) -> list[Held]:
     """Return the submissions, the last one last, withdrawn ones too.
 
     ``students``: keys; what belongs to one of them. None: everybody's.
     """
     query = UPLOADS.query.where(UPLOAD.c.assignment == assignment)
     if students is not None:
-        query = query.where(UPLOAD.c.id.in_(belongings.abouts(students)))
+        query = query.where(UPLOAD.c.id.in_(owner_rows.abouts(students)))
     found = UPLOADS.list(db, query.order_by(UPLOAD.c.at, UPLOAD.c.id))
-    owners = belongings.students(db, (one.id for one in found))
+    owners = owner_rows.students(db, (one.id for one in found))
     return [Held(one, owners.get(one.id, frozenset())) for one in found]
 
 
@@ -35,7 +37,7 @@ def gradings(db: Connection, assignment: str) -> list[Grading]:
     return GRADINGS.all(db, "at", "id", assignment=assignment)
 
 
-def released(db: Connection, assignment: str) -> Grading | None:
+def find_released(db: Connection, assignment: str) -> Grading | None:
     """Return the grading whose marks students see: the one that was released last."""
     query = (
         GRADINGS.query.where(GRADING.c.assignment == assignment, GRADING.c.released > 0)
@@ -87,11 +89,17 @@ def mark_of(db: Connection, grading: str, student: str) -> Marked | None:
     return MARKS.find(db, grading=grading, key=got.key) if got else None
 
 
-def say(db: Connection, upload: str, said: str) -> None:
-    """Add a word of a worker's about public tests."""
+def say(db: Connection, upload: str, said: str, instead_of: int = 0) -> int:
+    """Add a word of a worker's about public tests; return its number, which grows.
+
+    ``instead_of``: the number of a word that it takes the place of; 0: none.
+    """
     last = select(func.coalesce(func.max(WORD.c.number), 0)).where(WORD.c.upload == upload)
-    number = db.execute(last).scalar_one() + 1
+    number: int = db.execute(last).scalar_one() + 1
     db.execute(WORD.insert(), {"upload": upload, "number": number, "said": said})
+    if instead_of:
+        db.execute(WORD.delete().where(WORD.c.upload == upload, WORD.c.number == instead_of))
+    return number
 
 
 def words(db: Connection, upload: str, after: int = 0) -> list[tuple[int, str]]:

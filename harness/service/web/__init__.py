@@ -1,1 +1,1 @@
-"""What all routes share: who may do what, what is said when something is refused, how it looks."""
+"""Shared by all routes: access rights, refusals, and the look of pages."""

@@ -20,9 +20,10 @@ from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
 
-from harness.service.handing_in import belonging
+from harness.service.handing_in import ownership
 from harness.service.people import entering, secrets
 from harness.service.records import (
+    ASSISTANT,
     DRAFT,
     PREVIEW,
     RIGHTS,
@@ -42,7 +43,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, queue, suites, uploads
-from harness.service.web.problems import documented
+from harness.service.web.problems import document_problems
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
@@ -82,7 +83,7 @@ class Rule(NamedTuple):
 
 
 ANYBODY = Rule("anybody", signed_in=False)
-SIGNED_IN = Rule("whoever is signed in")
+SIGNED_IN = Rule("people who are signed in")
 ADMINS = Rule("administrators", admins=True)
 MEMBERS = Rule("members of the course", frozenset(ROLES))
 STUDENTS = Rule("students of the course", frozenset({STUDENT}))
@@ -114,6 +115,7 @@ class Here(NamedTuple):
     job: Job | None = None  # that the path names by what it is about
     suite: Suite | None = None
     run: SuiteRun | None = None
+    assistant: Member | None = None  # that the path names
     form: FormData = FormData()
 
     @property
@@ -145,6 +147,11 @@ class Here(NamedTuple):
         """Return the suite that a path names; for routes whose rule has looked it up."""
         assert self.suite
         return self.suite
+
+    def sure_assistant(self) -> Member:
+        """Return the assistant that a path names; for routes whose rule has looked it up."""
+        assert self.assistant
+        return self.assistant
 
     def sure_run(self) -> SuiteRun:
         """Return the run that a path names; for routes whose rule has looked it up."""
@@ -186,6 +193,15 @@ def _assignment(db: Connection, here: Here, name: str) -> Here:
     return here._replace(assigned=found)
 
 
+def _assistant(db: Connection, here: Here, name: str) -> Here:
+    assert here.course
+    named = {"course": here.course.id, "person": name, "role": ASSISTANT}
+    found = courses.MEMBERS.find(db, **named)
+    if found is None or not here.is_staff:
+        raise Refused(404, "there is no such assistant")
+    return here._replace(assistant=found)
+
+
 def _upload(db: Connection, here: Here, name: str) -> Here:
     known = here.sure()
     found = uploads.UPLOADS.find(db, id=name, assignment=known.assigned.id)
@@ -197,7 +213,7 @@ def _upload(db: Connection, here: Here, name: str) -> Here:
 def own_uploads(db: Connection, here: Here) -> list[Upload]:
     """Return what the student who asks may see of the submissions, the last one last."""
     known = here.sure()
-    heap = belonging.of(db, known.assigned, known.member.submits_as)
+    heap = ownership.of(db, known.assigned, known.member.submits_as)
     return heap.seen_by(known.member.key)
 
 
@@ -244,6 +260,7 @@ def _run(db: Connection, here: Here, name: str) -> Here:
 # By the names of the parts of a path, in this order.
 _LOOKED_UP: dict[str, _Look] = {
     "course": _course,
+    "assistant": _assistant,
     "assignment": _assignment,
     "upload": _upload,
     "grading": _grading,
@@ -255,7 +272,7 @@ _LOOKED_UP: dict[str, _Look] = {
 }
 # What must be named before it.
 _WITHIN = {
-    "assignment": "course",
+    **dict.fromkeys(("assignment", "assistant"), "course"),
     **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
     "run": "suite",
 }
@@ -265,6 +282,16 @@ FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs 
 # --- the guard ---------------------------------------------------------------------------------
 
 
+class Form(NamedTuple):
+    """The most that a form has."""
+
+    files: int = 1
+    fields: int = 50
+
+
+_A_FORM = Form()
+
+
 class Guard:
     """Applies a rule to a request, before anything of its body is read.
 
@@ -272,26 +299,26 @@ class Guard:
     can use it through a browser.
     """
 
-    def __init__(self, rule: Rule, scope: str = "", files: int = 1) -> None:
-        """``scope``: what an API token must allow; empty: a page. ``files``: most of a form."""
+    def __init__(self, rule: Rule, scope: str = "", most: Form = _A_FORM) -> None:
+        """``scope``: what an API token must allow; empty: a page."""
         self.rule = rule
         self.scope = scope
-        self._files = files
+        self._most = most
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
-        here = await run_in_threadpool(self._looked_up, request)
+        here = await run_in_threadpool(self._look_up, request)
         if request.method in _SAFE:
             request.state.here = here
             yield
             return
-        with _counted(here):  # until it is answered
+        with _count(here):  # until it is answered
             request.state.here = here if self.scope else await self._with_form(here)
             yield
 
-    def _looked_up(self, request: Request) -> Here:
+    def _look_up(self, request: Request) -> Here:
         service: Service = request.app.state.service
         with service.database.reading() as db:
-            here = self._known(db, Here(service, request))
+            here = self._identify(db, Here(service, request))
             self._check_person(here)
             for name, look in _LOOKED_UP.items():
                 if name in request.path_params:
@@ -301,7 +328,7 @@ class Guard:
             raise Refused(403, f"this is for {self.rule.name}")
         return here
 
-    def _known(self, db: Connection, here: Here) -> Here:
+    def _identify(self, db: Connection, here: Here) -> Here:
         if self.scope:
             kind, _, text = here.request.headers.get("authorization", "").partition(" ")
             found = entering.by_token(db, text.strip()) if kind.lower() == "bearer" else None
@@ -323,14 +350,14 @@ class Guard:
     async def _with_form(self, here: Here) -> Here:
         """Read a form, which must be of a page of ours."""
         _check_origin(here)
-        form = await here.request.form(max_files=self._files, max_fields=50)
+        form = await here.request.form(max_files=self._most.files, max_fields=self._most.fields)
         if here.session and form.get(FORM_TOKEN) != here.form_token:
             raise Refused(403, "the page is too old: open it again, and send the form once more")
         return here._replace(form=form)
 
 
 @contextmanager
-def _counted(here: Here) -> Iterator[None]:
+def _count(here: Here) -> Iterator[None]:
     """Count a request with a body while it is under way: somebody may have so many at a time."""
     under_way = here.service.under_way
     if not under_way.begin(here.by):
@@ -372,27 +399,27 @@ class Routes(APIRouter):
         self._is_api = is_api
 
     def at(
-        self, method: str, path: str, may: Rule, scope: str = "", files: int = 1, **rest: Any
+        self, method: str, path: str, may: Rule, scope: str = "", most: Form = _A_FORM, **rest: Any
     ) -> Callable[[Endpoint], Endpoint]:
         """Return what makes a function the answer to a request.
 
-        ``scope``: of the API alone. ``files``: the most that a form has.
+        ``scope``: of the API alone.
         """
-        guard = Guard(may, (scope or "read") if self._is_api else "", files)
+        guard = Guard(may, (scope or "read") if self._is_api else "", most)
         options = {"response_model": None, "include_in_schema": self._is_api, **rest}
         if self._is_api:
-            options = {**options, **_told_in_schema(method, path, may, options)}
+            options = {**options, **_describe_route(method, path, may, options)}
         return self.api_route(path, methods=[method], dependencies=[Depends(guard)], **options)
 
 
-def _told_in_schema(method: str, path: str, may: Rule, options: dict[str, Any]) -> dict[str, Any]:
+def _describe_route(method: str, path: str, may: Rule, options: dict[str, Any]) -> dict[str, Any]:
     """Return what the schema tells of a route: its path, its problems, if it wants a token."""
     text = {"in": "path", "required": True, "schema": {"type": "string"}}
     own = {
         "parameters": [{"name": name, **text} for name in re.findall(r"\{(\w+)", path)],
         "security": [{TOKENS: []}] if may.signed_in else [],
     }
-    problems = documented(method, signed_in=may.signed_in)
+    problems = document_problems(method, signed_in=may.signed_in)
     return {
         "responses": {**problems, **options.get("responses", {})},
         "openapi_extra": {**own, **options.get("openapi_extra", {})},

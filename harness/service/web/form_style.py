@@ -26,6 +26,11 @@ min-height:24px}.served li{margin:var(--s1) 0}input[type=checkbox]{width:24px;he
 .over{outline:3px dashed var(--accent);outline-offset:3px}#dropped:empty{display:none}
 .position{display:grid;gap:var(--s4);grid-template-columns:minmax(0,260px) minmax(0,1fr)}
 .position>div>*+*{margin-top:var(--s2)}.position .board{max-width:260px}
+article.panel summary{padding-left:0}.setup{margin:var(--s2) 0;max-height:16em;overflow:auto}
+article.panel .inline{display:inline-block;margin-top:var(--s2)}
+form.card ul{margin-bottom:var(--s3)}
+.tbl td input:not([type=checkbox]){font:inherit;color:inherit;background:var(--bg);max-width:12em;
+border:1px solid var(--line-2);border-radius:var(--r1);padding:4px 8px;min-height:32px}
 form.card h2{margin-bottom:var(--s2)}form.card h2+p{margin-bottom:var(--s3)}
 @media(max-width:520px){.position{grid-template-columns:minmax(0,1fr)}.who{display:none}}
 """

@@ -34,7 +34,7 @@ class Guarded:
             return
         left = self._most
 
-        async def measured() -> Message:
+        async def measure() -> Message:
             nonlocal left
             message = await receive()
             left -= len(message.get("body", b""))
@@ -49,4 +49,4 @@ class Guarded:
                 message["headers"] = [*message["headers"], *more]
             await send(message)
 
-        await self._app(scope, measured, with_headers)
+        await self._app(scope, measure, with_headers)

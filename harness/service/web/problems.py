@@ -24,20 +24,24 @@ class Problem(BaseModel):
     detail: str
 
 
+# Made once: each route of the API has it for each status.
+_SCHEMA = Problem.model_json_schema()
+
+
 def response(status: int, why: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return a problem as an answer."""
     told = Problem(title=http.HTTPStatus(status).phrase, status=status, detail=why)
     return JSONResponse(told.model_dump(), status, dict(headers or {}), media_type=MEDIA_TYPE)
 
 
-def documented(method: str, *, signed_in: bool) -> dict[int | str, dict[str, Any]]:
+def document_problems(method: str, *, signed_in: bool) -> dict[int | str, dict[str, Any]]:
     """Return the problems that a route of the API may answer with, for the schema."""
     statuses = _ANY + (_SIGNED_IN if signed_in else (404,))
     statuses += _CHANGING if method != "GET" else ()
     return {
         status: {
             "description": http.HTTPStatus(status).phrase,
-            "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+            "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
         }
         for status in sorted(statuses)
     }

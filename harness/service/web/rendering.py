@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_script import SCRIPT
 from harness.report.html.page_style import STYLE
 from harness.report.markup import Markup
-from harness.service.courses.remarks import given
+from harness.service.courses.comments_and_overrides import format_counting_mark
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.form_style import OWN_STYLE
 from oracle import __version__
@@ -88,8 +89,9 @@ def _environment() -> Environment:
         "moment": moment,
         "bytes": size,
         "local": local,
-        "given": given,
+        "given": format_counting_mark,
         "points": decimal,
+        "exactly": exactly,
     }
     made.globals |= {
         "parts": parts,
@@ -108,6 +110,12 @@ _TOKEN = Markup('<input type="hidden" name="%s" value="%s">')
 def _token(here: Here) -> Markup:
     """Return the field that every form on a page has."""
     return _TOKEN % (FORM_TOKEN, here.form_token)
+
+
+def exactly(points: Fraction) -> str:
+    """Return a number for a field of a form: what is sent back is the same number."""
+    written = decimal(points)
+    return written if Fraction(written) == points else str(points)
 
 
 def page(

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from harness.grading.ledger.originals import Store
-from harness.service.measuring import Counter
+from harness.service.counters import Counter
 from harness.service.people import providers
 from harness.service.people.oidc import Provider
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
-from harness.service.web.rates import Rates, RequestsUnderWay
+from harness.service.web.rate_limits import Rates, RequestsUnderWay
 
 _AT_A_TIME = 4  # of one person
 _ASKED = 30  # links that may be asked for in a minute from one address, maybe of a whole campus
@@ -30,7 +30,7 @@ class Service(NamedTuple):
     asking: Rates  # for links: by addresses of the network
 
     @classmethod
-    def opened(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
+    def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
         """Open the store and the database, which is opened by ``how`` and raises as that."""
         return cls(
             settings,
@@ -38,7 +38,7 @@ class Service(NamedTuple):
             Store(settings.originals),
             Rates(settings.rate),
             Counter(),
-            providers.opened(settings),
+            providers.open_provider(settings),
             RequestsUnderWay(_AT_A_TIME),
             Rates(_ASKED),
         )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from harness.service import alive
-from harness.service.background import background_process
+from harness.service import background, living_workers
+from harness.service.settings import Settings
+from harness.service.storage.database import Database
 from harness.service.work.worker import Worker
 
 
 def main() -> int:
     """Do jobs until a signal comes; what is under way then goes back to the queue."""
-    with background_process() as (settings, database), alive.shown(settings.workers_folder):
+    return background.run(_work)
+
+
+def _work(settings: Settings, database: Database) -> None:
+    with living_workers.announce(settings.workers_folder):
         Worker(settings, database).run()
-    return 0
 
 
 if __name__ == "__main__":

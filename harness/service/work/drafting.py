@@ -1,17 +1,14 @@
-"""Positions for private case files: found or made by a worker, chosen by a teacher.
+"""Private cases found by a worker, and chosen by a teacher.
 
-A worker does what ``gtp-harness generate`` does with game records, and keeps all positions that
-can be used. A teacher looks at those that were chosen, drops some and exchanges others, and makes
-a case file of the rest. The kill rate of any choice is known at once: each position has with it
-which mistakes its tests catch.
+A worker does what ``gtp-harness generate`` does, with game records if there are some, and keeps
+all candidates that can be used. A teacher looks at those that were chosen, drops some and
+exchanges others, and makes a case file of the rest. The kill rate of any choice is known at once:
+each candidate has with it which mistakes its tests catch.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -19,20 +16,25 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.choices import Choices
-from harness.generating.moves import Moves
-from harness.generating.pool import Pool
-from harness.generating.record_reading import Harvest
-from harness.generating.records import Staged
 from harness.reading import casefile
-from harness.service.courses import cases
-from harness.service.records import Job
-from harness.service.work.grounds import Ground
+from harness.service.courses import cases, own_files
+from harness.service.courses.grading import NotNowError
+from harness.service.records import DONE, DRAFT, FAULT, Assigned, Job
+from harness.service.settings import Settings
+from harness.service.storage import queue
+from harness.service.storage.audit_log import Act
+from harness.service.storage.rows import new_id
+from harness.service.work import private_cases
+from harness.service.work.assignment_context import Ground
+from harness.service.work.candidates import Candidate, CandidateMaker, DraftFindings, Sought
+from harness.service.work.conversation_candidates import ConversationMaker
+from harness.service.work.scene_candidates import SceneMaker
 from harness.work import canonical_json
 
-_HEADING = ("Private cases", "Made on the pages of gtp-harness serve.")
-_GAMES, _FOUND, _KEPT = "games", "found.json", "kept.json"
+MOST_TESTS = 200
+LARGEST = 4 << 20  # bytes of all game records of a draft
+# Drafts of a former version have other names: they are not read.
+_GAMES, _FOUND, _KEPT = "games", "candidates.json", "choice.json"
 
 
 class Wish(NamedTuple):
@@ -41,21 +43,18 @@ class Wish(NamedTuple):
     tests: int  # at most
 
 
-class DraftFindings(NamedTuple):
-    """What a worker found."""
-
-    candidates: tuple[Staged, ...]
-    first: tuple[int, ...]  # places of those that were chosen
-    mistakes: tuple[str, ...]  # in the order of the bits of what is caught
-    beside: int  # what other private case files catch, as bits
-    remarks: tuple[str, ...]  # why some games were not used
-
-
 class KeptCandidates(NamedTuple):
     """What somebody chose of it: places of candidates."""
 
     chosen: tuple[int, ...]
     dropped: tuple[int, ...] = ()
+
+
+class KeptCaseFile(NamedTuple):
+    """What a case file is made of, and what it is to be called."""
+
+    name: str
+    kept: KeptCandidates
 
 
 class DraftFolder:
@@ -86,14 +85,21 @@ class DraftFolder:
         self._write(_FOUND, found)
         self.choose(KeptCandidates(found.first))
 
-    def found(self) -> DraftFindings | None:
+    def require_findings(self) -> DraftFindings:
+        """Return what was found; raises NotNowError if there is nothing yet."""
+        found = self.load_findings()
+        if found is None:
+            raise NotNowError("no positions have been found yet")
+        return found
+
+    def load_findings(self) -> DraftFindings | None:
         """Return what was found; None: nothing yet."""
         path = self.folder / _KEPT  # written last
         if not path.exists():
             return None
         return canonical_json.loads(DraftFindings, (self.folder / _FOUND).read_text())
 
-    def kept(self) -> KeptCandidates:
+    def load_choice(self) -> KeptCandidates:
         """Return what is chosen."""
         return canonical_json.loads(KeptCandidates, (self.folder / _KEPT).read_text())
 
@@ -107,82 +113,88 @@ class DraftFolder:
         unfinished.replace(self.folder / name)
 
 
+def begin(
+    act: Act, settings: Settings, assigned: Assigned, wish: Wish, games: Sequence[bytes]
+) -> str:
+    """Let a worker find candidates; return the id of the draft.
+
+    Raises:
+        UsageError: none can be found for the assignment, or so many nobody gets.
+    """
+    if not 1 <= wish.tests <= MOST_TESTS:
+        raise UsageError(f"tests: found {wish.tests}, expected a number from 1 to {MOST_TESTS}")
+    if why := why_not(own_files.assignment_of(settings, assigned)):
+        raise UsageError(f"positions cannot be found: {why}")
+    made = new_id()
+    DraftFolder(settings.assignment_folder(assigned.id), made).begin(wish, games)
+    queue.put(act.db, Job("", DRAFT, assigned.id, made))
+    act.note("positions wanted", assigned.id, draft=made, games=len(games))
+    return made
+
+
 # --- found by a worker -------------------------------------------------------------------------
 
 
 def draft(ground: Ground, job: Job) -> None:
-    """Find positions.
+    """Find candidates.
 
     Raises:
-        UsageError: nobody knows what is right in this assignment but its case files.
+        UsageError: nobody knows what is right in this assignment but its case files; or nothing
+            can be asked.
     """
-    made = ground.settings.made(ground.assigned.id)
+    made, assignment = (
+        ground.settings.assignment_folder(ground.assigned.id),
+        ground.wanted.assignment,
+    )
     own = DraftFolder(made, job.about)
-    request = _request(ground.wanted.assignment, made, own.wish())
-    harvest = _harvest(own, request)
-    produced = scene_production.produce(request, harvest, lambda _: None)
-    own.keep(_found(produced, harvest, str(own.folder / _GAMES)))
-
-
-def can_draft(assignment: Assignment) -> bool:
-    """Whether positions can be found for an assignment: somebody knows what to look for."""
-    declared = assignment.declaration
-    return bool(assignment.specification) and not (declared and not declared.extends)
-
-
-def _request(assignment: Assignment, made: Path, wish: Wish) -> scene_production.SceneRequest:
     specification = assignment.specification
-    if specification is None or not can_draft(assignment):
-        raise UsageError("positions cannot be found for this assignment: upload case files")
-    public = (casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases())
-    return scene_production.SceneRequest(
-        specification,
-        Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
-        specification.kind.sizes,
-        wish.tests,
-        secret=True,
-        beside=tuple(cases.read(made)),
-        excluded=tuple(public),
+    if (why := why_not(assignment)) or specification is None:
+        raise UsageError(f"positions cannot be found: {why}")
+    found = _maker(assignment).find(
+        Sought(
+            assignment,
+            specification,
+            own.games,
+            own.wish().tests,
+            tuple(cases.read(made)),
+            tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
+            ground.wanted.sandbox,
+        )
     )
+    if not found.candidates:
+        raise UsageError("nothing was found that can be asked: upload case files")
+    own.keep(found)
 
 
-def _harvest(own: DraftFolder, request: scene_production.SceneRequest) -> Harvest:
-    games = own.games
-    if not games:
-        return Harvest(Pool(), Counter(), Counter())
-    kind, sizes = request.specification.kind, request.sizes
-    wanted = record_reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
-    return record_reading.harvest(games, wanted, 1, lambda *_: None)
+def why_not(assignment: Assignment) -> str:
+    """Return why no positions can be found for an assignment; empty: they can."""
+    if assignment.specification is None:
+        return (
+            "the assignment has neither a specification nor a reference, so nobody knows the right"
+            " answers but its case files"
+        )
+    told = assignment.declaration
+    if _is_own_game(assignment) and not (told and told.reference):
+        return "the game is declared without a reference, which would know the right answers"
+    return ""
 
 
-def _found(
-    produced: scene_production.ProducedScenes, harvest: Harvest, folder: str
-) -> DraftFindings:
-    candidates = produced.candidates
-    places = {id(one): place for place, one in enumerate(candidates)}
-    rest = [f"{count} × {why}" for why, count in sorted(harvest.counts.items()) if " " in why]
-    return DraftFindings(
-        tuple(_kept(one, folder) for one in candidates),
-        tuple(places[id(one)] for one in produced.scenes),
-        tuple(one.sentence for one in produced.mistakes),
-        produced.caught_beside,
-        tuple(rest),
-    )
+def _is_own_game(assignment: Assignment) -> bool:
+    """Whether a game is declared that is not one of those that ship."""
+    told = assignment.declaration
+    return told is not None and not told.extends
 
 
-def _kept(one: Staged, folder: str) -> Staged:
-    """Return a candidate as it is kept: nothing of where the server has its games, short names."""
-    find = one.scene.find
-    origin = find.moment.origin
-    told = origin._replace(text=origin.text.replace(f"{folder}/", "record "))
-    asked = (test._replace(identity=(_digest(test.identity),)) for test in one.asked)
-    moment = find.moment._replace(origin=told)
-    scene = one.scene._replace(find=find._replace(moment=moment))
-    return one._replace(scene=scene, asked=tuple(asked))
+def _maker(assignment: Assignment) -> CandidateMaker:
+    """Return who makes candidates: where nobody here knows the rules, the reference is asked."""
+    return ConversationMaker() if _is_own_game(assignment) else SceneMaker()
 
 
-def _digest(identity: object) -> str:
-    return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+def why_nothing(job: Job, found: DraftFindings | None) -> str:
+    """Return why a draft has no positions; empty: it has, or a worker is looking for them."""
+    if found is None and job.state == DONE:
+        return "They were found by another version of the service: let them be found again."
+    return job.fault if job.state == FAULT else ""
 
 
 # --- chosen by a teacher -----------------------------------------------------------------------
@@ -208,12 +220,12 @@ def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCand
     able = [one for one in range(len(found.candidates)) if _is_open(found, rest, one)]
     if not able:
         raise UsageError("there is no other position that is not the same as one that is there")
-    feature = found.candidates[place].scene.find.feature
+    kind = found.candidates[place].kind
 
     def gain(one: int) -> tuple[bool, int, int]:
         new = found.candidates[one]
-        total = caught(found, (*rest.chosen, one)).bit_count()
-        return new.scene.find.feature == feature, total, -one
+        total = find_caught(found, (*rest.chosen, one)).bit_count()
+        return new.kind == kind, total, -one
 
     best = max(able, key=gain)
     return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
@@ -227,26 +239,58 @@ def _require(kept: KeptCandidates, place: int) -> None:
 def _is_open(found: DraftFindings, kept: KeptCandidates, place: int) -> bool:
     if place in kept.chosen or place in kept.dropped:
         return False
-    taken = {test.identity for one in kept.chosen for test in found.candidates[one].asked}
-    return taken.isdisjoint(tuple(test.identity) for test in found.candidates[place].asked)
+    taken = {same for one in kept.chosen for same in found.candidates[one].identities}
+    return taken.isdisjoint(found.candidates[place].identities)
 
 
-def caught(found: DraftFindings, chosen: Iterable[int]) -> int:
+def find_caught(found: DraftFindings, chosen: Iterable[int]) -> int:
     """Return the mistakes that positions catch together with other case files, as bits."""
     return reduce(or_, (found.candidates[one].caught for one in chosen), found.beside)
 
 
-def written(
-    assignment: Assignment, found: DraftFindings, kept: KeptCandidates
-) -> tuple[str, dict[str, str]]:
-    """Return the case file of what is chosen, and the files that its commands name.
+def write(
+    act: Act, settings: Settings, assigned: Assigned, found: DraftFindings, new: KeptCaseFile
+) -> None:
+    """Make a private case file of what is chosen; it counts from now on.
 
     Raises:
-        UsageError: nothing is chosen.
+        UsageError: nothing is chosen, or the name is not one of a case file.
     """
-    specification = assignment.specification
-    if specification is None or not kept.chosen:
-        raise UsageError("no position is left: there is nothing to be written")
-    staged = [found.candidates[place] for place in kept.chosen]
-    text = scene_text.case_file(specification.kind, staged, _HEADING, specification.commands)
-    return text, dict(scene_text.files(staged))
+    if not new.kept.chosen:
+        raise UsageError("no position is left: there is nothing to write")
+    assignment = own_files.assignment_of(settings, assigned)
+    chosen = [found.candidates[place] for place in new.kept.chosen]
+    text, beside = _maker(assignment).written(assignment, chosen)
+    case = private_cases.NewCase(new.name, text.encode(), beside)
+    private_cases.add(act, assigned, settings.assignment_folder(assigned.id), case)
+
+
+class ShownCandidate(NamedTuple):
+    """A candidate that is chosen, with what it is worth in the choice."""
+
+    place: int  # among the candidates
+    candidate: Candidate
+    caught: int  # mistakes
+    only: int  # those that nothing else chosen catches
+
+
+class ShownChoice(NamedTuple):
+    """The candidates that are chosen."""
+
+    candidates: tuple[ShownCandidate, ...]
+    alive: tuple[str, ...]  # mistakes that nothing catches
+    caught: int  # mistakes, by these and the case files that there are
+
+
+def describe_choice(found: DraftFindings, kept: KeptCandidates) -> ShownChoice:
+    """Return a choice as it is shown."""
+    bits = find_caught(found, kept.chosen)
+    alive = (one for place, one in enumerate(found.mistakes) if not bits >> place & 1)
+    chosen = (_describe_candidate(found, kept, place) for place in kept.chosen)
+    return ShownChoice(tuple(chosen), tuple(alive), bits.bit_count())
+
+
+def _describe_candidate(found: DraftFindings, kept: KeptCandidates, place: int) -> ShownCandidate:
+    one = found.candidates[place]
+    others = find_caught(found, (other for other in kept.chosen if other != place))
+    return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

@@ -20,14 +20,14 @@ from harness.service.records import Job, SuiteRun
 from harness.service.runs import keeping
 from harness.service.runs.keeping import Posted
 from harness.service.storage import suites
-from harness.service.work.grounds import Ground
+from harness.service.work.assignment_context import Ground
 
 _LONGEST = 4000  # characters of why there is no result
 
 
-def planned(ground: Ground, job: Job) -> GradingPlan | None:
+def plan_run(ground: Ground, job: Job) -> GradingPlan | None:
     """Return what is to be run; None: the run was removed meanwhile."""
-    run = _found(ground, job)
+    run = _find_run(ground, job)
     if run is None:
         return None
     time = datetime.datetime.fromtimestamp(int(run.at))
@@ -36,10 +36,10 @@ def planned(ground: Ground, job: Job) -> GradingPlan | None:
     entry = StudentSubmissions(run.id, (), (handed,))
     submission = receive(entry, assignment, ground.store, ground.overlay)
     cases = attempt_plan.public_cases(assignment)
-    return grade.planned(ground.wanted, ground.ledger, [submission], cases)
+    return grade.plan_attempts(ground.wanted, ground.ledger, [submission], cases)
 
 
-def _found(ground: Ground, job: Job) -> SuiteRun | None:
+def _find_run(ground: Ground, job: Job) -> SuiteRun | None:
     with ground.database.reading() as db:
         return suites.RUNS.find(db, id=job.about)
 
@@ -47,8 +47,8 @@ def _found(ground: Ground, job: Job) -> SuiteRun | None:
 def keep(ground: Ground, job: Job, plan: GradingPlan) -> None:
     """Keep the result of an engine, as a document of ``run --json``, or why nothing did."""
     marker = Marker(ground.wanted.assignment, ground.ledger, plan.cases, plan.started)
-    graded = marker.graded(plan.submissions[0], plan.planned)
-    run, trouble = _found(ground, job), _trouble(graded)
+    graded = marker.mark_submission(plan.submissions[0], plan.planned)
+    run, trouble = _find_run(ground, job), _trouble(graded)
     if run is None:
         return
     folder = ground.settings.suite(run.suite)

@@ -1,18 +1,28 @@
-"""Marks that other points would change, before anything is in force: ``grade`` compares them."""
+"""Marks that other points would change, before anything is in force: ``grade`` compares them.
+
+Who wants other points, or other weights of tests, asks first (:func:`ask`), sees each mark that
+would change, and then sets them (:func:`put_in_force`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.assignments.assignment import Assignment
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
-from harness.service.courses import making
-from harness.service.records import Job
-from harness.service.storage import uploads
-from harness.service.work.grounds import Ground
+from harness.service.courses import grading, own_files, point_weights
+from harness.service.courses.grading import NotNowError
+from harness.service.courses.making import private_folder
+from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
+from harness.service.records import PREVIEW, Assigned, Grading, Job
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit_log import Act
+from harness.service.storage.rows import new_id
+from harness.service.work.assignment_context import Ground
 from harness.work import canonical_json
 
 
@@ -36,19 +46,18 @@ class Preview:
 
     def __init__(self, made: Path, name: str) -> None:
         """``made``: the folder of the assignment; ``name``: the id of the preview."""
-        self._points = made / "previews" / f"{name}.points.json"
+        self._worth = made / "previews" / f"{name}.worth.json"
         self._found = made / "previews" / f"{name}.json"
 
-    def begin(self, points: Mapping[str, str]) -> None:
-        """Write down which points are asked about, as :func:`making.read_points` gives them."""
-        self._points.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._points.write_text(json.dumps(points))
+    def begin(self, asked: Worth) -> None:
+        """Write down what is asked about, as :func:`point_weights.read` gives it."""
+        self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._worth.write_text(str(asked))
 
     @property
-    def points(self) -> dict[str, str]:
-        """The points that are asked about."""
-        found: dict[str, str] = json.loads(self._points.read_text())
-        return found
+    def worth(self) -> Worth:
+        """The points and weights that are asked about."""
+        return point_weights.parse_worth(self._worth.read_text())
 
     def write(self, found: Previewed) -> None:
         """Write down what would change."""
@@ -63,16 +72,83 @@ class Preview:
         return canonical_json.loads(Previewed, self._found.read_text())
 
 
+def parts(settings: Settings, assigned: Assigned) -> list[WeighedPart]:
+    """Return the parts of an assignment with their tests, as they are in the course."""
+    own = own_files.assignment_of(settings, assigned)
+    return _list_weighed_parts(
+        settings, assigned, point_weights.apply_worth(own, point_weights.load_worth(assigned))
+    )
+
+
+def _list_weighed_parts(
+    settings: Settings, assigned: Assigned, own: Assignment
+) -> list[WeighedPart]:
+    return point_weights.list_weighed_parts(
+        own, private_folder(settings.assignment_folder(assigned.id))
+    )
+
+
+def still_left_out(settings: Settings, assigned: Assigned) -> list[WeighedTest]:
+    """Return the tests that do not count in a course, though their files have changed since."""
+    own = point_weights.load_worth(assigned)
+    return point_weights.still_left_out(parts(settings, assigned), own) if own.weights else []
+
+
+def would_be_left_out(settings: Settings, assigned: Assigned, then: Worth) -> list[WeighedTest]:
+    """Return those that would still not count if ``then`` was put in force, for a preview."""
+    own = point_weights.load_worth(assigned)
+    before = {
+        part: {**then.left_out[part], **own.left_out.get(part, {})} for part in then.left_out
+    }
+    return point_weights.still_left_out(parts(settings, assigned), then._replace(left_out=before))
+
+
+def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
+    """Let a worker find out which marks would change; return the id of the preview.
+
+    Raises:
+        UsageError: as :func:`point_weights.read`.
+    """
+    own, made = own_files.assignment_of(settings, assigned), new_id()
+    asked = point_weights.read(own, parts(settings, assigned), told)
+    Preview(settings.assignment_folder(assigned.id), made).begin(asked)
+    queue.put(act.db, Job("", PREVIEW, assigned.id, made))
+    return made
+
+
+def put_in_force(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Grading:
+    """Set the points and weights of a preview, and no others, and grade with them.
+
+    What somebody else set meanwhile does not stay: what is set is what was shown. Marks in force
+    change only if that is accepted.
+
+    Raises:
+        NotNowError: it is not known yet what would change.
+        UsageError: the parts or tests are others by now.
+    """
+    if found.read() is None:
+        raise NotNowError("it is not known yet what would change")
+    own = own_files.assignment_of(settings, assigned)
+    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), found.worth)
+    values = {name: json.dumps(value) for name, value in now._asdict().items()}
+    courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
+    act.note("points set", assigned.id, **now._asdict())
+    last = uploads.in_force(act.db, assigned.id)
+    return grading.begin(act, assigned, public_only=last is not None and last.public_only)
+
+
 def preview(ground: Ground, job: Job) -> None:
     """Compare the marks in force with what they would be."""
-    own = Preview(ground.settings.made(ground.assigned.id), job.about)
+    own = Preview(ground.settings.assignment_folder(ground.assigned.id), job.about)
     with ground.database.reading() as db:
         last = uploads.in_force(db, ground.assigned.id)
     if last is None:
         own.write(Previewed((), 0))
         return
     wanted = ground.graded_as(last)
-    wanted = wanted._replace(assignment=making.with_points(wanted.assignment, own.points))
+    made = own_files.assignment_of(ground.settings, ground.assigned)
+    then = point_weights.apply_worth(made, own.worth).marks
+    wanted = wanted._replace(assignment=wanted.assignment._replace(marks=then))
     found = grade.load_last_plan(ground.ledger, last.run)
     changes = grade.current_marks(wanted, ground.ledger, found).changes
     told = (Changed(one.key, names(one), str(one)) for one in changes)

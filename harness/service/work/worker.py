@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 
 from harness import signals
-from harness.errors import BusyError, HarnessError, ServerError
-from harness.service import measuring, telling
+from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
+from harness.service import counters, machines, service_log
 from harness.service.records import PLAN, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, figures, queue, uploads
+from harness.service.storage import figures, queue, uploads
 from harness.service.storage.database import Database
-from harness.service.work import doing, heart
-from harness.service.work.company import Shared
-from harness.service.work.doing import UnfinishedError
-from harness.service.work.grounds import ground
+from harness.service.work import job_handlers, lease_renewal
+from harness.service.work.assignment_context import ground
+from harness.service.work.company import OnOtherMachines, Shared
+from harness.service.work.job_handlers import UnfinishedError
 
 _PAUSE = 0.3  # seconds between two looks at an empty queue
 _PATIENCE = 5.0  # seconds before a database that cannot be used is tried again
@@ -31,7 +31,7 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._company = Shared(settings.locks)
+        self._company = OnOtherMachines() if settings.scheduler else Shared(settings.locks)
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Do jobs until it is over, or a signal ends what is under way: that goes back."""
@@ -48,15 +48,19 @@ class Worker:
 
         SIGTERM ends what is done in the job, and waits for what is written about it.
         """
-        with signals.held_back():
-            job = self._leased()
+        with signals.hold_back():
+            job = self._lease()
             if job is None:
                 return False
-            with heart.beating(self._database, job), self._settled(job), signals.let_through():
+            with (
+                lease_renewal.beating(self._database, job),
+                self._settle(job),
+                signals.let_through(),
+            ):
                 self._do(job)
         return True
 
-    def _leased(self) -> Job | None:
+    def _lease(self) -> Job | None:
         with self._database.reading() as db:
             if not queue.is_due(db):
                 return None
@@ -67,18 +71,20 @@ class Worker:
 
     def _do(self, job: Job) -> None:
         with self._database.reading() as db:
-            assigned = courses.ASSIGNMENTS.find(db, id=job.assignment)
-        assert assigned is not None  # jobs refer to it
+            assigned = job_handlers.find_assigned(db, job)
         with ground(self._settings, self._database, assigned) as found:
-            doing.KINDS[job.kind](found, job, self._company)
+            job_handlers.KINDS[job.kind](found, job, self._company)
 
     @contextlib.contextmanager
-    def _settled(self, job: Job) -> Iterator[None]:
+    def _settle(self, job: Job) -> Iterator[None]:
         """Write down how a job ended, however it did."""
         try:
-            with self._told(job):
+            with self._log(job):
                 yield
         except (UnfinishedError, BusyError):  # others are at it
+            self._end(job, queue.put_off, "put off")
+        except NoClusterError as error:  # other jobs have their turn
+            machines.remark(self._settings, str(error), once=True)
             self._end(job, queue.put_off, "put off")
         except ServerError:  # which says nothing about the job
             self._end(job, queue.give_back, "given back")
@@ -88,14 +94,14 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
             self._warn(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
-        except BaseException:  # a signal: another worker goes on
+        except BaseException:  # a signal: another worker continues
             self._end(job, queue.give_back, "given back")
             raise
         else:
             self._end(job, queue.finish, "done")
 
     @contextlib.contextmanager
-    def _told(self, job: Job) -> Iterator[None]:
+    def _log(self, job: Job) -> Iterator[None]:
         """Write into the log which job was done, for how long, and how that ended."""
         begun, ended = time.monotonic(), "done"
         try:
@@ -104,7 +110,7 @@ class Worker:
             ended = type(error).__name__
             raise
         finally:
-            telling.tell(
+            service_log.tell(
                 self._settings,
                 "job",
                 job=job.id,
@@ -127,12 +133,12 @@ class Worker:
             _count(db, job, "fault")
 
     def _warn(self, text: str) -> None:
-        telling.warn(self._settings, text)
+        service_log.warn(self._settings, text)
 
 
 def _count(db: Connection, job: Job, ended: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
-    leased, now = queue.leased_at(job), time.time()
-    figures.count(db, measuring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
+    leased, now = queue.get_lease_time(job), time.time()
+    figures.count(db, counters.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
     if ended in ("done", "fault"):
-        figures.count(db, measuring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
+        figures.count(db, counters.WAITS, max(leased - job.made, 0.0), kind=job.kind)

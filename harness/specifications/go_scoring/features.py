@@ -6,7 +6,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.features import (
     Asker,
     Feature,
@@ -28,6 +28,7 @@ from oracle.rules.flood import regions
 
 _ASK = SceneCommand("score", asked=True)
 _SMALL = (2, 3, 4, 5, 6, 7, 8, 9)
+_PLAYED, _MIDDLE, _TINY, _LARGE = _SMALL[2:], (5, 6, 7, 8, 9), (2, 3), (10, 13, 19)
 _KOMIS = (0, 0.5, 2.5, 3.5, 5.5, 6.5, 7.5)
 
 
@@ -186,40 +187,40 @@ def _cleared(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 
 def _anytime(random: Random) -> SceneMoment | None:
-    return made.go_anytime(random, _SMALL)
+    return made_positions.go_anytime(random, _SMALL)
 
 
 def _ended(*sizes: int) -> Maker:
     def make(random: Random) -> SceneMoment | None:
-        return made.go_game(random, random.choice(sizes))
+        return made_positions.go_game(random, random.choice(sizes))
 
     return make
 
 
 def _ko_fight(random: Random) -> SceneMoment | None:
-    return made.ko_fight(random, random.choice(_SMALL[1:]))
+    return made_positions.ko_fight(random, random.choice(_SMALL[1:]))
 
 
 def _opening(random: Random) -> SceneMoment | None:
-    return made.go_game(random, random.choice(_SMALL[2:]), random.randint(2, 9))
+    return made_positions.go_game(random, random.choice(_PLAYED), random.randint(2, 9))
 
 
 def _no_stone(random: Random) -> SceneMoment:
-    return made.board_moment("go", random.choice((2, 5, 7, 9, 13, 19)))
+    return made_positions.board_moment("go", random.choice((2, 5, 7, 9, 13, 19)))
 
 
 def _one_color(random: Random) -> SceneMoment:
     """A few stones of one color, on which the whole board hangs."""
     size = random.choice(_SMALL[1:])
     shape = grid(size)
-    mask = any_bit(shape.full, random) | made.scattered(random, shape.full, 0.05)
-    return made.board_moment(
+    mask = any_bit(shape.full, random) | made_positions.scatter(random, shape.full, 0.05)
+    return made_positions.board_moment(
         "go", size, StoneBits(mask) if random.random() < 0.5 else StoneBits(0, mask)
     )
 
 
 def _carved(random: Random) -> SceneMoment | None:
-    return made.carved(random, _SMALL[2:])
+    return made_positions.carve(random, _PLAYED)
 
 
 _END = _carved
@@ -228,28 +229,38 @@ FEATURES = (
     Feature("neutral-points", "single empty points next to both colors count for nobody",
             _neutral_points, _scored, _anytime, least=2),
     Feature("shared-regions", "empty regions that both colors share, as in a seki",
-            _shared_regions, _scored, _carved, least=2),
+            _shared_regions, _scored, _carved, least=2, sizes=_PLAYED),
     Feature("many-regions", "many regions, each counted once", _many_regions, _scored,
-            _ended(5, 6, 7, 8, 9)),
+            _ended(*_MIDDLE), sizes=_MIDDLE),
     Feature("capture", "the last move captures; its stones leave the board",
             _capture(1, 2), _scored_after_move, _anytime),
     Feature("large-capture", "the last move captures three or more",
             _capture(3, 400), _scored_after_move, _anytime),
     Feature("ko", "a ko has just been taken; its point is empty as any other",
             _ko, _scored_after_move, _ko_fight),
-    Feature("inner-regions", "regions at the edge and away from it", _inner_region, _scored, _END),
+    Feature("inner-regions", "regions at the edge and away from it", _inner_region, _scored, _END,
+            sizes=_PLAYED),
     Feature("single-region", "one region only, which is territory",
             _single_region, _scored, _one_color),
-    Feature("nothing-owned", "stones, but no territory", _nothing_owned, _scored, _opening),
-    Feature("margin-of-one", "one point decides", _settled, _with_komi(1, -1), _END),
-    Feature("margin-of-a-half", "half a point decides", _settled, _with_komi(0.5, -0.5), _END),
-    Feature("draw-by-komi", "the komi makes a draw", _draw, _with_komi(0), _END),
-    Feature("negative-komi", "a komi below 0 is Black's", _settled, _below_zero, _END),
-    Feature("asked-twice", "score changes nothing", _settled, _twice, _END),
-    Feature("cleared-board", "clear_board removes every stone", _settled, _cleared, _END),
+    Feature("nothing-owned", "stones, but no territory", _nothing_owned, _scored, _opening,
+            sizes=_PLAYED),
+    Feature("margin-of-one", "one point decides", _settled, _with_komi(1, -1), _END,
+            sizes=_PLAYED),
+    Feature("margin-of-a-half", "half a point decides", _settled, _with_komi(0.5, -0.5), _END,
+            sizes=_PLAYED),
+    Feature("draw-by-komi", "the komi makes a draw", _draw, _with_komi(0), _END,
+            sizes=_PLAYED),
+    Feature("negative-komi", "a komi below 0 is Black's", _settled, _below_zero, _END,
+            sizes=_PLAYED),
+    Feature("asked-twice", "score changes nothing", _settled, _twice, _END,
+            sizes=_PLAYED),
+    Feature("cleared-board", "clear_board removes every stone", _settled, _cleared, _END,
+            sizes=_PLAYED),
     Feature("empty-board", "the empty board is nobody's", _empty, _scored, _no_stone),
-    Feature("tiny-board", "boards of 2 by 2 and 3 by 3", _tiny, _scored, _ended(2, 3)),
-    Feature("large-board", "boards of 10 by 10 and more", _large, _scored, _ended(10, 13, 19)),
+    Feature("tiny-board", "boards of 2 by 2 and 3 by 3", _tiny, _scored, _ended(*_TINY),
+            sizes=_TINY),
+    Feature("large-board", "boards of 10 by 10 and more", _large, _scored,
+            _ended(*_LARGE), sizes=_LARGE),
 )  # fmt: skip
 
 KIND = FeatureKind("go", range(2, 26), FEATURES, whole, swaps=True)

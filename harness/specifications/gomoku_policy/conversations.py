@@ -11,7 +11,7 @@ from harness.specifications.gomoku_rules.conversations import LARGEST_FILLED, QU
 from harness.vocabulary.conversations import (
     NOTHING,
     Drawn,
-    asked,
+    ask_together,
     boards,
     extra,
     in_turn,
@@ -36,7 +36,7 @@ _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 
 def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
-    questions = asked("policy_moves", *QUESTIONS[:3])
+    questions = ask_together("policy_moves", *QUESTIONS[:3])
     policy = said("policy rule_based", "policy rule_based", "policy random")
 
     @cache

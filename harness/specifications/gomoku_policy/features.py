@@ -8,7 +8,7 @@ from operator import or_
 from random import Random
 from typing import NamedTuple
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.features import (
     Feature,
     FeatureKind,
@@ -19,10 +19,10 @@ from harness.vocabulary.features import (
     stones,
     whole,
 )
-from harness.vocabulary.line_scenes import DIRECTIONS, completed, is_over, line, windows, won
+from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, is_over, line, windows, won
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import each_bit, grid
-from oracle.mistakes.mistaken_lines import fives_made, packed, third_blocks, unpacked
+from oracle.mistakes.mistaken_lines import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
 from oracle.rules import policy as rules
 from oracle.rules.lines import almost_open_fours, fives, long_lines, steps, window
@@ -224,11 +224,11 @@ def _wraps(moment: SceneMoment) -> str:
     if not seen.first or seen.types["Win"] | seen.types["BlockWin"]:
         return ""
     shape, width = moment.shape, moment.size
-    empty = packed(shape, shape.full & ~moment.board.stones)
+    empty = pack(shape, shape.full & ~moment.board.stones)
     for side in (seen.mine, seen.theirs):
-        flat = packed(shape, side)
+        flat = pack(shape, side)
         for step in (1, width, width + 1, width - 1):
-            if unpacked(shape, fives_made(flat, empty, step)):
+            if unpack(shape, fives_made(flat, empty, step)):
                 return seen.first
     return ""
 
@@ -316,10 +316,10 @@ def _patterns(*patterns: str, most: int = 4) -> Maker:
             laid = _laid(random, size, random.choice(patterns), board, used)
             if laid:
                 board, used = laid
-        board = made.sprinkled(random, grid(size), board, used, most)
+        board = made_positions.sprinkle(random, grid(size), board, used, most)
         to_play = random.choice((1, 2))
         board = board if to_play == 1 else StoneBits(board.white, board.black)
-        return made.board_moment("gomoku", size, board, 3 - to_play)
+        return made_positions.board_moment("gomoku", size, board, 3 - to_play)
 
     return make
 
@@ -340,7 +340,7 @@ def _laid(
         return None
     for bit, sign in zip(bits, pattern, strict=True):
         if sign in "XO":
-            board = made.added(board, 1 if sign == "X" else 2, bit)
+            board = made_positions.add_stones(board, 1 if sign == "X" else 2, bit)
         used |= bit
     return board, used
 
@@ -358,9 +358,9 @@ def _across(random: Random) -> SceneMoment:
     points = [(row, size - 1 - place) for place in range(first)]
     points += [(row + 1, place) for place in range(5 - first)]
     points.pop(random.randrange(5))
-    board = made.sprinkled(random, shape, StoneBits(shape.mask(points)), 0, 3)
+    board = made_positions.sprinkle(random, shape, StoneBits(shape.mask(points)), 0, 3)
     board = board if random.random() < 0.5 else StoneBits(board.white, board.black)
-    return made.board_moment("gomoku", size, board, random.choice((1, 2)))
+    return made_positions.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
 def _cross(random: Random) -> SceneMoment:
@@ -373,10 +373,10 @@ def _cross(random: Random) -> SceneMoment:
         step = steps(shape)[direction]
         lines = [window(start, step, 5) for start in windows(shape, direction, 5)]
         lines = [one for one in lines if one & point]
-        board = made.added(board, 1, random.choice(lines) & ~point if lines else 0)
-    board = made.sprinkled(random, shape, board, point, 6)
+        board = made_positions.add_stones(board, 1, random.choice(lines) & ~point if lines else 0)
+    board = made_positions.sprinkle(random, shape, board, point, 6)
     board = board if random.random() < 0.5 else StoneBits(board.white, board.black)
-    return made.board_moment("gomoku", size, board, random.choice((1, 2)))
+    return made_positions.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
 def _threatening(random: Random) -> SceneMoment | None:
@@ -387,30 +387,30 @@ def _threatening(random: Random) -> SceneMoment | None:
     if laid is None:
         return None
     board, used = laid
-    third = _third_blocks(made.board_moment("gomoku", size, board))
+    third = _third_blocks(made_positions.board_moment("gomoku", size, board))
     step = random.choice(steps(shape))
     beside = (third << step, third << 2 * step, third >> step, third >> 2 * step)
     own = reduce(or_, random.sample(beside, random.choice((2, 2, 3))))
-    board = made.added(board, 1, own & shape.full & ~used)
+    board = made_positions.add_stones(board, 1, own & shape.full & ~used)
     color = random.choice((1, 2))
     board = board if color == 1 else StoneBits(board.white, board.black)
-    return made.board_moment("gomoku", size, board, 3 - color)
+    return made_positions.board_moment("gomoku", size, board, 3 - color)
 
 
 def _won(random: Random) -> SceneMoment | None:
     size = random.choice(_SIZES)
     five = line(random, size, random.randrange(4))
-    return completed(random, size, five, random.choice((1, 2)), end=random.random() < 0.5)
+    return complete_line(random, size, five, random.choice((1, 2)), end=random.random() < 0.5)
 
 
 def _no_five(random: Random) -> SceneMoment:
-    return made.gomoku_full(random, random.choice((5, 5, 6)))
+    return made_positions.gomoku_full(random, random.choice((5, 5, 6)))
 
 
 def _few(random: Random) -> SceneMoment:
     size = random.choice(_SIZES)
-    board = made.sprinkled(random, grid(size), StoneBits(), 0, 6)
-    return made.board_moment("gomoku", size, board, random.choice((1, 2)))
+    board = made_positions.sprinkle(random, grid(size), StoneBits(), 0, 6)
+    return made_positions.board_moment("gomoku", size, board, random.choice((1, 2)))
 
 
 def _fair(feature: Feature) -> Feature:
@@ -420,11 +420,11 @@ def _fair(feature: Feature) -> Feature:
     """
 
     def find(moment: SceneMoment) -> str:
-        return feature.find(moment) if made.is_in_turn(moment) else ""
+        return feature.find(moment) if made_positions.is_in_turn(moment) else ""
 
     def make(random: Random) -> SceneMoment | None:
         moment = feature.make(random)
-        return moment and made.in_turn(random, moment)
+        return moment and made_positions.in_turn(random, moment)
 
     return feature._replace(find=find, make=make)
 

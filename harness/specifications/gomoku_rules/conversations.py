@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 from harness.vocabulary.conversations import (
     NOTHING,
     Drawn,
-    asked,
+    ask_together,
     boards,
     extra,
     parts,
@@ -34,7 +34,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
-        questions = asked(*QUESTIONS)
+        questions = ask_together(*QUESTIONS)
         choices = [
             *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(block(size, 3, ".xxo").map(plays), wrong_play(size), wrong_play(size)),

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 from random import Random
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.features import (
     Asker,
     Feature,
@@ -20,11 +20,11 @@ from harness.vocabulary.features import (
     up_to_last,
     whole,
 )
-from harness.vocabulary.line_scenes import DIRECTIONS, completed, edge, is_over, line, won
+from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, edge, is_over, line, won
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.color import NAMES
 from oracle.grid import Grid, each_bit, grid
-from oracle.mistakes.mistaken_lines import packed
+from oracle.mistakes.mistaken_lines import pack
 from oracle.montecarlo import any_bit
 from oracle.rules.capture import taken
 from oracle.rules.flood import neighbours
@@ -114,7 +114,7 @@ def _wraps(moment: SceneMoment) -> str:
     if not _goes_on(moment):
         return ""
     width = moment.size
-    flats = [packed(moment.shape, mask) for mask in moment.board]
+    flats = [pack(moment.shape, mask) for mask in moment.board]
     across = (1, width, width + 1, width - 1)
     return "unknown" if any(fives_along(f, step) for f in flats for step in across) else ""
 
@@ -321,7 +321,9 @@ def _line(direction: int | None = None, length: int = 5, sizes: range = range(6,
         size, color = random.choice(sizes), random.choice((1, 2))
         along = random.randrange(4) if direction is None else direction
         points = line(random, size, along, length)
-        return completed(random, size, points, color, end=length == 5 and random.random() < 0.5)
+        return complete_line(
+            random, size, points, color, end=length == 5 and random.random() < 0.5
+        )
 
     return make
 
@@ -335,7 +337,7 @@ def _four(others: bool) -> Maker:
             return None
         board = found.before
         if others:
-            board = made.added(board, 3 - found.color, found.move)
+            board = made_positions.add_stones(board, 3 - found.color, found.move)
         return _last_of(random, found.size, board)
 
     return make
@@ -345,7 +347,9 @@ def _last_of(random: Random, size: int, board: StoneBits) -> SceneMoment:
     """Return the moment in which one of the stones was the last."""
     color = random.choice([color for color in (1, 2) if board.of(color)])
     move = any_bit(board.of(color), random)
-    return made.after("gomoku", size, made.without(board, move), color, move, board)
+    return made_positions.after(
+        "gomoku", size, made_positions.without(board, move), color, move, board
+    )
 
 
 def _across(random: Random) -> SceneMoment:
@@ -356,45 +360,49 @@ def _across(random: Random) -> SceneMoment:
     points = [(row, size - 1 - place) for place in range(first)]
     points += [(row + 1, place) for place in range(5 - first)]
     color = random.choice((1, 2))
-    board = made.added(StoneBits(), color, shape.mask(points))
-    return _last_of(random, size, made.sprinkled(random, shape, board, 0, 5))
+    board = made_positions.add_stones(StoneBits(), color, shape.mask(points))
+    return _last_of(random, size, made_positions.sprinkle(random, shape, board, 0, 5))
 
 
 def _no_stone(*sizes: int) -> Maker:
-    return lambda random: made.board_moment("gomoku", random.choice(sizes))
+    return lambda random: made_positions.board_moment("gomoku", random.choice(sizes))
 
 
 def _pocket(random: Random) -> SceneMoment:
     """Fill a board but for one point, around which one color has all."""
     size, color = random.choice(_SMALL[:2]), random.choice((1, 2))
-    shape, board = grid(size), made.gomoku_full(random, size, 1).board
+    shape, board = grid(size), made_positions.gomoku_full(random, size, 1).board
     around = neighbours(shape, shape.full & ~board.stones)
-    return _last_of(random, size, made.added(made.without(board, around), color, around))
+    return _last_of(
+        random,
+        size,
+        made_positions.add_stones(made_positions.without(board, around), color, around),
+    )
 
 
 def _ride(random: Random) -> SceneMoment:
     size, color = random.choice((9, 9, 10)), random.choice((1, 2))
-    return completed(random, size, random.choice(_rides(grid(size))), color, end=False)
+    return complete_line(random, size, random.choice(_rides(grid(size))), color, end=False)
 
 
 def _anytime(random: Random) -> SceneMoment:
     size = random.choice(_SMALL)
-    return made.gomoku_game(random, size, random.randint(1, size * size), 0.3)
+    return made_positions.gomoku_game(random, size, random.randint(1, size * size), 0.3)
 
 
 def _short(random: Random) -> SceneMoment:
     size = random.choice((5, 6, 7, 8, 9, 10, 13, 19))
-    return made.gomoku_game(random, size, random.randint(3, 12), 0.2)
+    return made_positions.gomoku_game(random, size, random.randint(3, 12), 0.2)
 
 
 def _uneven_game(random: Random) -> SceneMoment:
     size = random.choice(_SMALL)
     shape = grid(size)
-    board = StoneBits(made.scattered(random, shape.full, 0.12))
+    board = StoneBits(made_positions.scatter(random, shape.full, 0.12))
     return (
-        _last_of(random, size, made.sprinkled(random, shape, board, 0, 3))
+        _last_of(random, size, made_positions.sprinkle(random, shape, board, 0, 3))
         if (board.black)
-        else made.board_moment("gomoku", size)
+        else made_positions.board_moment("gomoku", size)
     )
 
 
@@ -404,17 +412,19 @@ def _encircled(random: Random) -> SceneMoment:
     shape = grid(size)
     inner = any_bit(shape.full, random)
     around = neighbours(shape, inner)
-    board = made.added(StoneBits(), color, around)
+    board = made_positions.add_stones(StoneBits(), color, around)
     if random.random() < 0.5:
-        board = made.added(board, 3 - color, inner)
-    board = made.sprinkled(random, shape, board, inner | around, 4)
+        board = made_positions.add_stones(board, 3 - color, inner)
+    board = made_positions.sprinkle(random, shape, board, inner | around, 4)
     move = any_bit(around, random)
-    return made.after("gomoku", size, made.without(board, move), color, move, board)
+    return made_positions.after(
+        "gomoku", size, made_positions.without(board, move), color, move, board
+    )
 
 
 def _no_five(empty: int) -> Maker:
     def make(random: Random) -> SceneMoment:
-        return made.gomoku_full(random, random.choice(_SMALL[:3]), empty)
+        return made_positions.gomoku_full(random, random.choice(_SMALL[:3]), empty)
 
     return make
 
@@ -438,13 +448,13 @@ FEATURES = (
     Feature("filled-from-within", "the last stone is not at an end of the five",
             _won_from_within, _result, _line()),
     Feature("overline", "six or more in a row win too", _overline, _result, _line(length=6)),
-    Feature("far-line", "rows of two digits, and columns behind the letter I, which is no column",
+    Feature("far-line", "rows of two digits, and columns behind I, which is not a column",
             _far_line, _result, _line(sizes=range(10, 20)), least=2),
     Feature("four-of-five", "four in a row do not win",
             _nearly(4, _empty_of), _result, _four(False)),
     Feature("mixed-line", "a five of both colors does not win",
             _nearly(4, _opponent_of), _result, _four(True)),
-    Feature("knight-ride", "a knight's steps are no line", _knight, _result, _ride),
+    Feature("knight-ride", "a knight's steps are not a line", _knight, _result, _ride),
     Feature("around-the-edge", "a row ends at the edge", _wraps, _result, _across),
     Feature("full-board", "a full board without a five is a draw", _full, _pass, _no_five(0)),
     Feature("last-point", "one empty point is left", _one_left, _last_point, _no_five(1)),

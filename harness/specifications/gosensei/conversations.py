@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.vocabulary.conversations import Drawn, asked, filed, parts, said, setup
+from harness.vocabulary.conversations import (
+    Drawn,
+    ask_together,
+    command_with_file,
+    parts,
+    said,
+    setup,
+)
 from harness.vocabulary.stones import block, flat, pair, ring, single
 from oracle.vertex import SENSEI_LETTERS
 
@@ -14,7 +21,7 @@ _SENSEI_SIZE = 9
 
 def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
-    questions = asked("eyes", "twoeyes", "eyespaces", "display")
+    questions = ask_together("eyes", "twoeyes", "eyespaces", "display")
     size = _SENSEI_SIZE
     part = st.one_of(
         *(pair(size), pair(size), pair(size), ring(size), ring(size)),
@@ -22,7 +29,10 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     )
     stones = st.one_of(part.map(lambda one: [one]), st.lists(part, max_size=3))
     laid = stones.map(lambda parts: setup(flat(parts)))
-    loaded, checked = filed("load_board", board_file), filed("is_valid", board_file)
+    loaded, checked = (
+        command_with_file("load_board", board_file),
+        command_with_file("is_valid", board_file),
+    )
     choices = [laid, laid, laid, loaded, checked, questions, said("clear_board")]
     last = st.one_of(questions, questions, checked)
     return parts(choices, last, min(length, 4))

@@ -8,7 +8,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.cutting import corner
 from harness.vocabulary.features import (
     Asker,
@@ -18,7 +18,7 @@ from harness.vocabulary.features import (
     Finder,
     Maker,
     as_it_lies,
-    laid,
+    lay_stones,
 )
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
@@ -227,7 +227,7 @@ def _ask(*asked: SceneCommand) -> Asker:
 
     def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         dead = any(captured_of_both(_SHAPE, *moment.board))
-        board = laid(moment) if dead else as_it_lies(moment, random)
+        board = lay_stones(moment) if dead else as_it_lies(moment, random)
         return [*board[1:], *asked]  # the board is always 9 by 9
 
     return steps
@@ -291,7 +291,7 @@ def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid
         )
         if valid:
             return [SceneCommand("clear_board"), ask, SceneCommand(f"load_board {file}"), _DISPLAY]
-        return [*laid(moment)[1:], ask, _DISPLAY]
+        return [*lay_stones(moment)[1:], ask, _DISPLAY]
 
     return Feature(
         name,
@@ -308,8 +308,8 @@ def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid
 
 def _black(random: Random, share: float) -> StoneBits:
     """Return a board with much black, a little white, and holes."""
-    black = made.scattered(random, _SHAPE.full, share)
-    white = made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.1, 0.3)))
+    black = made_positions.scatter(random, _SHAPE.full, share)
+    white = made_positions.scatter(random, _SHAPE.full & ~black, random.choice((0, 0.1, 0.3)))
     return StoneBits(black, white)
 
 
@@ -322,11 +322,11 @@ def _around(random: Random, spots: int, size: int) -> StoneBits:
             hole |= any_bit(neighbours(_SHAPE, hole) & ~hole or hole, random)
         beside = neighbours(_SHAPE, hole) & ~hole
         square = flood_once(_SHAPE, hole) & ~hole & ~beside
-        black |= beside | made.scattered(random, square, 0.7)
+        black |= beside | made_positions.scatter(random, square, 0.7)
         holes |= hole
     black &= ~holes
     rest = _SHAPE.full & ~black & ~holes
-    white = made.scattered(random, rest, random.choice((0, 0.05, 0.2)))
+    white = made_positions.scatter(random, rest, random.choice((0, 0.05, 0.2)))
     return StoneBits(black, white)
 
 
@@ -338,12 +338,12 @@ def flood_once(shape: Grid, points: int) -> int:
 
 def _eyed(random: Random) -> SceneMoment:
     board = _around(random, random.choice((1, 1, 2, 2, 3, 4)), 1)
-    return made.board_moment("go", SIZE, board)
+    return made_positions.board_moment("go", SIZE, board)
 
 
 def _spaced(random: Random) -> SceneMoment:
     board = _around(random, random.choice((1, 1, 2, 3)), random.choice((2, 2, 3, 4)))
-    return made.board_moment("go", SIZE, board)
+    return made_positions.board_moment("go", SIZE, board)
 
 
 def _two_apart(random: Random) -> SceneMoment:
@@ -352,7 +352,9 @@ def _two_apart(random: Random) -> SceneMoment:
     points = [(row, column), (row + 3, column + 3)]
     holes = _SHAPE.mask([(r, 8 - c) if mirror else (r, c) for r, c in points])
     square = flood_once(_SHAPE, holes) & ~holes
-    return made.board_moment("go", SIZE, StoneBits(square & ~_spare_corner(random, holes)))
+    return made_positions.board_moment(
+        "go", SIZE, StoneBits(square & ~_spare_corner(random, holes))
+    )
 
 
 def _spare_corner(random: Random, holes: int) -> int:
@@ -369,9 +371,9 @@ def _bands(random: Random) -> SceneMoment:
     walls = [(line, place) for line in (low, high) for place in range(SIZE)]
     black = _SHAPE.mask([(place, line) if upright else (line, place) for line, place in walls])
     board = StoneBits(
-        black, made.scattered(random, _SHAPE.full & ~black, random.choice((0, 0.03)))
+        black, made_positions.scatter(random, _SHAPE.full & ~black, random.choice((0, 0.03)))
     )
-    return made.board_moment("go", SIZE, board)
+    return made_positions.board_moment("go", SIZE, board)
 
 
 def _swapped(make: Maker) -> Maker:
@@ -384,30 +386,34 @@ def _swapped(make: Maker) -> Maker:
         white, black = first.board.black, second.board.black
         near = flood_once(_SHAPE, flood_once(_SHAPE, white))
         board = StoneBits(black & ~near, white)
-        return made.board_moment("go", SIZE, board)
+        return made_positions.board_moment("go", SIZE, board)
 
     return swapped
 
 
 def _dense(random: Random) -> SceneMoment:
-    return made.board_moment("go", SIZE, _black(random, random.uniform(0.6, 0.9)))
+    return made_positions.board_moment("go", SIZE, _black(random, random.uniform(0.6, 0.9)))
 
 
 def _few(random: Random) -> SceneMoment:
-    board = StoneBits(*(made.scattered(random, _SHAPE.full, 0.06) for _ in range(2)))
-    return made.board_moment("go", SIZE, StoneBits(board.black, board.white & ~board.black))
+    board = StoneBits(*(made_positions.scatter(random, _SHAPE.full, 0.06) for _ in range(2)))
+    return made_positions.board_moment(
+        "go", SIZE, StoneBits(board.black, board.white & ~board.black)
+    )
 
 
 def _blank(random: Random) -> SceneMoment:
-    return made.board_moment("go", SIZE)
+    return made_positions.board_moment("go", SIZE)
 
 
 def _only_white(random: Random) -> SceneMoment:
-    return made.board_moment("go", SIZE, StoneBits(0, made.scattered(random, _SHAPE.full, 0.1)))
+    return made_positions.board_moment(
+        "go", SIZE, StoneBits(0, made_positions.scatter(random, _SHAPE.full, 0.1))
+    )
 
 
 def _game(random: Random) -> SceneMoment | None:
-    return made.go_anytime(random, (SIZE,))
+    return made_positions.go_anytime(random, (SIZE,))
 
 
 # --- boards of other sizes ----------------------------------------------------------------------
@@ -432,7 +438,7 @@ FEATURES = (
     Feature("false-eye", "one diagonal too many is missing", _false_eye, _ask(_EYES), _eyed,
             least=2),
     Feature("no-eye", "black stones, but no eye", _no_eye, _ask(_EYES, _TWO), _game),
-    Feature("stone-in-the-middle", "a stone is no eye", _stone_eye, _ask(_EYES), _dense),
+    Feature("stone-in-the-middle", "a stone is not an eye", _stone_eye, _ask(_EYES), _dense),
     Feature("white-eye", "White's eyes do not count", _white_eye, _ask(_EYES), _swapped(_eyed)),
     Feature("two-eyes", "eyes that have another near", _two_eyes, _ask(_TWO), _eyed),
     Feature("lonely-eye", "an eye that has no other near", _lonely_eye, _ask(_TWO), _eyed,

@@ -10,10 +10,10 @@ from hypothesis.strategies import SearchStrategy
 from harness.vocabulary.conversations import (
     SMALL,
     Drawn,
-    asked,
+    ask_together,
     boards,
+    command_with_file,
     extra,
-    filed,
     parts,
     plays,
     said,
@@ -30,7 +30,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
-        questions = st.one_of(asked(*_ABOUT_ALL), about_point(size), about_point(size))
+        questions = st.one_of(ask_together(*_ABOUT_ALL), about_point(size), about_point(size))
         passes = st.lists(said("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
@@ -59,7 +59,7 @@ def about_point(size: int) -> SearchStrategy[Drawn]:
 
 
 def _looked_at(stones: Stones) -> Drawn:
-    """Return a set-up, and whether its stones are captured, as far as one is likely to ask."""
+    """Return a setup, and whether its stones are captured, as far as one is likely to ask."""
     return [*setup(stones), *(f"is_captured {vertex(point)}" for _, point in stones[:_LOOKS])]
 
 
@@ -84,4 +84,4 @@ _DIGITS = st.integers(1, 3).flatmap(
         max_size=3,
     ).map(lambda rows: "\n".join(rows) + "\n")
 )
-digits = filed("load_board", _DIGITS)
+digits = command_with_file("load_board", _DIGITS)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.cutting import corner_with_move
 from harness.vocabulary.features import (
     Asker,
@@ -15,7 +15,7 @@ from harness.vocabulary.features import (
     FeatureKind,
     Finder,
     as_it_lies,
-    laid,
+    lay_stones,
     names,
     new_board,
     play,
@@ -223,7 +223,7 @@ def _lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """
     dead = random.choice(names(moment, _captured_now(moment)))
     owner = moment.color or 1
-    return [*laid(moment), _captured(dead), _score(NAMES[owner]), _legal(owner, dead)]
+    return [*lay_stones(moment), _captured(dead), _score(NAMES[owner]), _legal(owner, dead)]
 
 
 def _beside_lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -231,7 +231,7 @@ def _beside_lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     dead = _captured_now(moment)
     alive = neighbours(moment.shape, dead) & moment.board.stones & ~dead
     asked = [_captured(random.choice(names(moment, mask))) for mask in (dead, alive) if mask]
-    return [*laid(moment), *asked]
+    return [*lay_stones(moment), *asked]
 
 
 @lru_cache(maxsize=8)
@@ -271,7 +271,7 @@ def _inner_stones(moment: SceneMoment) -> int:
 
 def _ask_living(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     stone = random.choice(names(moment, _inner_stones(moment)))
-    return [*laid(moment), _captured(stone), _score(random.choice(("black", "white")))]
+    return [*lay_stones(moment), _captured(stone), _score(random.choice(("black", "white")))]
 
 
 def _ask_territory(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -393,28 +393,28 @@ def _ask_passes(*passes: str) -> Asker:
 
 
 def _anytime(random: Random) -> SceneMoment | None:
-    return made.go_anytime(random, _SIZES)
+    return made_positions.go_anytime(random, _SIZES)
 
 
 def _in_game(random: Random) -> SceneMoment | None:
-    return made.go_anytime(random, (_PLAYED_ON,))
+    return made_positions.go_anytime(random, (_PLAYED_ON,))
 
 
 def _short_game(random: Random) -> SceneMoment | None:
-    return made.go_game(random, _PLAYED_ON, random.randint(4, 9))
+    return made_positions.go_game(random, _PLAYED_ON, random.randint(4, 9))
 
 
 def _ended(random: Random) -> SceneMoment | None:
-    return made.go_game(random, random.choice(_SIZES))
+    return made_positions.go_game(random, random.choice(_SIZES))
 
 
 def _carved(random: Random) -> SceneMoment | None:
-    return made.carved(random, _SIZES)
+    return made_positions.carve(random, _SIZES)
 
 
 def _short(random: Random) -> SceneMoment | None:
     size = random.choice(_SIZES[2:])
-    return made.go_game(random, size, random.randint(4, 9))
+    return made_positions.go_game(random, size, random.randint(4, 9))
 
 
 def _still_lying(random: Random) -> SceneMoment | None:
@@ -422,19 +422,19 @@ def _still_lying(random: Random) -> SceneMoment | None:
     moment = _anytime(random)
     if moment is None or not moment.taken:
         return None
-    board = made.added(moment.before, moment.color, moment.move)
+    board = made_positions.add_stones(moment.before, moment.color, moment.move)
     return moment._replace(before=board, board=board, move=0)
 
 
 def _blank(random: Random) -> SceneMoment:
-    return made.board_moment("go", random.choice((1, 3, 5, 9, 11)))
+    return made_positions.board_moment("go", random.choice((1, 3, 5, 9, 11)))
 
 
 def _snap(random: Random) -> SceneMoment | None:
     """Return a snapback: a stone thrown in is taken, and its taker with the rest."""
     for _ in range(20):
         size = _PLAYED_ON
-        start = made.go_game(random, size, random.randint(size * 2, size * size))
+        start = made_positions.go_game(random, size, random.randint(size * 2, size * size))
         if start:
             for moment in _thrown_in(start):
                 if _snapback(moment):
@@ -452,13 +452,13 @@ def _thrown_in(start: SceneMoment) -> Iterator[SceneMoment]:
         first = mine | thrown
         for answer in each_bit(shape.full & ~(first | theirs) & neighbours(shape, thrown)):
             if taken(shape, theirs, first, answer) == thrown:
-                before = made.sides(color, theirs, first)
-                board = made.sides(color, theirs | answer, mine)
-                yield made.after("go", start.size, before, color, answer, board)
+                before = made_positions.sides(color, theirs, first)
+                board = made_positions.sides(color, theirs | answer, mine)
+                yield made_positions.after("go", start.size, before, color, answer, board)
 
 
 def _ko_fight(random: Random) -> SceneMoment | None:
-    return made.ko_fight(random, _PLAYED_ON)
+    return made_positions.ko_fight(random, _PLAYED_ON)
 
 
 def _fitting(moment: SceneMoment) -> list[SceneMoment]:
@@ -475,7 +475,7 @@ def _fitting(moment: SceneMoment) -> list[SceneMoment]:
 
 
 def _lying_still(moment: SceneMoment) -> SceneMoment:
-    board = made.added(moment.before, moment.color, moment.move)
+    board = made_positions.add_stones(moment.before, moment.color, moment.move)
     origin = moment.origin.but("the captured stones still on the board")
     return moment._replace(origin=origin, before=board, board=board, move=0)
 
@@ -514,7 +514,7 @@ _IN_GAMES = (
     Feature("ko", "a ko may not be taken back at once", _ko, _ask_ko, _ko_fight, least=2),
     Feature("ko-later", "after other moves the ko may be taken",
             _exchanged, _ask_later, _ko_fight),
-    Feature("snapback", "taking back several stones at once is no ko",
+    Feature("snapback", "taking back several stones at once is not a ko",
             _snapback, _ask_snapback, _snap),
     Feature("new-game", "a new game begins without prisoners",
             _taken(1, 400), _ask_new_game, _in_game),

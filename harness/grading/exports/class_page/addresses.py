@@ -1,4 +1,4 @@
-"""Where things are on the page about a class, and on the pages of evidence."""
+"""Addresses on the page about a class, and on the pages of evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES = 60  # characters
 PAGE = "class.html"
 
 
-def shown_name(one: Graded) -> str:
+def format_students(one: Graded) -> str:
     """Return the names of a submission's students, cut short; its key if there are none."""
     names = (student.name or student.key for student in one.submission.students)
     return one_line(", ".join(names) or one.submission.key, _NAMES)
@@ -26,9 +26,9 @@ def evidence(one: Graded, anchor: str = "") -> str:
     return f"evidence/{link(one.submission.key)}{anchor and '#'}{anchor}"
 
 
-def linked(one: Graded, anchor: str = "") -> Markup:
+def link_names(one: Graded, anchor: str = "") -> Markup:
     """Return the names of a submission's students, linked to the evidence."""
-    return Markup('<a href="%s">%s</a>') % (evidence(one, anchor), shown_name(one))
+    return Markup('<a href="%s">%s</a>') % (evidence(one, anchor), format_students(one))
 
 
 def file_anchor(one: Graded, kind: str, case: str) -> str:
@@ -54,9 +54,9 @@ class Places:
 
     def __init__(self, result: ClassResult) -> None:
         tests = [(item.kind, item.case, item.line) for item in result.items]
-        self._tests = _numbered(tests)
-        self._files = _numbered((kind, case) for kind, case, _ in tests)
-        self._submissions = _numbered(one.submission.key for one in result.graded)
+        self._tests = _number(tests)
+        self._files = _number((kind, case) for kind, case, _ in tests)
+        self._submissions = _number(one.submission.key for one in result.graded)
 
     def test(self, key: tuple[str, str, int]) -> str:
         """Return the name of a test's row among those on trial; "": it is not there."""
@@ -72,5 +72,5 @@ class Places:
         return f"s{self._submissions[key]}"
 
 
-def _numbered(things: Iterable[object]) -> Mapping[object, int]:
+def _number(things: Iterable[object]) -> Mapping[object, int]:
     return {thing: number for number, thing in enumerate(dict.fromkeys(things), 1)}

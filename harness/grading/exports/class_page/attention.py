@@ -1,4 +1,4 @@
-"""What the teacher looks at first: what concerns many, marks withheld, what is in doubt."""
+"""The first section for the teacher: shared problems, withheld marks, doubts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from urllib.parse import quote
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import own
 from harness.grading.auditing.saved_audits import FOLDER
-from harness.grading.exports.class_page.addresses import Places, file_anchor, linked
-from harness.grading.exports.class_page.known import ClassOverview
+from harness.grading.exports.class_page.addresses import Places, file_anchor, link_names
+from harness.grading.exports.class_page.class_overview import ClassOverview
 from harness.grading.marks.concerns import DEAD_ALIKE, NO_POINTS, Concern, concerns
 from harness.grading.records import (
     Attempt,
@@ -21,7 +21,7 @@ from harness.grading.records import (
     WrongAnswer,
     decimal,
 )
-from harness.report.markup import NOTHING, Markup, escape, joined
+from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.text import more, number_of
 
 _COMMAND = 60  # characters
@@ -41,12 +41,15 @@ def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     result = known.result
     found = (
         *_concerns(result),
-        _listing("w", "withheld: no number for it anywhere", "mark", _withheld(result)),
-        _listing("w", "given by a person instead of the computed one", "mark", _given(result)),
-        _listing("w", "of the harness, which cost nobody a mark", "error", _faults(result)),
+        _listing("w", "withheld: it is nowhere written as a number", "mark", _withheld(result)),
+        _listing("w", "without a mark yet", "student", map(escape, map(str, result.unmarked))),
+        _listing(
+            "w", "given by a person instead of the computed one", "mark", _list_overrides(result)
+        ),
+        _listing("w", "of the harness, which cost no marks", "error", _faults(result)),
         _suspicions(result.graded),
-        _audited(result),
-        _listing("f", "refused, or with nothing handed in", "submission", _refused(result)),
+        _audit_point(result),
+        _listing("f", "refused, or without a file", "submission", _list_refused(result)),
         _listing("w", "whose verdict changed between runs", "flaky test", _flaky(known)),
         _listing("w", "nearly or just hit", "limit", _near(result)),
         _listing("x", "on tests to doubt", "remark", _doubts(known)),
@@ -58,7 +61,7 @@ def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
 def section(found: Sequence[Markup], result: ClassResult) -> Markup:
     """Return the section with what :func:`points` found."""
     calm = "All went as it should." if result.graded else "No submission was graded."
-    return _SECTION % joined(found or [_POINT % ("p", "Nothing", _sub(calm))])
+    return _SECTION % join_markup(found or [_POINT % ("p", "Nothing", _sub(calm))])
 
 
 def _sub(text: str) -> Markup:
@@ -73,7 +76,7 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup
     title = f"{number_of(len(listed), noun)} {rest}"
     if len(listed) == 1:
         return _POINT % (kind, title, _sub(listed[0]))
-    shown = joined(Markup("<li>%s</li>") % line for line in listed[:_LISTED])
+    shown = join_markup(Markup("<li>%s</li>") % line for line in listed[:_LISTED])
     left = more(len(listed) - _LISTED)
     shown += Markup("<li>%s</li>") % left if left else NOTHING
     return _POINT % (kind, title, Markup('<ul class="sub">%s</ul>') % shown)
@@ -84,35 +87,35 @@ def _concerns(result: ClassResult) -> Iterator[Markup]:
     for one in concerns(result):
         kind = "f" if one.kind == DEAD_ALIKE else "w"
         title = one.text[:1].upper() + one.text[1:]
-        about = Markup("; ").join([linked(graded[key]) for key in one.keys[:_LISTED]])
+        about = Markup("; ").join([link_names(graded[key]) for key in one.keys[:_LISTED]])
         about += more(len(one.keys) - _LISTED, " and {} more")
         yield _POINT % (kind, title, _about(one, about))
 
 
 def _about(one: Concern, names: Markup) -> Markup:
     hint = _EVERYBODY if one.kind == NO_POINTS else ""
-    return joined(_sub(text) for text in (names, hint) if text)
+    return join_markup(_sub(text) for text in (names, hint) if text)
 
 
 def _withheld(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.marks.withheld:
-            yield Markup("%s: %s") % (linked(one), one.marks.note)
+            yield Markup("%s: %s") % (link_names(one), one.marks.note)
 
 
-def _given(result: ClassResult) -> Iterator[Markup]:
+def _list_overrides(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         was = "no mark" if one.marks.withheld else str(one.marks)
         for student in one.submission.students:
-            if given := result.given_to(student):
+            if given := result.get_given_mark(student):
                 told = f"{student.name}: {decimal(given.points)} instead of {was}: {given.reason}"
-                yield Markup("%s: %s") % (linked(one), told)
+                yield Markup("%s: %s") % (link_names(one), told)
 
 
-def _refused(result: ClassResult) -> Iterator[Markup]:
+def _list_refused(result: ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.submission.refused:
-            yield Markup("%s: %s") % (linked(one), one.submission.refused)
+            yield Markup("%s: %s") % (link_names(one), one.submission.refused)
 
 
 def _faults(result: ClassResult) -> Iterator[Markup]:
@@ -131,7 +134,7 @@ def _near(result: ClassResult) -> Iterator[Markup]:
 
 def _at(one: Graded, attempt: Attempt, what: str) -> Markup:
     place = file_anchor(one, attempt.kind, attempt.case)
-    return Markup("%s, %s: %s") % (linked(one, place), attempt.case, what)
+    return Markup("%s, %s: %s") % (link_names(one, place), attempt.case, what)
 
 
 def _flaky(known: ClassOverview) -> Iterator[Markup]:
@@ -139,7 +142,7 @@ def _flaky(known: ClassOverview) -> Iterator[Markup]:
         for test in known.tests[key]:
             if test.flaky:
                 yield Markup("%s: %s <code>%s</code>") % (
-                    linked(one, file_anchor(one, test.attempt.kind, test.attempt.case)),
+                    link_names(one, file_anchor(one, test.attempt.kind, test.attempt.case)),
                     f"{test.attempt.case}:{test.step.line}",
                     one_line(test.step.command, _COMMAND),
                 )
@@ -166,7 +169,7 @@ def _test(places: Places, item: Item) -> Markup:
 
 
 def _table(heads: Sequence[str], rows: Markup) -> Markup:
-    shown = joined(Markup('<th scope="col">%s</th>') % head for head in heads)
+    shown = join_markup(Markup('<th scope="col">%s</th>') % head for head in heads)
     return Markup("<table><thead><tr>%s</tr></thead><tbody>%s</tbody></table>") % (shown, rows)
 
 
@@ -179,15 +182,15 @@ def _suspicions(graded: Sequence[Graded]) -> Markup:
     )
     told = _sub(
         "A variant is the same question in another guise: turned, mirrored, colors swapped. Who "
-        "has written the answers down fails it. No mark is changed by this: you decide."
+        "has written the answers down fails it. This changes no mark: you decide."
     )
     heads = ("Submission", "Tests", "Variants failed", "Chance", "Example")
-    return _POINT % ("w", title, told + _table(heads, joined(rows)))
+    return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
 
 
 def _suspicion(one: Graded, found: Suspicion) -> Markup:
     cells = (
-        ("", linked(one)),
+        ("", link_names(one)),
         ("tests", found.tests),
         ("failed", f"{found.failed} of {found.images}"),
         ("chance", f"{found.chance:.2g}"),
@@ -197,7 +200,7 @@ def _suspicion(one: Graded, found: Suspicion) -> Markup:
 
 
 def _row(cells: Iterable[tuple[str, object]]) -> Markup:
-    drawn = joined(
+    drawn = join_markup(
         (Markup('<td data-l="%s">%s</td>') % (label, cell))
         if label
         else Markup("<td>%s</td>") % cell
@@ -206,10 +209,10 @@ def _row(cells: Iterable[tuple[str, object]]) -> Markup:
     return Markup("<tr>%s</tr>\n") % drawn
 
 
-def _audited(result: ClassResult) -> Markup:
+def _audit_point(result: ClassResult) -> Markup:
     """Return the point about who still answers wrongly: a case file for each cause."""
     graded = {one.submission.key: one for one in result.graded}
-    rows = joined(
+    rows = join_markup(
         _wrong_answer(graded[one.submission], wrong)
         for one in result.audits
         for wrong in one.wrong
@@ -220,7 +223,7 @@ def _audited(result: ClassResult) -> Markup:
     title = f"Nearly full marks, but wrong answers: {wrong} of {len(result.audits)} audited"
     told = _sub(
         "The audit asked these programs what no case file asks, and each answer below was wrong "
-        "every time that it was asked. No mark is changed by this: the case files let it pass."
+        "every time that it was asked. This changes no mark, because the case files let it pass."
     )
     more_cases = _sub(_more_cases(result))
     heads = ("Submission", "Command", "Right", "Found", "Case file")
@@ -234,7 +237,7 @@ def _wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
     there = Markup('<a href="%s">%s</a>') % (quote(file), file)
     right, found = (one_line(text, _COMMAND) for text in (wrong.right, wrong.found))
     return _row(
-        (("", linked(one)), ("", command), ("right", right), ("found", found), ("", there))
+        (("", link_names(one)), ("", command), ("right", right), ("found", found), ("", there))
     )
 
 

@@ -1,4 +1,4 @@
-"""What the pages of the teacher add to the style sheet of all pages."""
+"""Styles for the teacher's pages, beside the style sheet of all pages."""
 
 from __future__ import annotations
 

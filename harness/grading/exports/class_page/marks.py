@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import mean, median
 
 from harness.grading.records import ClassResult, decimal
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 
 _BARS = 10
 _TOP = 86  # percent of the height that the highest bar takes; its number stands above it
@@ -39,7 +39,7 @@ def section(result: ClassResult) -> Markup:
     totals = [float(one.marks.total) for one in result.graded if not one.marks.withheld]
     if not totals or not of:
         return NOTHING
-    parts = joined(_part(part.name, result) for part in result.assignment.marks)
+    parts = join_markup(_part(part.name, result) for part in result.assignment.marks)
     return _SECTION % (decimal(of), _figure(totals, float(of)), parts)
 
 
@@ -58,9 +58,9 @@ def _figure(totals: Sequence[float], of: float) -> Markup:
         (sum(total >= of for total in totals), "have all points"),
     )
     found = counts(totals, of)
-    bars = joined(_BAR % (count or "", f"{_TOP * count / max(found):.0f}") for count in found)
+    bars = join_markup(_BAR % (count or "", f"{_TOP * count / max(found):.0f}") for count in found)
     ends = [f"{of * place / _BARS:.3g}" for place in range(_BARS + 1)]
-    axis = joined(Markup("<span>%s</span>") % end for end in ends)
+    axis = join_markup(Markup("<span>%s</span>") % end for end in ends)
     told = "; ".join(
         f"{ends[place]} to {ends[place + 1]}: {count}"
         for place, count in enumerate(found)
@@ -68,7 +68,7 @@ def _figure(totals: Sequence[float], of: float) -> Markup:
     )
     middle = 100 * median(totals) / of
     side = Markup(' class="l"') if middle > 70 else NOTHING
-    shown = joined(_NUMBER % one for one in numbers)
+    shown = join_markup(_NUMBER % one for one in numbers)
     label = f"Histogram of {len(totals)} marks. {told}. Median {median(totals):.3g}."
     return _FIGURE % (shown, label, bars, f"{middle:.1f}", side, axis)
 

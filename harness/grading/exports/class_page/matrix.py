@@ -1,9 +1,8 @@
-"""Tests × submissions as a table, the worst submission first, what failed linked to its evidence.
+"""Tests × submissions as a table, the worst submission first, failures linked to their evidence.
 
-A class of 200 has 30,000 cells, so that one that passed is a bare ``<td>`` and one that failed has
-no class: who it is and what was asked stand in the heads of its column and row. Without a script
-all links can be reached by the tab key; with it the table is one stop, and the arrow keys go from
-link to link.
+A class of 200 has 30,000 cells. So a passed cell is a bare ``<td>`` and a failed one has no class:
+the heads of its column and row name the submission and the test. Without a script all links can be
+reached by the tab key; with it the table is one stop, and the arrow keys go from link to link.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from itertools import groupby
 
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import TestResult
-from harness.grading.exports.class_page.addresses import evidence, shown_name, test_anchor
-from harness.grading.exports.class_page.known import ClassOverview
+from harness.grading.exports.class_page.addresses import evidence, format_students, test_anchor
+from harness.grading.exports.class_page.class_overview import ClassOverview
 from harness.grading.records import PUBLIC, Graded, Item
 from harness.records import Verdict
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 
 _NAME, _COMMAND = 18, 40  # characters
 _HEADS, _LINE, _FILE = 144, 26, 36  # pixels of the names above, of a test, of a file's name
@@ -53,15 +52,15 @@ def section(known: ClassOverview) -> Markup:
     if not known.result.items:
         return NOTHING
     columns = [_Column(one, known.tests[one.submission.key]) for one in reversed(known.ordered)]
-    heads = joined(column.head for column in columns)
+    heads = join_markup(column.head for column in columns)
     narrow = " nar" if len(columns) > _MANY else ""
-    key = joined(_KEY % one for one in WORDS.items())
+    key = join_markup(_KEY % one for one in WORDS.items())
     return _SECTION % (
         key,
         _height(known.result.items),
         narrow,
         heads,
-        joined(_groups(known, columns)),
+        join_markup(_groups(known, columns)),
     )
 
 
@@ -77,7 +76,7 @@ class _Column:
     def __init__(self, one: Graded, tests: Sequence[TestResult]) -> None:
         self._one = one
         self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
-        self.head = _HEAD % (evidence(one), one_line(shown_name(one), _NAME))
+        self.head = _HEAD % (evidence(one), one_line(format_students(one), _NAME))
 
     def cell(self, item: Item) -> Markup:
         """Return what happened to a test."""
@@ -112,5 +111,5 @@ def _groups(known: ClassOverview, columns: Sequence[_Column]) -> Iterator[Markup
 def _row(item: Item, place: str, columns: Sequence[_Column]) -> Markup:
     counts = (item.passed, item.judged)
     command = one_line(item.command, _COMMAND)
-    cells = joined([column.cell(item) for column in columns])
+    cells = join_markup([column.cell(item) for column in columns])
     return _ROW % (place, item.line, command, *counts, *counts, cells)

@@ -1,8 +1,8 @@
-"""The page about a class, for the teacher: what to look at first, then marks, what went wrong.
+"""The page about a class, for the teacher: what to look at first, then marks and errors.
 
-It holds everything, private tests too. It loads nothing, and says all without the one script of
-all pages. The evidence about each submission is on a page of its own, in the folder ``evidence``
-beside it; what students are shown is in the folder ``feedback``.
+It has everything, private tests too. It loads nothing, and shows everything without the one script
+of all pages. The evidence about each submission is on a page of its own, in the folder
+``evidence`` beside it; the pages for students are in the folder ``feedback``.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.grading.exports.class_page import (
     attention,
+    class_errors,
     marks,
     matrix,
     submission_table,
     suspect_tests,
-    wrong,
 )
 from harness.grading.exports.class_page.addresses import PAGE
+from harness.grading.exports.class_page.class_overview import ClassOverview
 from harness.grading.exports.class_page.class_style import CLASS
-from harness.grading.exports.class_page.known import ClassOverview
+from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.material import CaseSummary, Files, Material, as_file
 from harness.grading.records import IMAGE, ClassResult
 from harness.report.html.parts import PageFrame, facts, page
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of
 
 _HERO = Markup(
@@ -62,7 +62,7 @@ def class_page(
     points = attention.points(known, notes)
     frame = PageFrame(
         status=_STATUS % len(points) if points else NOTHING,
-        boards=wrong.has_boards(known),
+        boards=class_errors.has_boards(known),
         script=bool(result.graded),
         style=CLASS,
     )
@@ -75,7 +75,7 @@ def _body(known: ClassOverview, look: Markup) -> Iterator[Markup]:
     sections = (
         ("look", "Look first", look),
         ("marks", "Marks", marks.section(result)),
-        ("wrong", "What went wrong", wrong.section(known)),
+        ("wrong", "What went wrong", class_errors.section(known)),
         ("subs", "Submissions", submission_table.section(known)),
         ("m", "Tests × submissions", matrix.section(known)),
         ("trial", "Tests on trial", suspect_tests.section(known)),
@@ -83,9 +83,9 @@ def _body(known: ClassOverview, look: Markup) -> Iterator[Markup]:
     shown = [one for one in sections if one[2]]
     yield _HERO % (result.assignment.title, _counts(result))
     yield unsafe(result.is_unsafe)
-    yield _JUMP % joined(Markup('<a href="#%s">%s</a>') % one[:2] for one in shown)
+    yield _JUMP % join_markup(Markup('<a href="#%s">%s</a>') % one[:2] for one in shown)
     yield from (text for *_, text in shown)
-    yield _graded(result)
+    yield _render_run_facts(result)
 
 
 def _counts(result: ClassResult) -> str:
@@ -101,9 +101,9 @@ def _counts(result: ClassResult) -> str:
     return " · ".join([*told, f"graded {result.started}", result.sandbox])
 
 
-def _graded(result: ClassResult) -> Markup:
+def _render_run_facts(result: ClassResult) -> Markup:
     asked = [case for case in result.cases if case[0] != IMAGE]
-    rows = joined(
+    rows = join_markup(
         Markup("<tr><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n") % case
         for case in asked
     )

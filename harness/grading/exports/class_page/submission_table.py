@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import own
-from harness.grading.exports.class_page.addresses import linked
-from harness.grading.exports.class_page.known import ClassOverview
+from harness.grading.exports.class_page.addresses import link_names
+from harness.grading.exports.class_page.class_overview import ClassOverview
 from harness.grading.marks.concerns import likes
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.html.page_names import link
 from harness.report.html.parts import choices
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of
 
 _REMARK = 160  # characters
@@ -44,7 +44,7 @@ def section(known: ClassOverview) -> Markup:
         return NOTHING
     table = _Table(known)
     rows = [(one, table.kinds(one)) for one in known.ordered]
-    body = joined(table.row(one, kinds) for one, kinds in rows)
+    body = join_markup(table.row(one, kinds) for one, kinds in rows)
     return _SECTION % (_filter([kinds for _, kinds in rows]), table.heads(), body)
 
 
@@ -73,7 +73,7 @@ class _Table:
             _HEAD % (NOTHING, NOTHING, "Flags and mistakes"),
             Markup('<th scope="col">Feedback</th>'),
         )
-        return joined(heads)
+        return join_markup(heads)
 
     def kinds(self, one: Graded) -> list[str]:
         """Return what a filter tells of a submission."""
@@ -81,7 +81,7 @@ class _Table:
         return ["flag"] * bool(self._flags(one)) + ["lost"] * lost
 
     def _flags(self, one: Graded) -> list[tuple[str, str]]:
-        return [*_given(one, self._known.result), *_flags(one, self._others(one))]
+        return [*_list_overrides(one, self._known.result), *_flags(one, self._others(one))]
 
     def _others(self, one: Graded) -> Sequence[str]:
         return self._likes.get(one.submission.key, ())
@@ -96,14 +96,14 @@ class _Table:
         return _ROW % (
             self._known.places.submission(one.submission.key),
             " ".join(kinds),
-            linked(one),
+            link_names(one),
             -1 if held else f"{float(marks.total):.4f}",
             "–" if held else _two_places(marks.total),
             NOTHING if held else _MARK_BAR % f"{share:.0f}",
-            joined(self._points(one)),
+            join_markup(self._points(one)),
             failed or "",
             len(flags),
-            self._said(one, flags),
+            self._render_note(one, flags),
             _pages(one),
         )
 
@@ -114,15 +114,15 @@ class _Table:
             shown = "" if points is None else _two_places(points)
             yield Markup('<td class="num" data-l="%s">%s</td>') % (name, shown)
 
-    def _said(self, one: Graded, flags: Sequence[tuple[str, str]]) -> Markup:
+    def _render_note(self, one: Graded, flags: Sequence[tuple[str, str]]) -> Markup:
         pills = Markup(" ").join(Markup('<span class="pill %s">%s</span>') % one for one in flags)
         said = "; ".join(
             one_line(text, _REMARK) for text in (one.marks.note, *_mistakes(one)) if text
         )
-        same = Markup(", ").join(linked(self._known.graded[key]) for key in self._others(one))
+        same = Markup(", ").join(link_names(self._known.graded[key]) for key in self._others(one))
         told = [Markup(' <span class="sub">%s</span>') % said] if said else []
         told += [Markup(' <span class="sub">the same program as %s</span>') % same] if same else []
-        return pills + joined(told)
+        return pills + join_markup(told)
 
 
 def _two_places(points: Fraction) -> str:
@@ -138,9 +138,9 @@ def _mistakes(one: Graded) -> Iterator[str]:
         yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
 
 
-def _given(one: Graded, result: ClassResult) -> Iterator[tuple[str, str]]:
+def _list_overrides(one: Graded, result: ClassResult) -> Iterator[tuple[str, str]]:
     """Yield the marks that people gave the students of a submission, each once."""
-    found = filter(None, map(result.given_to, one.submission.students))
+    found = filter(None, map(result.get_given_mark, one.submission.students))
     for points in sorted({given.points for given in found}):
         yield "w", f"given {decimal(points)} by a person"
 
@@ -154,7 +154,7 @@ def _flags(one: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
         (one.marks.withheld, "w", "withheld"),
         (one.submission.refused, "f", "refused"),
         (build and not build.ok, "f", "does not build"),
-        (broken, "f", f"broke in {number_of(broken, 'file')}"),
+        (broken, "f", f"engine failure in {number_of(broken, 'file')}"),
         (one.suspicion, "w", "variants fail"),
         (same, "w", "same program"),
         (any(each.flaky for each in one.attempts), "w", "flaky"),

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import TestResult, quoted
-from harness.grading.exports.class_page.known import ClassOverview
+from harness.grading.attempts.test_results import TestResult, quote
+from harness.grading.exports.class_page.class_overview import ClassOverview
 from harness.grading.records import PUBLIC, Item
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
-from harness.report.markup import NOTHING, Markup, joined
+from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import more, number_of
 
 _COMMAND, _ANSWER = 60, 40  # characters
@@ -51,7 +51,7 @@ def section(known: ClassOverview) -> Markup:
     if not items:
         return NOTHING
     trial = _Trial(known)
-    heads = joined(
+    heads = join_markup(
         (
             _HEAD % (NOTHING, "Test"),
             _HEAD % (NOTHING, "Expected"),
@@ -61,13 +61,13 @@ def section(known: ClassOverview) -> Markup:
             _HEAD % (NOTHING, "Remarks"),
         )
     )
-    rows = joined(trial.row(number, item) for number, item in enumerate(items))
+    rows = join_markup(trial.row(number, item) for number, item in enumerate(items))
     count = number_of(len(items), "test")
-    return _SECTION % (count, heads, rows, joined(trial.texts()))
+    return _SECTION % (count, heads, rows, join_markup(trial.texts()))
 
 
 class _Trial:
-    """What is known of the tests: their texts, what was expected, which answers came."""
+    """The tests on trial: their texts, the expected answers and the actual ones."""
 
     def __init__(self, known: ClassOverview) -> None:
         self._places = known.places
@@ -85,7 +85,7 @@ class _Trial:
             self._cases.setdefault(key[:2], attempt.result.case)
             self._expected[key] = in_words(test.step.pattern)
         if test.passed is False and key in self._wrong:
-            self._wrong[key][one_line(quoted(test.reply), _ANSWER)] += 1
+            self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
 
     def row(self, number: int, item: Item) -> Markup:
         """Return the row of a test."""

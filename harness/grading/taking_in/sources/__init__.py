@@ -1,8 +1,8 @@
 """Where submissions come from: a folder, a download from Canvas or Moodle, or a CSV file.
 
-Each kind has a module that knows how names are made there and yields what it finds as pieces,
-which become entries in one way (``pieces``). Times, which decide about lateness, come from a CSV
-file only: a file's own time is that of the download.
+Each kind has a module that knows how names are made there and yields pieces, from which
+``pieces`` makes entries. Times, which decide about lateness, come only from a CSV file: a file's
+own time is that of the download.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.grading.records import StudentSubmissions
 from harness.grading.taking_in.sources import canvas, csv_source, folder_source, groups, moodle
-from harness.grading.taking_in.sources.listing import children, hidden, is_zip, unzip
+from harness.grading.taking_in.sources.listing import children, is_zip, list_hidden, unzip
 from harness.grading.taking_in.sources.pieces import SourcePiece, entries
 
 _ROOM = "gtp-harness-download-"
@@ -34,7 +34,7 @@ def read(
     room: Path | None = None,
     on_remark: Callable[[str], None] = lambda _: None,
 ) -> tuple[StudentSubmissions, ...]:
-    """Return what every student or group handed in, sorted by key.
+    """Return what every student or group submitted, sorted by key.
 
     ``groups_file``: a CSV of the members of groups. ``kind``: one of :data:`KINDS`, by default
     what it looks like. ``room``: an empty folder for what is in a zip, as downloaded; by default
@@ -48,7 +48,7 @@ def read(
         raise UsageError(f"there is no {source}")
     found = _pieces(source, kind, room, on_remark)
     if groups_file:
-        found = groups.grouped(found, groups.read(groups_file))
+        found = groups.group_pieces(found, groups.read(groups_file))
     read_in = entries(found)
     if not read_in:
         raise UsageError(f"there are no submissions in {source}")
@@ -73,7 +73,7 @@ def _pieces(
 
 def _tell_hidden(folder: Path, source: Path, on_remark: Callable[[str], None]) -> None:
     """A name that begins with a dot is hidden: no submission may be lost without a word."""
-    if names := hidden(folder):
+    if names := list_hidden(folder):
         told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
         on_remark(
             f"not read in {source}, because the name begins with a dot: {told}."

@@ -1,4 +1,4 @@
-r"""A download from Canvas: one flat folder for the class, all that is known is in the names.
+r"""A download from Canvas: one flat folder for the class, with all information in the names.
 
 Source: Canvas LMS, ``lib/content_zipper.rb``: an upload is called
 ``#{filename}_#{file.id}_#{sanitize_attachment_filename(file.display_name)}``, with ``filename``

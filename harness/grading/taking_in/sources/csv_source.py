@@ -7,7 +7,7 @@ commas, semicolons or tabs; the text is UTF-8.
 column      meaning
 =========== ==========================================================================
 ``student`` who it is: any text, the same in all rows of one student. Needed
-``file``    an archive or a folder, relative to the CSV's own; empty: handed in nothing
+``file``    an archive or a folder, relative to the CSV's own; empty: nothing was submitted
 ``name``    as shown; by default what ``student`` says
 ``group``   whose members are graded together
 ``time``    when it was submitted: ``2026-01-29 23:55``, local unless it says otherwise
@@ -15,7 +15,7 @@ column      meaning
 any other   an id of the student, by the column's name: ``canvas``, ``moodle``, ``login``
 =========== ==========================================================================
 
-A student with several rows has handed in several files. The one with the latest time is the last;
+A student with several rows has submitted several files. The one with the latest time is the last;
 without times, the one in the last row. A file of groups needs ``group`` and ``student``, and may
 have ``name`` and ids.
 """

@@ -1,9 +1,9 @@
-"""A folder with an archive or a folder for each student, who are called as these are.
+"""A folder with an archive or a folder for each student, named after the student.
 
-In a student's folder there are archives, or the submission itself as it lies there; it comes
-before the archives, for when none of these can be read. Of several archives the one last changed
-counts as the last, and no more is made of the files' times: who copies files, or fetches them
-from a repository, often makes them anew, so they are not evidence of lateness.
+A student's folder has archives, or the unpacked submission itself; it comes before the
+archives, in case none of them can be read. Of several archives the one last changed
+counts as the last. File times are not used otherwise: copying files, or fetching them from a
+repository, often changes them, so they are not evidence of lateness.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Groups: who is graded together, from a CSV file beside a download."""
+"""Groups of students who are graded together, from a CSV file beside a download."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from harness.errors import UsageError
 from harness.grading.records import Student
 from harness.grading.taking_in.sources import csv_source
-from harness.grading.taking_in.sources.pieces import SourcePiece, folded
+from harness.grading.taking_in.sources.pieces import SourcePiece, fold_name
 
 
 class GroupMember(NamedTuple):
-    """Somebody in a group."""
+    """A member of a group."""
 
     group: str
     student: Student
@@ -38,7 +38,7 @@ def read(path: Path) -> list[GroupMember]:
     return members
 
 
-def grouped(
+def group_pieces(
     pieces: Iterable[SourcePiece], members: Iterable[GroupMember]
 ) -> Iterator[SourcePiece]:
     """Yield the pieces with their groups.
@@ -49,12 +49,12 @@ def grouped(
     come with nothing.
     """
     found, members = list(pieces), list(members)
-    members_of = _matched({piece.student.key: piece.student for piece in found}, members)
+    members_of = _match_members({piece.student.key: piece.student for piece in found}, members)
     for piece in found:
         own = members_of.get(piece.student.key, [])
         if not own:
             yield piece
-        for index, member in enumerate(own):  # what a whole group handed in, it did once
+        for index, member in enumerate(own):  # what a whole group submitted, it did once
             handed = piece.handed if index == 0 else None
             yield piece._replace(student=member.student, group=member.group, handed=handed)
     known = {member.student.key for own in members_of.values() for member in own}
@@ -63,18 +63,18 @@ def grouped(
             yield SourcePiece(member.student, group=member.group)
 
 
-def _matched(
+def _match_members(
     students: dict[str, Student], members: list[GroupMember]
 ) -> dict[str, list[GroupMember]]:
     """Return by the keys of students of the download who they are: for a group, several."""
     groups: dict[str, list[GroupMember]] = {}
     for member in members:
-        groups.setdefault(folded(member.group), []).append(member)
+        groups.setdefault(fold_name(member.group), []).append(member)
     matched = _members(students, members, groups.keys())
     for key, student in students.items():
-        own_name = folded(student.name)
+        own_name = fold_name(student.name)
         if key not in matched and own_name in groups:
-            matched[key] = _named_by(groups[own_name], matched)
+            matched[key] = _add_known_names(groups[own_name], matched)
     return matched
 
 
@@ -88,16 +88,16 @@ def _members(
     """
     matched: dict[str, list[GroupMember]] = {}
     for member in members:
-        others = groups - {folded(member.group)}
-        own = {key: one for key, one in students.items() if folded(one.name) not in others}
+        others = groups - {fold_name(member.group)}
+        own = {key: one for key, one in students.items() if fold_name(one.name) not in others}
         if key := _key_of(member, own):
             if key in matched:
                 member.row.refuse("student", "somebody who is not named in a row before it")
-            matched[key] = [member._replace(student=_joined(member, students[key]))]
+            matched[key] = [member._replace(student=_join(member, students[key]))]
     return matched
 
 
-def _joined(member: GroupMember, found: Student) -> Student:
+def _join(member: GroupMember, found: Student) -> Student:
     """Return a member with all ids, and with the download's name where the file has a number only.
 
     Moodle before version 4 puts the group's name before each member's.
@@ -113,7 +113,7 @@ def _is_key(own: Student, found: Student) -> bool:
     return own.key in (found.key, *dict(found.ids).values())
 
 
-def _named_by(
+def _add_known_names(
     members: list[GroupMember], matched: dict[str, list[GroupMember]]
 ) -> list[GroupMember]:
     """Return members as they are known from elsewhere in the download, ids included."""
@@ -128,11 +128,11 @@ def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
         UsageError: it may be any of several.
     """
     own = member.student
-    names = {folded(one) for one in (own.key, own.name, member.group + own.name)} - {""}
+    names = {fold_name(one) for one in (own.key, own.name, member.group + own.name)} - {""}
     others = {key: one for key, one in students.items() if not _differ(own, one)}
     by_id = [key for key, one in others.items() if {*own.ids} & {*one.ids}]
     by_key = [key for key, one in others.items() if _is_key(own, one)]
-    by_name = [key for key, one in others.items() if folded(one.name) in names]
+    by_name = [key for key, one in others.items() if fold_name(one.name) in names]
     found = by_id or by_key or by_name
     if len(found) > 1:
         place, who = f"{member.row.file}:{member.row.line}", ", ".join(sorted(found))

@@ -1,4 +1,4 @@
-"""What lies in a download: its files and folders, and a zip unpacked as if by hand."""
+"""The files and folders of a download, with a zip unpacked as if by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.intake import kinds, zip  # noqa: A004 - the format's name
 from harness.intake.archive_limits import MIB, IntakeLimits, Meter
-from harness.intake.member_names import mended
+from harness.intake.member_names import mend_name
 
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.
@@ -41,7 +41,7 @@ def is_junk(name: str) -> bool:
     return name.startswith(".") or name.casefold() in _JUNK
 
 
-def hidden(folder: Path) -> list[str]:
+def list_hidden(folder: Path) -> list[str]:
     """Return names that :func:`children` leaves out, and that no system makes by itself.
 
     A name may begin with a dot because a student wanted it so.
@@ -53,7 +53,7 @@ def hidden(folder: Path) -> list[str]:
 def own_files(folder: Path, *, below: bool = False) -> list[Path]:
     """Return the regular files of a student's folder, ``below``: and of the folders in it.
 
-    No link counts: it might lead to what another student handed in. Of far too many files some
+    No link counts: it might lead to what another student submitted. Of far too many files some
     are left out.
     """
     found: list[Path] = []
@@ -102,10 +102,10 @@ def unzip(path: Path, room: Path) -> None:
         for member in zip.members(file, meter):
             meter.member()
             if not member.is_folder:
-                _write(room / _unused(mended(member.name), taken), member.content)
+                _write(room / _make_unique(mend_name(member.name), taken), member.content)
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def _make_unique(name: str, taken: set[str]) -> str:
     """Return the name, with as many tildes as make it another than all before it."""
     while (same := unicodedata.normalize("NFC", name).casefold()) in taken:
         name += "~"

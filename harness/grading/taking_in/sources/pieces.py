@@ -1,4 +1,4 @@
-"""What the sources find, and how it becomes entries: one for each student, or for each group."""
+"""The finds of a source, and the entries made of them: one for each student, or for each group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SourcePiece(NamedTuple):
 
     student: Student  # its key is what the source tells students apart by, not yet a file name
     handed: SubmittedFile | None = None
-    order: tuple[Any, ...] = ()  # among all that this student, or the group, handed in
+    order: tuple[Any, ...] = ()  # among all that this student, or the group, submitted
     group: str = ""
 
 
@@ -46,13 +46,13 @@ def _entry(
     for piece in heap:
         name = one_line(piece.student.name)
         own = piece.student._replace(key=keys[False, piece.student.key], name=name)
-        students[own.key] = _joined(students.get(own.key, own), own)
+        students[own.key] = _join(students.get(own.key, own), own)
     heap = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
     handed = [p.handed._replace(name=one_line(p.handed.name)) for p in heap if p.handed]
     return StudentSubmissions(key, tuple(students.values()), tuple(handed))
 
 
-def _joined(one: Student, other: Student) -> Student:
+def _join(one: Student, other: Student) -> Student:
     return one._replace(ids=tuple(dict.fromkeys([*one.ids, *other.ids])))
 
 
@@ -102,7 +102,7 @@ def version(name: str) -> tuple[str, int]:
     return (f"{found[1]}{dot}{suffix}", int(found[2] or found[3]))
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return what two spellings of a name have in common: ``Zoë, O'Neil`` and ``zoëoneil``."""
     plain = unicodedata.normalize("NFC", name).casefold()
     return "".join(filter(_is_letter, plain))

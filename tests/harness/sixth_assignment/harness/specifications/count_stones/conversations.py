@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy
 
-from harness.vocabulary.conversations import SMALL, Drawn, asked, boards, extra, parts, plays, said
+from harness.vocabulary.conversations import (
+    SMALL,
+    Drawn,
+    ask_together,
+    boards,
+    extra,
+    parts,
+    plays,
+    said,
+)
 from harness.vocabulary.stones import block, single
 
 
 def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
-    questions = asked("stones b", "stones w")
+    questions = ask_together("stones b", "stones w")
 
     def rest(size: int) -> SearchStrategy[Drawn]:
         moves = [single(size).map(plays), block(size).map(plays)]

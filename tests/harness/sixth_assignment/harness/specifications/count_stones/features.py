@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from harness.vocabulary import made
+from harness.vocabulary import made_positions
 from harness.vocabulary.features import Feature, FeatureKind, up_to_last, whole
 from harness.vocabulary.scenes import SceneCommand, SceneMoment
 
@@ -23,7 +23,7 @@ def _counted(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 
 def _anytime(random: Random) -> SceneMoment | None:
-    return made.go_anytime(random, (3, 4, 5))
+    return made_positions.go_anytime(random, (3, 4, 5))
 
 
 FEATURES = (

@@ -1,0 +1,189 @@
+"""Run the processes of a cluster that speak to Dask, from start to end.
+
+A scheduler and a connector accept messages from strangers. Before the first message, they restrict
+for good what a pickle may name. A worker accepts messages only from its scheduler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import dask
+
+from harness.cluster import (
+    announcing,
+    calibration,
+    cluster_state,
+    connector,
+    dask_task,
+    roles,
+    rules,
+    unpickling,
+)
+from harness.cluster.environment_store import EnvironmentStore
+from harness.cluster.fetching import Cache
+from harness.cluster.message_filter import GuardedScheduler, GuardedWorker
+from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
+from harness.cluster.rules import Facts
+from harness.cluster.tls import Papers
+from harness.cluster.unit_executor import Equipment, UnitExecutor
+from harness.errors import UsageError
+from harness.work import canonical_json
+from harness.work.machine import Machine
+
+# What a client sends a scheduler to have one function run; the scheduler calls none of it.
+_OF_A_GRAPH = (
+    ("dask._expr", "Expr._reconstruct"),
+    ("dask._expr", "LLGExpr"),
+    ("dask._task_spec", "Task"),
+    (dask_task.__name__, dask_task.run.__name__),
+)
+_GONE = 30.0  # seconds of silence after which a worker counts as dead
+_QUIET = {
+    "distributed.scheduler.http.routes": [],  # nothing is served but what grading needs
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,
+    # What it does all the time so that it could be watched, which is nobody's concern here.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.scheduler.active-memory-manager.start": False,
+}
+
+
+def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None:
+    """Be a scheduler until a signal comes; ``told``: is given the address."""
+    prepare()
+    unpickling.restrict(_OF_A_GRAPH)
+
+    async def work() -> None:
+        papers = Papers(Path(settings.tls), roles.SCHEDULER) if settings.tls else None
+        async with GuardedScheduler(
+            host=settings.host,
+            port=settings.port,
+            protocol="tls" if papers else "tcp",
+            security=papers.security() if papers else None,
+            allowed_failures=0,  # who sends a unit again is the dispatcher
+            worker_ttl=_GONE,
+            dashboard_address="127.0.0.1:0",
+        ) as scheduler:
+            told(scheduler.address)
+            await _until_a_signal(scheduler.finished)
+
+    asyncio.run(work())
+
+
+def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
+    """Be a worker until a signal comes or its scheduler is gone; ``told``: what it has.
+
+    Raises:
+        HarnessError: this machine has not what it needs.
+    """
+    prepare()
+    pythons = announcing.pythons()
+    cache = Cache(Path(settings.cache, "files"), settings.cache_size)
+    built = Path(settings.cache, "environments")
+    built.mkdir(exist_ok=True)
+    built.chmod(0o755)  # as root, engines run as another user
+    bases = announcing.bases(built)
+    machine = Machine(Path(settings.locks))
+    pace = _pace(machine)
+    facts = announcing.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
+    papers = Papers(Path(settings.tls), roles.WORKER) if settings.tls else None
+    store = EnvironmentStore(built, settings.environments_size, bases)
+    tls = papers.client_context() if papers else None
+    own = Equipment(facts, tuple(pythons), cache, store, machine, tls)
+    with contextlib.closing(UnitExecutor(own)) as executor:
+        dask_task.RUN[:] = [executor.do]
+        told(_describe(facts, built))
+        asyncio.run(_work(settings, rules.list_announced_resources(facts), papers, executor))
+
+
+def _pace(machine: Machine) -> float:
+    """Return how fast this machine computes, measured with no engine beside it.
+
+    Raises:
+        UsageError: it is so slow or fast that no time limit means the same here.
+    """
+    with machine.apart():
+        found = calibration.pace()
+    if wrong := rules.wrong_with_pace(found):
+        raise UsageError(f"this machine cannot be a worker: {wrong}")
+    return found
+
+
+def _describe(facts: Facts, store: Path) -> str:
+    taken = ", ".join(facts.bases) or f"none: other users cannot enter {store}, or use a Python"
+    levels = ", ".join(facts.levels)
+    return (
+        f"{facts.machine}: sandbox levels {levels}; pace {facts.pace:g}; environments for {taken}"
+    )
+
+
+async def _work(
+    settings: WorkerSettings,
+    resources: dict[str, float],
+    papers: Papers | None,
+    executor: UnitExecutor,
+) -> None:
+    async with GuardedWorker(
+        settings.scheduler,
+        name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
+        nthreads=1,
+        resources=resources,
+        security=papers.security() if papers else None,
+        host=settings.host or None,
+        memory_limit=0,  # else Dask would write results to the disk
+        dashboard_address="127.0.0.1:0",
+        local_directory=settings.cache,
+        metrics={cluster_state.OWN: executor.figures},
+    ) as worker:
+        await _until_a_signal(worker.finished)
+
+
+def carry(settings: ConnectorSettings) -> None:
+    """Be a connector until standard input ends.
+
+    Raises:
+        NoSchedulerError: the scheduler cannot be reached, or not any more.
+    """
+    prepare()
+    unpickling.restrict(())
+    unpickling.refuse_objects()
+    asyncio.run(connector.carry(settings))
+
+
+def look(settings: ConnectorSettings, told: Callable[[str], object]) -> None:
+    """Tell once what a cluster does, as JSON; only its scheduler and certificates are needed.
+
+    Raises:
+        NoSchedulerError: the scheduler cannot be reached.
+        UsageError: it is not one of ours.
+    """
+    prepare()
+    unpickling.restrict(())
+    unpickling.refuse_objects()
+    told(canonical_json.dumps(asyncio.run(connector.look(settings))))
+
+
+def prepare() -> None:
+    """Load all of Dask, and let it be quiet: what is to be known is said by us."""
+    dask.config.set(_QUIET)
+    logging.disable()
+
+
+async def _until_a_signal(finished: Callable[[], Awaitable[object]]) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    ways = {asyncio.ensure_future(finished()), asyncio.ensure_future(ended.wait())}
+    _, pending = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+    for one in pending:
+        one.cancel()

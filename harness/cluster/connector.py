@@ -1,0 +1,288 @@
+"""The process that speaks to Dask for a grading: it sends units, and says what happens to them.
+
+It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
+lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
+cannot be reached any more it ends. The process that started it starts another one, and sends again
+what has not come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from distributed import Client, Future, wait
+
+from harness.cluster import cluster_state, dask_task, json_lines, roles, rules
+from harness.cluster.bytes_server import BytesServer
+from harness.cluster.message_filter import LEFT, REPORT, GuardedScheduler
+from harness.cluster.records import (
+    ClusterState,
+    ConnectorSettings,
+    DaskTask,
+    Drop,
+    FinishedUnit,
+    Load,
+    LostUnit,
+    News,
+    PresentWorkers,
+)
+from harness.cluster.rules import Facts
+from harness.cluster.tls import Papers
+from harness.errors import UsageError
+from harness.work import canonical_json
+
+_PATIENCE = 30.0  # seconds in which a scheduler must answer
+_KIND = "unit"  # by what a name begins with, Dask learns how long its kind takes
+_SEEN = 2.0  # seconds between two tellings of what each worker does
+_LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
+
+
+class NoSchedulerError(Exception):
+    """The scheduler cannot be reached."""
+
+
+class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
+    """A client to which how a task failed is nobody's concern: only that it did."""
+
+    def _handle_task_erred(
+        self, key: object = None, exception: object = None, traceback: object = None
+    ) -> None:
+        super()._handle_task_erred(key, RuntimeError("it failed"), None)
+
+
+class _Sent(NamedTuple):
+    """A load on its way."""
+
+    load: Load
+    future: Future
+    token: str
+
+
+class Connector:
+    """Sends loads to workers, and says what happens to them."""
+
+    def __init__(
+        self,
+        client: Client,
+        served: BytesServer,
+        say: Callable[[News], object],
+        *,
+        watches: bool = False,
+    ) -> None:
+        """``watches``: whether it also tells what each worker does."""
+        self._client = client
+        self._watches = watches
+        self._served = served
+        self._send_news = say
+        self._on_the_way: dict[str, _Sent] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._present: tuple[Facts, ...] | None = None
+
+    async def watch(self) -> None:
+        """Tell which workers there are, until the scheduler is lost.
+
+        Raises:
+            NoSchedulerError: it is.
+            UsageError: it is not one of ours, which takes nothing from a worker that it may not.
+        """
+        told = -_SEEN
+        while True:
+            found = await identity(self._client)
+            self._note_workers(_workers(found))
+            if self._watches and time.monotonic() - told >= _SEEN:
+                told = time.monotonic()
+                self._send_news(await describe_cluster(self._client, found))
+            await asyncio.sleep(_LOOK * (1 + len(found["workers"]) / 100))
+
+    def _note_workers(self, present: tuple[Facts, ...]) -> None:
+        if present == self._present:
+            return
+        self._present = present
+        self._send_news(PresentWorkers(present))
+        for sent in list(self._on_the_way.values()):
+            self._report_if_no_worker(sent)
+
+    def _report_if_no_worker(self, sent: _Sent) -> None:
+        addresses = {one.address for one in self._present or ()}
+        if not addresses & set(sent.load.only):
+            self._report_lost(sent, "its worker is not there any more")
+
+    def drop(self, order: Drop) -> None:
+        """Cancel a load if it is on its way."""
+        if sent := self._on_the_way.get(order.id):
+            self._forget(sent)
+
+    def send(self, load: Load) -> None:
+        """Send a load; its workers may have gone since it was made."""
+        token = self._served.tokens.make(load.files)
+        future = self._client.submit(
+            dask_task.run,
+            canonical_json.dumps(
+                DaskTask(load.unit, self._served.address, token, load.environment)
+            ),
+            key=f"{_KIND}-{load.id}",
+            workers=list(load.only),
+            allow_other_workers=False,
+            resources=rules.list_requested_resources(load.needs),
+            priority=-load.number,
+            pure=False,
+        )
+        sent = self._on_the_way[load.id] = _Sent(load, future, token)
+        task = asyncio.create_task(self._await_report(sent))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self._report_if_no_worker(sent)
+
+    async def _await_report(self, sent: _Sent) -> None:
+        with contextlib.suppress(Exception, asyncio.CancelledError):  # its status tells of it
+            await wait(sent.future)
+        status = sent.future.status
+        brought = await self._fetch_report(sent.future) if status == "finished" else None
+        if sent.load.id not in self._on_the_way:
+            return
+        if brought is None:
+            died = status == "error"
+            self._report_lost(sent, "its worker died" if died else "it was lost on the way")
+            return
+        self._forget(sent)
+        self._send_news(FinishedUnit(sent.load.id, *brought))
+
+    async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
+        """Return who brought what; None: it is lost."""
+        try:
+            address, found = await _ask_scheduler(self._client, REPORT, key=future.key)
+        except Exception:  # noqa: BLE001 - whatever of it went wrong, the unit goes again
+            return None
+        return (str(address), found) if isinstance(found, str) else None
+
+    def _report_lost(self, sent: _Sent, why: str) -> None:
+        self._send_news(LostUnit(sent.load.id, why, self._forget(sent)))
+
+    def _forget(self, sent: _Sent) -> bool:
+        """Cancel a load; return whether a worker was running it."""
+        del self._on_the_way[sent.load.id]
+        sent.future.release()
+        return self._served.tokens.end(sent.token)
+
+
+async def identity(client: Client) -> Mapping[str, Any]:
+    """Return what a scheduler says of itself and its workers.
+
+    Raises:
+        NoSchedulerError: it does not answer.
+        UsageError: it is not one of ours.
+    """
+    found: Mapping[str, Any] = await _ask_scheduler(client, "identity", n_workers=-1)
+    if found["type"] != GuardedScheduler.__name__:
+        raise UsageError("it was not started by gtp-harness cluster scheduler")
+    return found
+
+
+async def describe_cluster(client: Client, found: Mapping[str, Any]) -> ClusterState:
+    """Return what a cluster does now; ``found``: the scheduler's identity.
+
+    Raises:
+        NoSchedulerError: the scheduler does not answer.
+    """
+    keys = await _ask_scheduler(client, "processing")
+    loads = {
+        address: [str(key).removeprefix(f"{_KIND}-") for key in own]
+        for address, own in keys.items()
+    }
+    left = await _ask_scheduler(client, LEFT)
+    return cluster_state.summarize(found, loads, left, time.time())
+
+
+async def _ask_scheduler(client: Client, operation: str, **options: object) -> Any:
+    if client.status != "running":
+        raise NoSchedulerError("the connection to it is lost")
+    try:
+        asked = getattr(client.scheduler, operation)(**options)
+        return await asyncio.wait_for(asked, _PATIENCE)
+    except (OSError, TimeoutError) as error:
+        why = str(error) or type(error).__name__
+        raise NoSchedulerError(f"it does not answer: {why}") from None
+
+
+def _workers(found: Mapping[str, Any]) -> tuple[Facts, ...]:
+    workers = (
+        rules.facts_of(address, str(one["name"]), one["resources"])
+        for address, one in sorted(found["workers"].items())
+        if one.get("status", "running") == "running"
+    )
+    return tuple(one for one in workers if one)
+
+
+async def carry(settings: ConnectorSettings) -> None:
+    """Send what is asked for on standard input until that ends.
+
+    Raises:
+        NoSchedulerError: the scheduler cannot be reached, or not any more.
+        OSError: the address for the bytes cannot be had.
+    """
+    papers = Papers(Path(settings.tls), roles.SERVER) if settings.tls else None
+    served = BytesServer(settings.host, settings.port, papers.server_context() if papers else None)
+    try:
+        async with client_of(settings, papers) as client:
+            connector = Connector(client, served, _write_news, watches=settings.watches)
+            watching = asyncio.create_task(connector.watch())
+            hearing = asyncio.create_task(_read_orders(connector))
+            done, _ = await asyncio.wait({watching, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            watching.cancel()
+            for one in done:
+                one.result()
+    finally:
+        served.close()
+
+
+async def look(settings: ConnectorSettings) -> ClusterState:
+    """Return what a cluster does now; raises as :func:`identity`."""
+    papers = Papers(Path(settings.tls), roles.SERVER) if settings.tls else None
+    async with client_of(settings, papers) as client:
+        return await describe_cluster(client, await identity(client))
+
+
+@contextlib.asynccontextmanager
+async def client_of(settings: ConnectorSettings, papers: Papers | None) -> AsyncIterator[Client]:
+    """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
+    try:
+        client = await _PlainClient(
+            settings.scheduler,
+            asynchronous=True,
+            security=papers.security() if papers else None,
+            deserializers=["msgpack"],
+            direct_to_workers=False,
+            timeout=_PATIENCE,
+        )
+    except (OSError, TimeoutError) as error:
+        raise NoSchedulerError(f"it cannot be reached: {error}") from None
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(Exception):  # it may be gone
+            await asyncio.wait_for(client.close(), _PATIENCE)
+
+
+async def _read_orders(connector: Connector) -> None:
+    """Take in orders until there are no more."""
+    reader = asyncio.StreamReader(limit=1 << 30)
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    while line := await reader.readline():
+        order = json_lines.read_order(line)
+        if isinstance(order, Drop):
+            connector.drop(order)
+        else:
+            connector.send(order)
+
+
+def _write_news(news: News) -> None:
+    """Tell the process that started us."""
+    sys.stdout.buffer.write(json_lines.to_line(news))
+    sys.stdout.buffer.flush()

@@ -1,0 +1,538 @@
+"""Units of a grading, done on a cluster: what goes next, what goes again, what is believed.
+
+Of a unit whose worker died, what was in hand is sent again case file by case file, so that it is
+known under which one a worker dies. That is told as the harness's own fault, and the ledger counts
+how often it happened. Whatever else is lost is sent again, as often as it takes.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignments import needs
+from harness.cluster import report_checks, rules
+from harness.cluster.connector_link import LOST, ConnectorProcess, Link
+from harness.cluster.opinions import Opinions
+from harness.cluster.records import (
+    ClusterState,
+    ConnectorSettings,
+    FinishedUnit,
+    Load,
+    LostUnit,
+    News,
+    PresentWorkers,
+    ServedFile,
+    WorkerReport,
+)
+from harness.cluster.report_checks import UnbelievableError
+from harness.cluster.rules import Facts, Needs
+from harness.cluster.sendable_environments import SendableEnvironment, sendable
+from harness.environments.environment_archive import UnsendableError
+from harness.environments.records import EnginePython
+from harness.errors import NoClusterError, SandboxError, UsageError
+from harness.escaping import escape_controls
+from harness.exits import ExitCode
+from harness.grading.attempts.orders import GradingContext
+from harness.grading.attempts.set_aside import SetAside
+from harness.reading import casefile
+from harness.records import CaseFile
+from harness.running.jobs import Fault
+from harness.work.crew import Ends
+from harness.work.records import Sha256, UnitCase, WorkUnit
+from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from oracle import __version__
+
+_LOOK = 0.25  # seconds between two looks at the time
+_PATIENCE = 600.0  # seconds
+_PAUSES = (0.2, 1.0, 3.0, 10.0)  # seconds before the next connector, longer each time
+_TROUBLES = 5  # after so many troubles of workers with a unit it is a harness error
+_AUTO = "auto"
+_UNKNOWN = Facts("", "", "", (), (), ())
+_LEVELS = {"3", "2", "1"}  # of sandboxes: none is never chosen by itself
+
+
+class Piece(NamedTuple):
+    """Of a unit what goes at once."""
+
+    place: int  # of the unit, among all
+    cases: tuple[UnitCase, ...]
+    tries: int = 0
+    troubles: int = 0
+    not_on: frozenset[str] = frozenset()  # machines
+    is_opinion: bool = False  # it was done before, elsewhere
+
+
+class Dispatcher:
+    """Carries units to a cluster; to be closed."""
+
+    def __init__(
+        self,
+        settings: ConnectorSettings,
+        remark: Callable[[str], object] | None = None,
+        link: Callable[[ConnectorSettings], Link] = ConnectorProcess,
+        wait: float = _PATIENCE,
+        book: SetAside | None = None,
+    ) -> None:
+        """``remark``: is told what a person must know; by default standard error is.
+
+        ``link``: gives a way to a connector. ``wait``: seconds for a scheduler, or a worker, to be
+        there again. ``book``: of machines that are not believed; None: nothing outlasts us.
+        """
+        self._settings = settings
+        self._remark = remark or _to_stderr
+        self._link = link
+        self._wait = wait
+        self._connector: Link | None = None
+        self._sent = 0
+        self._name = secrets.token_hex(4)  # a scheduler may still have what another grading sent
+        self.workers: tuple[Facts, ...] = ()
+        self._book = book or SetAside()
+        self._known: dict[str, Facts] = {}  # all workers that ever came, by address
+        self._sendable: dict[str, SendableEnvironment | None] = {}  # by the program of its Python
+        self._failed = 0  # connectors, one after the other
+        self.be_patient()
+
+    def close(self) -> None:
+        """Cancel all units of ours, as far as possible."""
+        if self._connector:
+            self._connector.close()
+            self._connector = None
+
+    def level(self, choice: str) -> str:
+        """Return the sandbox level of a grading: one for all its engines.
+
+        ``choice``: ``auto``, the strongest that a worker has now; or one of them.
+
+        Raises:
+            SandboxError: no worker has a sandbox.
+            NoClusterError: no worker comes, or the scheduler cannot be reached.
+            UsageError: the scheduler is not one of ours.
+        """
+        while not self.workers:
+            self.receive()
+            self.require_patience("no worker has come to the scheduler")
+        if choice != _AUTO:
+            return choice
+        held = {one for facts in self.workers for one in facts.levels} & _LEVELS
+        if not held:
+            raise SandboxError("no worker that has come to the scheduler has a sandbox")
+        return max(held)
+
+    def run(
+        self,
+        units: Sequence[WorkUnit],
+        store: Path,
+        means: GradingContext,
+        on_word: Callable[[int, AttemptEvent], None],
+        on_time: Callable[[list[int]], None] = lambda _: None,
+    ) -> Ends:
+        """Do units; yield (index, fault) as they end; see :meth:`harness.work.crew.Crew.run`.
+
+        ``store``: the folder of their case files, by SHA-256.
+        """
+        run = _UnitRun(self, units, store, means, on_word)
+        try:
+            while not run.is_over:
+                run.send()
+                for news in self.receive():
+                    run.take(news)
+                if self._connector is None:
+                    run.requeue_all()
+                on_time(run.under_way)
+                yield from run.ended()
+        finally:
+            run.cancel()
+
+    # --- the connector ---
+
+    def send(self, piece: Piece, load: Load) -> str:
+        """Send a load under a name of its own, which is returned."""
+        assert self._connector
+        self._sent += 1
+        name = f"{self._name}-{self._sent}-{piece.cases[0].basis[:16]}"
+        own = load._replace(id=name, number=self._sent)
+        self._connector.send(own)
+        return own.id
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether loads can be sent."""
+        return self._connector is not None
+
+    def receive(self) -> list[News]:
+        """Return what the connector says; start one if there is none."""
+        if self._connector is None:
+            self._connector = self._link(self._settings)
+        news = self._connector.receive(_LOOK)
+        for one in news:
+            if isinstance(one, PresentWorkers):
+                self._note_workers(one.workers)
+                self._failed = 0
+        if self._connector.status is not None:
+            self._lose_connector(self._connector.status)
+        return news
+
+    def _note_workers(self, workers: Sequence[Facts]) -> None:
+        """Take note of the workers that are there; one of an impossible pace gets nothing."""
+        for one in workers:
+            wrong = rules.wrong_with_pace(one.pace)
+            if wrong and one.address not in self._known:
+                self.remark(f"the worker {one.address} on {one.machine} gets nothing: {wrong}")
+        self._known.update((one.address, one) for one in workers)
+        self.workers = tuple(one for one in workers if not rules.wrong_with_pace(one.pace))
+
+    def _lose_connector(self, status: int) -> None:
+        """Take note that the connector has ended: with it goes all that was on its way."""
+        self.close()
+        self.workers = ()
+        if status == ExitCode.BROKEN:
+            raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
+        if status != LOST and self._failed >= len(_PAUSES):
+            raise UsageError(f"the process that speaks to the scheduler ended ({status})")
+        self.require_patience(f"the scheduler {self._settings.scheduler} cannot be reached")
+        time.sleep(_PAUSES[min(self._failed, len(_PAUSES) - 1)])
+        self._failed += 1
+
+    def be_patient(self) -> None:
+        """Take note that all is well."""
+        self._patient_until = time.monotonic() + self._wait
+
+    def require_patience(self, why: str) -> None:
+        """Continue waiting.
+
+        Raises:
+            NoClusterError: that has lasted for too long.
+        """
+        if time.monotonic() > self._patient_until:
+            raise NoClusterError(f"{why}. Results are kept; the same command continues")
+
+    def remark(self, text: str) -> None:
+        """Tell a person."""
+        self._remark(text)
+
+    def environment(self, python: EnginePython | None) -> SendableEnvironment | None:
+        """Return an environment of this machine as it is sent to workers; None: it is not."""
+        if python is None:
+            return None
+        if python.program not in self._sendable:
+            try:
+                self._sendable[python.program] = sendable(python)
+            except (UnsendableError, UsageError) as error:
+                self.remark(f"the environment with {python.described} is not sent: {error}")
+                self._sendable[python.program] = None
+        return self._sendable[python.program]
+
+    @property
+    def aside(self) -> set[str]:
+        """The addresses of workers that are not believed any more."""
+        machines = self._book.machines()
+        return {address for address, one in self._known.items() if one.machine in machines}
+
+    def set_aside(self, address: str, why: str) -> None:
+        """Believe a worker nothing any more, nor any other one of its machine."""
+        machine = self.machine(address)
+        if machine and machine not in self._book.machines():
+            told = "what its machine did before counts for no mark"
+            self.remark(f"the worker {address} on {machine} is set aside: {why}; {told}")
+            self._book.add(machine, why)
+
+    def machine(self, address: str) -> str:
+        """Return where a worker is, as it said when it came: not as it says now."""
+        return self.facts(address).machine
+
+    def facts(self, address: str) -> Facts:
+        """Return what a worker said of itself when it came."""
+        return self._known.get(address, _UNKNOWN)
+
+
+class _UnitRun:
+    """The units of one call of :meth:`Dispatcher.run`."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        units: Sequence[WorkUnit],
+        store: Path,
+        means: GradingContext,
+        on_word: Callable[[int, AttemptEvent], None],
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._units = units
+        self._store = store
+        self._natures, self._ran_on = means.assignment.natures, means.ran_on
+        self._python = means.assignment.python
+        self._environment = dispatcher.environment(self._python)
+        self._needs = _needs(means, units[0].environment.sandbox, self._environment)
+        self._is_lack_told = False
+        self._on_word = on_word
+        self._waiting = [self._as_piece(index, unit) for index, unit in enumerate(units)]
+        self._under_way: dict[str, Piece] = {}
+        self._left = [1] * len(units)  # pieces of each unit
+        self._faults: dict[int, Fault] = {}
+        self._ended: deque[int] = deque()
+        self._opinions = Opinions()
+        self._read: dict[str, CaseFile] = {}  # by SHA-256
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left."""
+        return not any(self._left) and not self._ended
+
+    @property
+    def under_way(self) -> list[int]:
+        """The units that are."""
+        return sorted({piece.place for piece in self._under_way.values()})
+
+    def ended(self) -> Ends:
+        """Yield the units that have come to their end since."""
+        while self._ended:
+            index = self._ended.popleft()
+            yield index, self._faults.get(index)
+
+    def cancel(self) -> None:
+        """Cancel the units that are on their way."""
+        if self._under_way:
+            self._dispatcher.close()
+
+    # --- out ---
+
+    def _as_piece(self, index: int, unit: WorkUnit) -> Piece:
+        """Return all of a unit; what is run again is so on another machine."""
+        ran = {self._ran_on.get(one.basis, "") for one in unit.cases} if unit.alone else {""}
+        return Piece(index, unit.cases, not_on=frozenset(ran - {""}))
+
+    def send(self) -> None:
+        """Send what may be sent now, in fair order."""
+        own = self._dispatcher
+        if not own.is_ready:
+            return
+        self._waiting.sort(key=lambda piece: rules.order(piece.tries, piece.place))
+        believed = [one for one in own.workers if one.address not in own.aside]
+        for piece in self._waiting[: rules.count_free(len(believed), len(self._under_way))]:
+            places = rules.eligible_workers(own.workers, self._needs, piece.not_on, own.aside)
+            if places:
+                load = self._load(piece, tuple(one.address for one in places))
+                self._under_way[own.send(piece, load)] = piece
+                self._waiting.remove(piece)
+        if self._under_way:
+            own.be_patient()
+        elif self._waiting:
+            self._wait_for_worker(believed)
+
+    def _wait_for_worker(self, believed: Sequence[Facts]) -> None:
+        """Take note that nobody can do anything now; say once why."""
+        why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
+        if believed:
+            lacking = min((rules.missing(one, self._needs) for one in believed), key=len)
+            why += f"; what is missing: {', '.join(lacking)}"
+            if not self._is_lack_told:
+                self._dispatcher.remark(f"{why}. A worker that has it is waited for")
+                self._is_lack_told = True
+        self._dispatcher.require_patience(why)
+
+    def _load(self, piece: Piece, only: tuple[str, ...]) -> Load:
+        unit = self._units[piece.place]._replace(cases=piece.cases)
+        files, sent = list_files(unit, self._store), self._environment
+        own = Load("", 0, without_places(unit), files, self._needs, only)
+        if sent is None:
+            return own
+        archive = ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
+        return own._replace(files=(*files, archive), environment=sent.packed)
+
+    # --- back ---
+
+    def requeue_all(self) -> None:
+        """Let all go again that was on its way: nobody will tell of it any more."""
+        for name in list(self._under_way):
+            self._requeue(self._under_way.pop(name))
+
+    def take(self, news: News) -> None:
+        """Take in what happened to something."""
+        if isinstance(news, PresentWorkers | ClusterState):
+            return
+        piece = self._under_way.pop(news.id, None)
+        if piece is None:  # it goes again already
+            return
+        if isinstance(news, LostUnit):
+            self._take_lost(piece, news)
+        else:
+            self._take_finished(piece, news)
+
+    def _take_lost(self, piece: Piece, news: LostUnit) -> None:
+        if news.begun:
+            self._take_death(piece, news.why)
+        else:
+            self._requeue(piece)
+
+    def _take_death(self, piece: Piece, why: str) -> None:
+        """Take note that a worker died over a piece."""
+        if piece.is_opinion:
+            self._settle(piece)
+        elif len(piece.cases) > 1:
+            self._left[piece.place] += len(piece.cases) - 1
+            tries = piece.tries + 1
+            self._waiting += [piece._replace(cases=(one,), tries=tries) for one in piece.cases]
+        else:
+            self._on_word(piece.place, HarnessFailed(piece.cases[0].basis, why))
+            self._end(piece)
+
+    def _requeue(self, piece: Piece, not_on: str = "") -> None:
+        machines = piece.not_on | ({not_on} - {""})
+        self._waiting.append(piece._replace(tries=piece.tries + 1, not_on=machines))
+
+    def _take_finished(self, piece: Piece, news: FinishedUnit) -> None:
+        machine = self._dispatcher.machine(news.address)
+        try:
+            if news.address in self._dispatcher.aside:
+                raise UnbelievableError("it is set aside")
+            brought = report_checks.read_report(news.brought)
+            if brought.trouble:
+                self._take_trouble(piece, brought)
+                return
+            pace = self._dispatcher.facts(news.address).pace
+            unit = self._units[piece.place]._replace(pace=pace)
+            cases = {one.basis: self._case(one) for one in piece.cases}
+            words, ended = report_checks.read_events(brought, unit, cases)
+        except UnbelievableError as error:
+            self._dispatcher.set_aside(news.address, str(error))
+            self._requeue(piece, machine)
+            return
+        self._take_events(piece, news.address, machine, words)
+        if piece.is_opinion and not any(isinstance(word, AttemptFinished) for word in words):
+            self._settle(piece)
+        else:
+            self._conclude(piece, words, ended.fault)
+
+    def _take_trouble(self, piece: Piece, brought: WorkerReport) -> None:
+        """Let another worker do what one could not."""
+        if piece.troubles < _TROUBLES:
+            self._requeue(piece._replace(troubles=piece.troubles + 1), brought.machine)
+            return
+        if piece.is_opinion:
+            self._settle(piece)
+            return
+        fault = f"no worker could do it; on {brought.machine}: {brought.trouble}"
+        self._faults[piece.place] = Fault(escape_controls(fault))
+        self._end(piece)
+
+    def _take_events(
+        self, piece: Piece, address: str, machine: str, words: Sequence[AttemptEvent]
+    ) -> None:
+        for word in words:
+            if isinstance(word, AttemptFinished):
+                own = word._replace(figures=word.figures._replace(machine=machine))
+                self._take_attempt(piece, address, machine, own)
+            elif not piece.is_opinion:
+                self._on_word(piece.place, word)
+
+    def _take_attempt(
+        self, piece: Piece, address: str, machine: str, word: AttemptFinished
+    ) -> None:
+        case = next(one for one in piece.cases if one.basis == word.basis)
+        is_wanted = self._is_wanted(piece, machine, word)
+        if not piece.is_opinion and not is_wanted:
+            self._on_word(piece.place, word)
+            return
+        verdict = self._opinions.add(address, machine, word)
+        if verdict is None:
+            self._left[piece.place] += 1
+            not_on = frozenset(self._opinions.machines(word.basis))
+            self._waiting.append(Piece(piece.place, (case,), not_on=not_on, is_opinion=True))
+            return
+        for liar in verdict.liars:
+            self._dispatcher.set_aside(liar, verdict.why)
+        if verdict.why and not verdict.liars:
+            self._dispatcher.remark(f"{escape_controls(case.name)}: {verdict.why}")
+        self._on_word(piece.place, verdict.word)
+
+    def _is_wanted(self, piece: Piece, machine: str, word: AttemptFinished) -> bool:
+        """Whether there is to be a second opinion."""
+        if not rules.is_seconded(word.basis) or word.doubtful or self._units[piece.place].alone:
+            return False
+        own = self._dispatcher
+        others = rules.eligible_workers(own.workers, self._needs, (machine,), own.aside)
+        case = next(one for one in piece.cases if one.basis == word.basis)
+        return any(one.machine != machine for one in others) and not self._chooses(case)
+
+    def _chooses(self, case: UnitCase) -> bool:
+        """Whether two runs of a case file may differ because an engine chooses something."""
+        names = {step.command.partition(" ")[0] for step in self._case(case).steps}
+        return any(self._natures[name].chooses for name in names)
+
+    def _settle(self, piece: Piece) -> None:
+        """Believe the first who did it, for nobody else could."""
+        for case in piece.cases:
+            word = self._opinions.first(case.basis)
+            if word:
+                self._on_word(piece.place, word)
+        self._end(piece)
+
+    def _conclude(self, piece: Piece, words: Sequence[AttemptEvent], fault: str) -> None:
+        """Take note of how a worker came to its end with a piece."""
+        told = {word.basis for word in words if not isinstance(word, BuildFinished)}
+        left = tuple(one for one in piece.cases if one.basis not in told)
+        if fault or left:
+            rest = piece._replace(cases=left or piece.cases[-1:])
+            if left:
+                self._take_death(rest, fault or "its worker left it out")
+                return
+            self._faults[piece.place] = Fault(escape_controls(fault))
+        self._end(piece)
+
+    def _end(self, piece: Piece) -> None:
+        self._left[piece.place] -= 1
+        if not self._left[piece.place]:
+            self._ended.append(piece.place)
+
+    def _case(self, case: UnitCase) -> CaseFile:
+        if case.sha256 not in self._read:
+            content = (self._store / case.sha256).read_bytes()
+            self._read[case.sha256] = casefile.parse(content, case.name)
+        return self._read[case.sha256]
+
+
+def without_places(unit: WorkUnit) -> WorkUnit:
+    """Return a unit that says nothing of where its files lie here."""
+    course = unit.course and unit.course._replace(place="")
+    return unit._replace(
+        submission=unit.submission._replace(path=""),
+        cases=tuple(one._replace(place="") for one in unit.cases),
+        assignment=unit.assignment._replace(place=""),
+        course=course,
+    )
+
+
+def list_files(unit: WorkUnit, store: Path) -> tuple[ServedFile, ...]:
+    """Return where all lies that a unit names."""
+    own = unit.submission
+    found = [ServedFile(own.sha256, own.path)]
+    for folder in (unit.assignment, *([unit.course] if unit.course else [])):
+        found += [
+            ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files
+        ]
+    for case in unit.cases:
+        found.append(ServedFile(case.sha256, str(store / case.sha256)))
+        found += [ServedFile(one.sha256, str(Path(case.place, one.name))) for one in case.beside]
+    return tuple(dict.fromkeys(found))
+
+
+def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) -> Needs:
+    own = means.assignment
+    tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)
+    python = own.python.fingerprint if own.python else ""
+    return Needs(__version__, level, tools, python, sent.packed.base if sent else "")
+
+
+def _describe(wanted: Needs, python: EnginePython | None) -> str:
+    words = [f"gtp-harness {wanted.version}", f"sandbox level {wanted.level}", *wanted.tools]
+    return ", ".join([*words, *([python.described] if python else [])])
+
+
+def _to_stderr(text: str) -> None:
+    print(f"gtp-harness: {escape_controls(text)}", file=sys.stderr, flush=True)

@@ -1,0 +1,62 @@
+"""The state of a hub, in a file of its folder: a reader need not talk to the hub."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.cluster.records import ClusterState
+from harness.errors import UsageError
+from harness.work import canonical_json, plain_values
+
+_FILE = "state.json"
+_FRESH = 30.0  # seconds after which it says nothing of now
+
+
+class Flight(NamedTuple):
+    """A unit on its way."""
+
+    name: str
+    cases: int
+    alone: bool  # in doubt, and run again with nothing beside it
+    since: float  # seconds since 1970
+
+
+class HubState(NamedTuple):
+    """The state of a cluster at a moment, as the hub knows it."""
+
+    at: float  # seconds since 1970
+    scheduler: str
+    trouble: str  # why nothing can be sent; empty: all is well
+    seen: ClusterState
+    flights: tuple[Flight, ...]
+    waiting: int  # units behind those on their way
+
+    @property
+    def complaint(self) -> str:
+        """Return why nothing runs; empty: it does, as far as that is up to the cluster.
+
+        Anybody may read it: ``trouble`` has more.
+        """
+        if time.time() - self.at > _FRESH:
+            return "the process that speaks to the cluster says nothing"
+        if self.trouble:
+            return "the cluster cannot be reached"
+        return "" if self.seen.workers else "no worker of the cluster is there"
+
+
+def write(folder: Path, state: HubState) -> None:
+    """Write what is known."""
+    unfinished = folder / f"{_FILE}.new"
+    unfinished.write_text(canonical_json.dumps(state), encoding="ascii")
+    unfinished.replace(folder / _FILE)
+
+
+def read(folder: Path) -> HubState | None:
+    """Return what was written last; None: nothing was, or it cannot be read."""
+    try:
+        text = (folder / _FILE).read_text(encoding="ascii")
+        return plain_values.read(HubState, text, "the state of the cluster")
+    except (OSError, UsageError):
+        return None

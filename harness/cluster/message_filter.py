@@ -1,0 +1,94 @@
+"""A scheduler and a worker of Dask that accept only messages which the sender may send.
+
+Messages are checked where they are read, before Dask acts on them. A message with an operation
+that its sender may not ask for ends the connection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from distributed import Scheduler, Worker
+from distributed.comm import Comm
+from distributed.comm.core import CommClosedError
+
+from harness.cluster import roles
+
+LEFT, REPORT = "gtp_harness_left", "gtp_harness_report"  # operations of ours
+_REMEMBERED = 20  # workers that have left
+
+Rule = Callable[[str], frozenset[str] | None]
+
+
+class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
+    """A scheduler that does for workers only what they need, and remembers who has left."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._left: deque[tuple[str, float]] = deque(maxlen=_REMEMBERED)
+        self.handlers |= {LEFT: self.left, REPORT: self.find_report}
+
+    def left(self) -> list[tuple[str, float]]:
+        """Return the addresses of the workers that left last, and when."""
+        return list(self._left)
+
+    async def find_report(
+        self, key: str, serializers: list[str] | None = None
+    ) -> tuple[str, object] | None:
+        """Return which worker brought the result of a task, and the result; None: it is lost.
+
+        ``serializers``: ways of writing that who asks can read; Dask adds them.
+        """
+        holders = self.get_who_has([key])[key]
+        found = await self.gather(keys=[key], serializers=serializers)
+        return (holders[0], found["data"][key]) if holders and found["status"] == "OK" else None
+
+    async def remove_worker(self, address: str, *arguments: Any, **options: Any) -> Any:
+        """Take note that a worker is gone."""
+        if address in self.workers:
+            self._left.append((address, time.time()))
+        return await super().remove_worker(address, *arguments, **options)
+
+    def handle_comm(self, comm: Comm) -> Any:
+        """Take a connection that somebody opened."""
+        return super().handle_comm(guard(comm, roles.at_scheduler))
+
+
+class GuardedWorker(Worker):  # type: ignore[misc]
+    """A worker that accepts messages only from its scheduler."""
+
+    def handle_comm(self, comm: Comm) -> Any:
+        """Take a connection that somebody opened."""
+        return super().handle_comm(guard(comm, roles.at_worker))
+
+
+def guard(comm: Comm, rule: Rule) -> Comm:
+    """Return a connection that carries only what its other end may send."""
+    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
+        return comm
+    allowed = rule(roles.role(comm.extra_info["peercert"]))
+    if allowed is None:
+        return comm
+    read = comm.read
+
+    async def read_allowed(deserializers: Any = None) -> Any:
+        said = await read(deserializers=deserializers)
+        if unwanted := forbidden_operation(said, allowed):
+            comm.abort()
+            raise CommClosedError(f"{comm.peer_address} may not ask for {unwanted}")
+        return said
+
+    comm.read = read_allowed
+    return comm
+
+
+def forbidden_operation(said: Any, allowed: frozenset[str]) -> str:
+    """Return an operation of a message, or of a list of them, that is not allowed; "": none."""
+    messages = said if isinstance(said, list | tuple) else (said,)
+    for one in messages:
+        if isinstance(one, dict) and str(one.get("op")) not in allowed:
+            return repr(one.get("op"))[:60]
+    return ""

@@ -1,0 +1,216 @@
+"""Runs units on a worker of a cluster: a process of :mod:`harness.work`, and the bytes.
+
+The process stays from one unit to the next. If it dies, what it has said is brought back all the
+same, with the sentence that it died; the next unit gets another one.
+"""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.cluster import cluster_state, fetching
+from harness.cluster.environment_store import EnvironmentStore
+from harness.cluster.fetching import ByteConnection, Cache, Memory, Source
+from harness.cluster.records import DaskTask, WorkerReport
+from harness.cluster.rules import Facts
+from harness.environments.records import EnginePython
+from harness.errors import HarnessError, UsageError
+from harness.work import canonical_json, plain_values, worker_events
+from harness.work.machine import Machine
+from harness.work.records import WorkUnit
+from harness.work.unit_worker import answer
+from harness.work.worker_events import Claim, EngineHung, Granted, UnitFinished
+
+_ROOM = Path(__file__).resolve().parents[2]
+# Not "-m": there may be another harness where we are.
+_TURN = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1));"
+    " from harness.work.__main__ import main; sys.exit(main(sys.argv[1:]))"
+)
+_PATIENCE = 10.0  # seconds for a process to end
+
+
+class Equipment(NamedTuple):
+    """What a worker has."""
+
+    facts: Facts
+    pythons: tuple[EnginePython, ...]
+    cache: Cache
+    environments: EnvironmentStore
+    machine: Machine | None  # None: nothing else runs engines here, ever
+    tls: ssl.SSLContext | None
+
+
+class UnitExecutor:
+    """Does one unit at a time; to be closed."""
+
+    def __init__(self, equipment: Equipment) -> None:
+        """Prepare; raises UsageError where there is no memory for case files."""
+        self._own = equipment
+        self._memory = Memory()
+        self._connection: ByteConnection | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._level = ""  # of its sandbox
+        self._lock = threading.Lock()
+        self._done_count, self._troubles, self._trouble = 0, 0, ""
+
+    def close(self) -> None:
+        """End the process, and remove what lies in memory."""
+        if self._process:
+            _end(self._process)
+        if self._connection:
+            self._connection.close()
+        self._memory.close()
+        self._own.cache.close()
+
+    def figures(self, _worker: object = None) -> dict[str, object]:
+        """Return what was done so far, for people."""
+        return cluster_state.own_figures(self._done_count, self._troubles, self._trouble)
+
+    def do(self, text: str) -> str:
+        """Do a task; return the result. Both are JSON; nothing is raised."""
+        with self._lock:
+            try:
+                lines, trouble = (
+                    tuple(self._run_task(plain_values.read(DaskTask, text, "the task"))),
+                    "",
+                )
+            except (HarnessError, OSError) as error:
+                lines, trouble = (), str(error)
+            finally:
+                self._memory.clear()
+                self._own.cache.clear()
+        self._count(trouble)
+        return canonical_json.dumps(WorkerReport(self._own.facts.machine, lines, trouble))
+
+    def _count(self, trouble: str) -> None:
+        if trouble:
+            self._troubles, self._trouble = self._troubles + 1, trouble
+        else:
+            self._done_count += 1
+
+    def _run_task(self, task: DaskTask) -> Iterator[str]:
+        unit, level = task.unit, task.unit.environment.sandbox
+        if level not in self._own.facts.levels:
+            raise UsageError(f"the sandbox level {level} was not proven on this worker")
+        with ExitStack() as held:
+            source = Source(self._connect(task.bytes_at), task.token)
+            self._fetch(unit, source)
+            program = held.enter_context(self._python(task, source))
+            held.enter_context(self._quiet(alone=unit.alone))
+            yield from self._run_unit(self._localize(unit, program))
+
+    def _connect(self, address: str) -> ByteConnection:
+        """Return the connection to who gives out bytes: the last one, if it was for the same."""
+        if self._connection and self._connection.address != address:
+            self._connection.close()
+            self._connection = None
+        self._connection = self._connection or ByteConnection(address, self._own.tls)
+        return self._connection
+
+    def _fetch(self, unit: WorkUnit, source: Source) -> None:
+        """Bring the bytes of a unit here; raises FetchError."""
+        missing = self._own.cache.use(fetching.of_disk(unit))
+        source.fetch(missing + self._memory.places(fetching.of_cases(unit)))
+        self._own.cache.keep(missing)
+
+    def _quiet(self, *, alone: bool) -> AbstractContextManager[object]:
+        machine = self._own.machine
+        if machine is None:
+            return nullcontext()
+        return machine.apart() if alone else machine.together()
+
+    def _python(self, task: DaskTask, source: Source) -> AbstractContextManager[str]:
+        """Give the program of the Python that a unit needs; empty: it needs none.
+
+        Raises:
+            UsageError: it is not here, and is not sent.
+            FetchError: it cannot be had.
+        """
+        python = task.unit.environment.python
+        here = {one.fingerprint: one.program for one in self._own.pythons}
+        if python is None or python.fingerprint in here:
+            return nullcontext(here[python.fingerprint] if python else "")
+        if task.environment is None:
+            raise UsageError(f"{python.described} is not on this worker")
+        quiet = partial(self._quiet, alone=False)
+        return self._own.environments.in_use(task.environment, source, quiet)
+
+    def _localize(self, unit: WorkUnit, program: str) -> WorkUnit:
+        """Return a unit as it is done on this machine; ``program``: its Python."""
+        python = unit.environment.python
+        hidden = (str(self._memory.folder), str(self._own.cache.folder))
+        own = python and python._replace(program=program)
+        environment = unit.environment._replace(python=own, hidden=hidden)
+        return unit._replace(environment=environment, pace=self._own.facts.pace)
+
+    def _run_unit(self, unit: WorkUnit) -> Iterator[str]:
+        """Hand a unit to the process, and yield what it says to its end, or to the unit's."""
+        process = self._process_for(unit.environment.sandbox)
+        assert process.stdin
+        assert process.stdout
+        hangs = 0
+        try:
+            _write_line(process, canonical_json.dumps(unit).encode() + b"\n")
+            for line in process.stdout:
+                word = worker_events.read(line)
+                if isinstance(word, Claim):
+                    _write_line(process, answer(Granted(granted=True, hangs=hangs)))
+                    continue
+                hangs += isinstance(word, EngineHung)
+                yield line.decode().rstrip("\n")
+                if isinstance(word, UnitFinished):
+                    return
+        except BrokenPipeError:
+            pass
+        self._process = None
+        yield worker_events.line(UnitFinished(_describe_death(process))).decode().rstrip("\n")
+
+    def _process_for(self, level: str) -> subprocess.Popen[bytes]:
+        """Return the process for units of a level, started if it is not there."""
+        if self._process and (self._process.poll() is not None or self._level != level):
+            _end(self._process)
+            self._process = None
+        if self._process is None:
+            self._level = level
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _TURN, str(_ROOM), "--serve", *self._options(level)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                process_group=0,
+            )
+        return self._process
+
+    def _options(self, level: str) -> list[str]:
+        stores = (self._own.cache.in_use, self._memory.folder)
+        options = [word for store in stores for word in ("--store", str(store))]
+        options += ["--room", str(self._memory.room)]
+        return options + (["--proven", level] if level != "off" else [])
+
+
+def _write_line(process: subprocess.Popen[bytes], line: bytes) -> None:
+    assert process.stdin
+    process.stdin.write(line)
+    process.stdin.flush()
+
+
+def _describe_death(process: subprocess.Popen[bytes]) -> str:
+    return f"the harness's own process for this unit ended ({process.wait()})"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process with all that it has started."""
+    process.terminate()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

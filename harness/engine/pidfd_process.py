@@ -1,0 +1,71 @@
+"""A started program, by the descriptor that Linux has of a process."""
+
+from __future__ import annotations
+
+import os
+
+from harness.processes import descendants
+from harness.signals import SIGKILL, block_interrupts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+    from harness.errors import EngineError
+
+# Of an engine that was collected with all others: see :func:`leftovers.end_on_exit`.
+_ENDED_IN_A_HURRY = -9  # by SIGKILL, which Windows has not, where this module is loaded, too
+
+
+class PlainEngine:
+    """A process of our own: a :class:`~harness.engine.launch.StartedEngine`."""
+
+    def __init__(self, words: list[str], folder: str, output: int | None = None) -> None:
+        """Start it; raises :class:`OSError` if that cannot be done."""
+        from harness.engine.spawn import spawn  # which needs the C library of a Unix
+
+        found = spawn(words[0], words, folder, output)
+        self.pid = found.pid
+        self.stdin: IO[bytes] | None = found.stdin
+        self.stdout: IO[bytes] | None = found.stdout
+        self.stderr: IO[bytes] | None = found.stderr
+        self._status: int | None = None  # once it was collected
+
+    def status(self) -> int | None:
+        """Return how it ended, without collecting it: its id stays its own."""
+        if self._status is not None:
+            return self._status
+        try:
+            end = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return _ENDED_IN_A_HURRY
+        if end is None:
+            return None
+        return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+    def kill(self) -> None:
+        """End it by force, and wait for its end."""
+        os.kill(self.pid, SIGKILL)
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+
+    def collect(self) -> None:
+        """Wait for its end; from then on its id may be another's."""
+        if self._status is not None:
+            return
+        with block_interrupts():
+            try:
+                self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            except ChildProcessError:
+                self._status = _ENDED_IN_A_HURRY
+
+    def processes(self) -> list[int]:
+        """Return the ids of it and of all it started."""
+        return [self.pid, *descendants(self.pid)]
+
+    def exit_descriptor(self) -> int:
+        """Return a descriptor of the process."""
+        return os.pidfd_open(self.pid)
+
+    def broken_by(self) -> EngineError | None:
+        """Return None: nobody watches over it."""
+        return None

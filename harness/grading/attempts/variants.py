@@ -1,0 +1,254 @@
+"""Images of public tests: the same questions in another form, with answers from the oracle.
+
+A case file falls into *scenes*, each of which begins with an empty board (or one from a file). For
+each kind of change every scene is translated command by command and put to the oracle, whose
+answers become the expectations. What has no image: commands without an exact answer, positions
+that the document leaves open, whatever comes after a move that an engine chooses itself or after a
+command that has another result in the image (no capture on a larger board, say), and what the
+change leaves as it was, to the letter. A board from a file is set up by commands instead; one that
+is not a square, and files that are asked about as files (``is_valid``), have no image. Of a
+declared game (:mod:`harness.declared.turning`) a board is begun as the case file begins it.
+
+An image is a case file like any other. The number of a test in it says which one it is an image
+of: see :func:`origin`. The same seed gives the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from harness.judging.equivalence import expression, is_exact, is_underspecified
+from harness.judging.mistaken import folder_of
+from harness.reading import casefile
+from harness.records import CaseFile, Reply, Step
+from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
+from harness.vocabulary.beginnings import Beginning
+from harness.vocabulary.transformations import (
+    KINDS,
+    ORDER,
+    UNCHANGED,
+    Transformation,
+    reorder,
+)
+from oracle.gtp.protocol import Engine
+from oracle.natures import Nature
+from oracle.position import Position
+
+_TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
+
+
+class VariantOrigin(NamedTuple):
+    """The test from which an image was made."""
+
+    kind: str  # of change: one of KINDS
+    line: int  # 1-based, in the case file of the same name
+
+
+def origin(step: Step) -> VariantOrigin:
+    """Return what a test of an image is the image of: its number is ten times the line, and more.
+
+    The last digit is the kind's place in :data:`KINDS`.
+    """
+    line, kind = divmod(step.id, 10)
+    return VariantOrigin(KINDS[kind], line)
+
+
+def image_of(
+    case: CaseFile, specification: Specification, seed: str, folder: str | None = None
+) -> CaseFile | None:
+    """Return the images of a case file's tests as a case file of the same name; None: it has none.
+
+    ``seed``: what nobody who writes a program knows. ``folder``: in which boards lie that the file
+    loads; None: its own.
+    """
+    place = folder_of(case) if folder is None else folder
+    scenes = [scene for scene in _scenes(case, specification, place) if scene.asked]
+    lines: list[str] = []
+    for number, kind in enumerate(KINDS):
+        random = Random(f"{seed}\0{case.path}\0{kind}")
+        for scene in scenes:
+            found = [_translate(scene, kind, number, specification, random) for _ in range(_TRIES)]
+            lines += max(found, key=lambda one: one.tests).lines
+    if not lines:
+        return None
+    text = "\n".join([f"# Images of the tests of {case.path}.", *lines, ""])
+    return casefile.parse(text.encode("utf-8", "surrogateescape"), case.path)
+
+
+# --- a case file as scenes ---------------------------------------------------------------------
+
+
+class _AnsweredCommand(NamedTuple):
+    """A command with the oracle's answer, and the board after it."""
+
+    step: Step
+    nature: Nature
+    reply: Reply
+    is_settled: bool
+    position: Position
+
+
+class _Scene(NamedTuple):
+    start: Beginning
+    settings: list[str]  # in force when it begins
+    asked: list[_AnsweredCommand]
+    folder: str  # of the files that are loaded
+
+
+def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterator[_Scene]:
+    engine, settings = specification.right_engine(folder), _settings(case, specification)
+    scene = _Scene(specification.beginning(engine), list(settings.values()), [], folder)
+    for step in case.steps:
+        asked = _ask(engine, step, specification)
+        if asked.nature.begins_game:
+            yield scene
+            start = specification.beginning(engine)
+            scene = _Scene(start, list(settings.values()), [], folder)
+        else:
+            scene.asked.append(asked)
+        if asked.nature.is_setting:
+            settings |= dict.fromkeys(asked.nature.lasting, step.command)
+    yield scene
+
+
+def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
+    """Return by part the settings that matter in a case file, as they begin.
+
+    A setting matters where it is made, and where a question depends on it that does not ask for it
+    to be made first. One that nobody makes, such as a komi, stays an engine's own.
+    """
+    names = {step.command.partition(" ")[0] for step in case.steps}
+    used: set[str] = set()
+    for name in names:
+        nature = specification.commands[name]
+        if nature.is_setting:
+            used |= nature.lasting
+        elif nature.asks and name in specification.forms and name not in specification.first:
+            used |= nature.needs
+    begun = (one for one in specification.commands.values() if one.initial)
+    return {part: one.initial for one in begun for part in one.lasting & used}
+
+
+def _ask(engine: Engine, step: Step, specification: Specification) -> _AnsweredCommand:
+    is_settled = not is_underspecified(engine, step.command)
+    nature = specification.commands[step.command.partition(" ")[0]]
+    reply = reply_of(engine.handle(step.command))
+    return _AnsweredCommand(step, nature, reply, is_settled, _board(engine))
+
+
+def _board(engine: Engine) -> Position:
+    position: Position = engine.session.game.position
+    return position
+
+
+# --- a scene's image ---------------------------------------------------------------------------
+
+
+class _Image(NamedTuple):
+    lines: list[str]
+    tests: int
+
+
+_NONE = _Image([], 0)
+
+
+def _translate(
+    scene: _Scene, kind: str, number: int, specification: Specification, random: Random
+) -> _Image:
+    fits = kind not in specification.unfit
+    change = scene.start.draw(kind, random) if fits else None
+    if change is None:
+        return _NONE
+    opening, plain = (scene.start.opening(scene.settings, one) for one in (change, UNCHANGED))
+    stage = _Stage(specification, scene, opening, number, differs=opening != plain)
+    commands = _commands(scene, change, random)
+    for asked, command in zip(scene.asked, commands, strict=True):
+        if not stage.play(asked, command, change):
+            break
+    if not stage.kept:
+        return _NONE
+    first = scene.asked[0].step.line
+    return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
+
+
+def _commands(scene: _Scene, change: Transformation, random: Random) -> list[str]:
+    """Return what is sent for each command of the scene."""
+    commands = [one.step.command for one in scene.asked]
+    if change.kind == ORDER:
+        return reorder(commands, random)
+    return [scene.start.command(command, change) for command in commands]
+
+
+class _Stage:
+    """The image of a scene while it is made, on an engine of the oracle."""
+
+    def __init__(
+        self,
+        specification: Specification,
+        scene: _Scene,
+        opening: list[str],
+        number: int,
+        *,
+        differs: bool,
+    ) -> None:
+        self._engine = specification.right_engine(scene.folder)
+        for command in opening:
+            self._engine.handle(command)
+        self._specification = specification
+        self._start = scene.start
+        self._number = number
+        self._differs = differs  # from the original, in what was sent so far
+        self._pending: list[str] = []  # what is needed if a test follows
+        self.kept: list[str] = []
+        self.tests = 0
+
+    def play(self, asked: _AnsweredCommand, command: str, change: Transformation) -> bool:
+        """Take the next command; return whether what follows is still known."""
+        builds = _builds(asked, self._specification)
+        if not self._start.allows(self._engine, command):
+            return False
+        if not builds and not is_exact(asked.step.command, self._specification):
+            return asked.nature.is_known and asked.nature.asks  # others may do anything
+        self._differs = self._differs or command != asked.step.command
+        got = _ask(self._engine, asked.step._replace(command=command), self._specification)
+        settled = asked.is_settled and got.is_settled and asked.reply.ok is got.reply.ok
+        known = settled and got.reply.ok  # what is refused in both does nothing
+        alike = change.kind != ORDER or got.position == asked.position  # not so between two plays
+        if (
+            known
+            and alike
+            and _is_test(asked)
+            and is_exact(asked.step.command, self._specification)
+        ):
+            self._keep(asked, command, got.reply, builds=builds)
+        elif builds and known:
+            self._pending.append(command)
+        return settled or not builds
+
+    def _keep(self, asked: _AnsweredCommand, command: str, reply: Reply, *, builds: bool) -> None:
+        if not self._differs or asked.nature.names_file:
+            self._pending += [command] * builds
+            return
+        wanted = expression(command, reply, self._specification)
+        test = f"{asked.step.line * 10 + self._number} {command}"
+        self.kept += [*self._pending, test, f"#? [{wanted}]"]
+        self._pending = []
+        self.tests += 1
+
+
+def _builds(asked: _AnsweredCommand, specification: Specification) -> bool:
+    """Whether what follows depends on a command that all have, and is known after it."""
+    nature, name = asked.nature, asked.step.command.partition(" ")[0]
+    is_free = nature.chooses or nature.begins_board or nature.ends
+    is_had = nature.is_setting or name in specification.forms
+    return nature.is_known and nature.sets_up and is_had and not is_free
+
+
+def _is_test(asked: _AnsweredCommand) -> bool:
+    """Whether it is a test that may be relied on."""
+    pattern = asked.step.pattern
+    unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
+    return asked.step.is_test and not unreliable

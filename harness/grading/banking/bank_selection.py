@@ -1,0 +1,250 @@
+"""Choose submissions of a ledger for a bank, and say why others are left out.
+
+The ledger has the behaviour of each. Of those that behave alike one is taken, made anonymous, and
+run again: it gets into the bank only if it still behaves the same. Submissions are sorted by the
+digests of their anonymous files, which reveals nothing about their authors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.banks import storing
+from harness.banks.records import Bank, BankEntry
+from harness.errors import ArchiveError, UsageError
+from harness.grading.attempts.units import GradingUnit
+from harness.grading.banking import anonymous
+from harness.grading.banking.anonymous import BankPerson, NeutralNames, UnreadableError
+from harness.grading.banking.behaviour import (
+    Place,
+    ProgramBehaviour,
+    behaviour,
+    starts,
+    surroundings,
+)
+from harness.grading.records import IMAGE, Attempt
+from harness.intake import archive
+from harness.text import number_of
+
+NOTHING = "there is nothing that runs"
+UNFINISHED = "it was not graded to the end"
+SILENT = "it does not start"
+RIGHT = "it passes every test"
+OTHER_COMMANDS = "it differs only in commands that do not count"
+CHANGED = "it answers differently when rerun without names and comments"
+GONE = "the submission is no longer kept"
+_SURROUNDINGS = "it crashes because of its environment: {}"
+_SAME = "same behaviour as {}"
+_SHOWN = 60  # characters of a wrong answer
+
+
+class Former(NamedTuple):
+    """A submission of a former year, and its results."""
+
+    unit: GradingUnit
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def key(self) -> str:
+        """Its key in the ledger."""
+        return self.unit.submission.key
+
+
+class AnonymousProgram(NamedTuple):
+    """The anonymous files of a submission."""
+
+    files: Mapping[str, bytes]
+    run: frozenset[str]  # names of those that can be executed
+
+    @property
+    def digest(self) -> str:
+        """The same for the same files."""
+        found = hashlib.sha256()
+        for name, content in sorted(self.files.items()):
+            found.update(f"{name}\0{len(content)}\0".encode() + content)
+        return found.hexdigest()
+
+
+class Added(NamedTuple):
+    """The result."""
+
+    entries: tuple[BankEntry, ...]  # that are new
+    left_out: tuple[tuple[str, str], ...]  # key and reason, sorted by key
+
+
+# Runs programs as submissions are run, by their keys; returns what each did, None if nothing.
+Try = Callable[[Mapping[str, AnonymousProgram]], Mapping[str, ProgramBehaviour | None]]
+
+
+class BankSelection:
+    """The choice of submissions of a class for a bank."""
+
+    def __init__(
+        self, class_: Sequence[Former], required: Collection[str], counts: Callable[[Place], bool]
+    ) -> None:
+        """``required``: names of files that stay; ``counts``: whether a test counts."""
+        self._left_out: dict[str, str] = {}
+        self._counts = counts
+        self._programs = self._anonymous(class_, required)
+        self._groups: dict[object, list[str]] = {}
+        self._behaviours: dict[str, ProgramBehaviour] = {}
+        for one in class_:
+            self._sort(one)
+
+    def _anonymous(
+        self, class_: Sequence[Former], required: Collection[str]
+    ) -> dict[str, AnonymousProgram]:
+        plain: dict[str, AnonymousProgram] = {}
+        for one in class_:
+            try:
+                found = _read_submitted(one.unit)
+                plain[one.key] = found._replace(files=anonymous.strip_comments(found.files))
+            except UnreadableError as error:
+                self._left_out[one.key] = f"it cannot be made anonymous: {error}"
+            except (ArchiveError, UsageError):
+                self._left_out[one.key] = GONE
+        authors = {one.key: _authors(one) for one in class_}
+        people = [person for some in authors.values() for person in some]
+        names = NeutralNames(people, [one.files for one in plain.values()])
+        return {
+            key: _rename_files(one, names.without(one.files, required, authors[key]))
+            for key, one in plain.items()
+        }
+
+    def _sort(self, one: Former) -> None:
+        """Put a submission to those that did the same, or note why it is left out."""
+        results = [(each.kind, each.case, each.result) for each in one.attempts if each.result]
+        whole = behaviour(results)
+        found = whole.where(self._counts)
+        why = _useless(one, whole, found)
+        if why:
+            self._left_out[one.key] = why  # rather than that it cannot be made anonymous
+        elif one.key not in self._left_out:
+            self._behaviours[one.key] = found
+            self._groups.setdefault(found.signature, []).append(one.key)
+
+    def into(self, folder: Path, before: Bank, attempt: Try) -> Added:
+        """Put one of each behaviour into the bank's folder that has not one yet."""
+        self._leave_known(folder, before, attempt)
+        chosen = self._choose_representatives(attempt)
+        ordered = sorted(chosen, key=lambda key: self._programs[key].digest)
+        entries = []
+        for key, name in zip(ordered, _free_names(before), strict=False):
+            program = self._programs[key]
+            storing.add_files(folder, name, program.files, program.run)
+            entries.append(BankEntry(name, _sentence(self._behaviours[key]), folder=name))
+            self._leave(chosen[key], _SAME.format(name))
+        return Added(tuple(entries), tuple(sorted(self._left_out.items())))
+
+    def _leave(self, keys: Iterable[str], why: str) -> None:
+        self._left_out.update(dict.fromkeys(keys, why))
+
+    def _leave_known(self, folder: Path, before: Bank, attempt: Try) -> None:
+        """Leave out what does as an engine does that is in the bank already."""
+        known = {
+            one.name: _read_stored(folder / one.folder) for one in before.entries if one.folder
+        }
+        for name, found in attempt(known).items() if known and self._groups else ():
+            signature = found and found.where(self._counts).signature
+            self._leave(self._groups.pop(signature, ()), _SAME.format(name))
+
+    def _choose_representatives(self, attempt: Try) -> dict[str, list[str]]:
+        """Return one submission for each behaviour, with the others that did the same."""
+        waiting = [
+            sorted(keys, key=lambda key: self._programs[key].digest)
+            for keys in self._groups.values()
+        ]
+        chosen = {}
+        while waiting:
+            firsts = {keys[0]: self._programs[keys[0]] for keys in waiting}
+            did = attempt(firsts)
+            for first, *others in waiting:
+                found = did.get(first)
+                if found and found.where(self._counts) == self._behaviours[first]:
+                    chosen[first] = others
+                else:
+                    self._leave([first], CHANGED)
+            waiting = [keys[1:] for keys in waiting if keys[0] not in chosen and keys[1:]]
+        return chosen
+
+
+def _useless(one: Former, whole: ProgramBehaviour, found: ProgramBehaviour) -> str:
+    """Return why a submission tells nothing about tests; "": it does."""
+    results = [each.result for each in one.attempts if each.result]
+    if any(each.fault for each in one.attempts):
+        return UNFINISHED
+    if not results:
+        return NOTHING
+    if why := surroundings(results):
+        return _SURROUNDINGS.format(why)
+    if not starts(results):
+        return SILENT
+    if not whole.wrong:
+        return RIGHT
+    return "" if found.wrong else OTHER_COMMANDS
+
+
+def left_out(before: Bank, added: Added) -> dict[str, int]:
+    """Return why submissions are not in the bank, and how many.
+
+    Last words of a program may have names in them, and are left out.
+    """
+    reasons = (why.partition(":")[0] for _, why in added.left_out)
+    return dict(Counter(before.left_out) + Counter(reasons))
+
+
+# --- programs ----------------------------------------------------------------------------------
+
+
+def _read_submitted(unit: GradingUnit) -> AnonymousProgram:
+    own = unit.submission
+    wanted = {own.root + name: name for name in own.kept}
+    files, run = {}, set()
+    for member in archive.files(str(unit.archive)):
+        if name := wanted.get(member.name):
+            files[name] = b"".join(member.content)
+            run |= {name} if member.executable else set()
+    return AnonymousProgram(files, frozenset(run))
+
+
+def _read_stored(folder: Path) -> AnonymousProgram:
+    """Return the program in a folder of the bank."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    run = [path.relative_to(folder).as_posix() for path in paths if path.stat().st_mode & 0o100]
+    return AnonymousProgram(files, frozenset(run))
+
+
+def _rename_files(
+    one: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]
+) -> AnonymousProgram:
+    """Return a program with other names of files; what could be executed still can be."""
+    run = frozenset(called for name, (called, _) in files.items() if name in one.run)
+    return AnonymousProgram(dict(files.values()), run)
+
+
+def _authors(one: Former) -> list[BankPerson]:
+    """Return those whose names may stand in a program."""
+    return [
+        BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
+        for student in one.unit.submission.students
+    ]
+
+
+def _free_names(bank: Bank) -> Iterator[str]:
+    """Yield 01, 02 … as far as the bank has no engine of that name."""
+    taken = {one.name for one in bank.entries}
+    return (name for number in count(1) if (name := f"{number:02}") not in taken)
+
+
+def _sentence(found: ProgramBehaviour) -> str:
+    """Return what is known of a wrong engine: how many tests it fails, and one of them."""
+    (kind, name, line), how = min(found.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
+    said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"
+    tests = number_of(found.tests, "test")
+    return f"wrong in {len(found.wrong)} of {tests}, first in {kind} {name}:{line} ({said})"

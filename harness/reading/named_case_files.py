@@ -1,0 +1,119 @@
+"""The case files that a command line names: all that can be read, and what is wrong with the rest.
+
+A run in which nothing is tested is never a success: that is told like a bad case file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from harness.errors import CaseError
+from harness.options import GTP
+from harness.reading import casefile, suite
+from harness.reading.dialect import find_dialect
+from harness.reading.selection import Selection
+from harness.records import CaseFile
+from harness.typed import NamedTuple
+
+_ALIKE = 0.85  # a file's name and its misspelling
+_HINTS = 20  # errors with one; looking for more takes too long
+_EXPECTED = "expected a command with a number before it, or with '#? [answer]' in the next line"
+
+
+class Gathered(NamedTuple):
+    """What was found at the names given."""
+
+    cases: tuple[CaseFile, ...]  # those with a test that is wanted
+    errors: tuple[str, ...] = ()  # one sentence each
+    named: int = 0  # how many files there are, bad ones among them
+
+
+def gather(  # noqa: PLR0913 - what a command line says
+    tests: Sequence[str],
+    dialect: str = "gogui",
+    only: str | None = None,
+    ids: str | None = None,
+    lines: str | None = None,
+    *,
+    protocol: str = GTP,
+) -> Gathered:
+    """Read the case files that ``tests`` name, as on a command line.
+
+    ``protocol``: that of the engine, or of the assignment; it tells what case files there may be.
+    A folder or file that cannot be read becomes an error, and the others are read. So does a
+    file without a test whose name is not that of a case file, and the lack of any test at all.
+
+    Raises:
+        CaseError: a suite contains itself.
+        UsageError: there is no such dialect; ``only``, ``ids`` or ``lines`` cannot be read.
+    """
+    find_dialect(dialect)
+    selection = Selection(only, ids, lines)
+    errors: list[str] = []
+    has_answers = protocol != GTP
+    paths = suite.expand(tests, lambda error: errors.append(str(error)), has_answers=has_answers)
+    read = list(_read(paths, dialect, errors, has_answers))
+    cases = [one for one in map(selection.of, read) if one is not None]
+    if not any(map(has_tests, cases)) and not errors:
+        errors.append(_explain_nothing(read, selection))
+    return Gathered(tuple(cases), tuple(errors), len(paths))
+
+
+def has_tests(case: CaseFile) -> bool:
+    """Whether a case file has a test."""
+    return any(step.is_test for step in case.steps)
+
+
+def _read(
+    paths: Sequence[str], dialect: str, errors: list[str], has_answers: bool
+) -> Iterator[CaseFile]:
+    for path in paths:
+        try:
+            case = casefile.read(path, dialect)
+            if not has_answers:
+                suite.refuse_answers(case)
+            if not suite.is_named_as_case(path) and not has_tests(case):
+                raise CaseError(f"found no test, {_EXPECTED}", path)
+        except CaseError as error:
+            errors.append(f"{error}{_hint(path) if len(errors) < _HINTS else ''}")
+        else:
+            yield case
+
+
+def _hint(path: str) -> str:
+    """Return the end of a sentence about a name that was probably meant otherwise; or nothing."""
+    from harness import shipped
+    from oracle.spelling import hint
+
+    if os.path.isfile(path):
+        return f"; did you mean @{path}?" if _is_suite(path) else ""
+    if shipped.find_paths(path):
+        return f"; did you mean @{path}?"
+    parent = os.path.dirname(path)
+    try:
+        there = filter(suite.is_named_as_case, os.listdir(parent or "."))
+    except (OSError, ValueError):
+        return ""
+    return hint(path, (os.path.join(parent, name) for name in there), _ALIKE)
+
+
+def _is_suite(path: str) -> bool:
+    """Whether the first line of a file, but for comments, names a case file that is there."""
+    if suite.is_named_as_case(path):
+        return False
+    try:
+        found = suite.expand([f"@{path}"])
+    except CaseError:
+        return False
+    return any(suite.is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
+
+
+def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> str:
+    """Say why nothing is tested."""
+    count = sum(step.is_test for case in read for step in case.steps)
+    place = read[0].path if len(read) == 1 else f"these {len(read)} files"
+    if not count:
+        return f"{place}: found no test, {_EXPECTED}"
+    tests = "the only test" if count == 1 else f"none of the {count:,} tests"
+    return f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}"

@@ -1,0 +1,237 @@
+"""Drafts of private cases: found by a worker, chosen here; never for students."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Query
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
+
+from harness.service.api import bodies, private
+from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.api.paging import Asked, Page, find
+from harness.service.api.private import PrivateCases
+from harness.service.records import CASES, DRAFT, Job
+from harness.service.storage import queue
+from harness.service.web.access import Here, Now, Routes, whoever_may
+from harness.service.work import drafting
+from harness.service.work.candidates import DraftFindings
+from harness.service.work.drafting import (
+    DraftFolder,
+    KeptCandidates,
+    KeptCaseFile,
+    ShownCandidate,
+    Wish,
+)
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["drafts of private cases"])
+_MAY = whoever_may(CASES)
+_ALL = "/courses/{course}/assignments/{assignment}/drafts"
+_ONE = f"{_ALL}/{{draft}}"
+_GAMES: dict[str, Any] = {
+    "requestBody": {"required": False, "content": {bodies.BYTES: {"schema": bodies.IS_BYTES}}}
+}
+
+State = Literal["running", "done", "failed"]
+
+
+class DraftLine(BaseModel):
+    """A draft in a list."""
+
+    id: str
+    at: datetime.datetime
+    state: State
+    fault: str  # why there are no positions
+
+
+class BoardShown(BaseModel):
+    """A board, from its top row on: ``.`` empty, ``X`` black, ``O`` white."""
+
+    rows: list[str]
+
+
+class DraftTest(BaseModel):
+    """A test, in words."""
+
+    question: str
+    answer: str
+    reason: str
+
+
+class PositionShown(BaseModel):
+    """Tests that are chosen, dropped and exchanged together."""
+
+    position: int  # names it in this draft
+    kind: str
+    sentence: str
+    origin: str
+    board: BoardShown | None  # null: the game has none, or nobody here knows it
+    setup: list[str]  # commands that lead there, for a game of one's own
+    tests: list[DraftTest]
+    caught: int  # mistakes
+    only: int  # those that nothing else chosen catches
+
+
+class DraftShown(DraftLine):
+    """A draft, with the positions that are chosen."""
+
+    caught: int | None  # mistakes, with the case files that there are; null: not known yet
+    of: int | None  # mistakes that are known; 0: none are
+    survivors: list[str]  # those that nothing catches
+    remarks: list[str]  # why some games were not used
+    positions: list[PositionShown]
+
+
+class PositionNamed(BaseModel):
+    """One of the positions that are chosen."""
+
+    position: int = Field(ge=0, lt=1 << 31)
+
+
+class CaseFileWanted(BaseModel):
+    """What the case file is to be called that is made of a draft."""
+
+    name: str = Field(default="positions", min_length=1, max_length=60)
+
+
+@ROUTES.at("GET", _ALL, _MAY, response_model=Page[DraftLine])
+def listed(here: Now, asked: Asked) -> Page[DraftLine]:
+    """List the drafts of an assignment, the first one first."""
+    order, named = ("made", "about"), {"kind": DRAFT, "assignment": here.sure().assigned.id}
+    with here.service.database.reading() as db:
+        found = find(db, queue.JOBS, order, asked, **named)
+    items = [DraftLine(**_members(here, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@ROUTES.at(
+    "POST", _ALL, _MAY, scope="all", status_code=201, response_model=DraftShown,
+    openapi_extra=_GAMES,
+)  # fmt: skip
+async def begin(
+    here: Now,
+    tests: Annotated[int, Query(ge=1, le=drafting.MOST_TESTS, description="at most")] = 16,
+    idempotency_key: IdempotencyKey = "",
+) -> DraftShown:
+    """Let a worker find positions; the body has game records (SGF), one after the other, or none.
+
+    Without game records, or for what none of them has, positions are made at random.
+    """
+    data = await bodies.read(here, drafting.LARGEST)
+    return await run_in_threadpool(_begin, here, Wish(tests), data, idempotency_key)
+
+
+def _begin(here: Here, wish: Wish, data: bytes, key: str) -> DraftShown:
+    settings, assigned = here.service.settings, here.sure().assigned
+    sent = ("draft", assigned.id, str(wish.tests), hashlib.sha256(data).hexdigest())
+    games = [data] if data else []
+    with here.service.database.acting(here.by) as act:
+        made = once(act, key, sent, lambda: drafting.begin(act, settings, assigned, wish, games))
+        (job,) = queue.of(act.db, made)
+    return _describe(here, job)
+
+
+@ROUTES.at("GET", _ONE, _MAY, response_model=DraftShown)
+def one(here: Now) -> DraftShown:
+    """Show the positions that are chosen, and what they catch."""
+    assert here.job
+    return _describe(here, here.job)
+
+
+@ROUTES.at(
+    "POST", f"{_ONE}/drop", _MAY, scope="all", response_model=DraftShown,
+    openapi_extra=bodies.describe_body(PositionNamed),
+)  # fmt: skip
+def drop(
+    here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
+) -> DraftShown:
+    """Leave a position out."""
+    return _change(here, lambda _, kept: drafting.drop(kept, wanted.position))
+
+
+@ROUTES.at(
+    "POST", f"{_ONE}/exchange", _MAY, scope="all", response_model=DraftShown,
+    openapi_extra=bodies.describe_body(PositionNamed),
+)  # fmt: skip
+def exchange(
+    here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
+) -> DraftShown:
+    """Take another position for one."""
+    return _change(here, lambda found, kept: drafting.exchange(found, kept, wanted.position))
+
+
+def _change(
+    here: Here, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
+) -> DraftShown:
+    assert here.job
+    own = _folder(here, here.job)
+    own.choose(how(own.require_findings(), own.load_choice()))
+    return _describe(here, here.job)
+
+
+@ROUTES.at(
+    "POST", f"{_ONE}/write", _MAY, scope="all", response_model=PrivateCases,
+    openapi_extra=bodies.describe_body(CaseFileWanted),
+)  # fmt: skip
+def write(
+    here: Now, wanted: Annotated[CaseFileWanted, Depends(bodies.json_of(CaseFileWanted))]
+) -> PrivateCases:
+    """Make a private case file of the positions that are chosen; it counts from now on."""
+    assert here.job
+    own = _folder(here, here.job)
+    found, new = own.require_findings(), KeptCaseFile(wanted.name, own.load_choice())
+    with here.service.database.acting(here.by) as act:
+        drafting.write(act, here.service.settings, here.sure().assigned, found, new)
+    return private.describe_private_cases(here)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _folder(here: Here, job: Job) -> DraftFolder:
+    return DraftFolder(here.service.settings.assignment_folder(job.assignment), job.about)
+
+
+def _members(here: Here, job: Job) -> dict[str, Any]:
+    found = _folder(here, job).load_findings()
+    fault = drafting.why_nothing(job, found)
+    state: State = "failed" if fault else "done" if found else "running"
+    return {
+        "id": job.about,
+        "at": datetime.datetime.fromtimestamp(job.made, datetime.UTC),
+        "state": state,
+        "fault": fault,
+    }
+
+
+def _describe(here: Here, job: Job) -> DraftShown:
+    own = _folder(here, job)
+    found = own.load_findings()
+    choice = drafting.describe_choice(found, own.load_choice()) if found else None
+    return DraftShown(
+        **_members(here, job),
+        caught=choice.caught if choice else None,
+        of=len(found.mistakes) if found else None,
+        survivors=list(choice.alive) if choice else [],
+        remarks=list(found.remarks) if found else [],
+        positions=[_position(each) for each in choice.candidates] if choice else [],
+    )
+
+
+def _position(one: ShownCandidate) -> PositionShown:
+    it = one.candidate
+    return PositionShown(
+        position=one.place,
+        kind=it.kind,
+        sentence=it.sentence,
+        origin=it.origin,
+        board=BoardShown(rows=it.board.text()) if it.board else None,
+        setup=list(it.setup),
+        tests=[DraftTest(**test._asdict()) for test in it.tests],
+        caught=one.caught,
+        only=one.only,
+    )

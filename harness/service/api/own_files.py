@@ -1,0 +1,189 @@
+"""Files of a teacher's: an assignment of one's own, newer uploads of it, the course folder.
+
+Archives are the body of a request as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Query
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
+
+from harness.service.api import bodies, courses
+from harness.service.api.courses import AssignmentShown
+from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.courses import own_files
+from harness.service.records import Assigned
+from harness.service.storage import courses as rows
+from harness.service.web.access import TEACHERS, Here, Now, Routes
+from harness.service.work import previewing
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
+_ALL = "/courses/{course}/assignments"
+_ONE = f"{_ALL}/{{assignment}}"
+
+Name = Annotated[
+    str, Query(min_length=1, max_length=200, description="of the archive, such as nogo.zip")
+]
+_DATE = Field(default="", max_length=30, description="local, as 2026-01-29T23:55")
+
+
+class OwnAssignmentWanted(BaseModel):
+    """An assignment that is to be made. What is left empty is as its archive has it."""
+
+    name: Name
+    title: str = Field(default="", max_length=200, pattern=r"^[^\x00]*$")
+    opens: str = _DATE
+    deadline: str = _DATE
+    closes: str = _DATE
+    deduction: str = Field(default="", max_length=30, description="late penalty in percent")
+
+
+class SourceShown(BaseModel):
+    """What was uploaded for an assignment of a teacher's own."""
+
+    upload: int  # the number of the upload that holds; 0: the assignment ships
+    changes: list[list[str]]  # of each newer upload, in sentences
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+class OverlayShown(BaseModel):
+    """The course folder that submissions of an assignment get beside them."""
+
+    folder: str  # its name; empty: they get none
+    is_uploaded: bool
+
+
+@ROUTES.at(
+    "POST",
+    f"{_ALL}/own",
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=AssignmentShown,
+    openapi_extra=bodies.AN_ARCHIVE,
+)
+async def make(
+    here: Now,
+    wanted: Annotated[OwnAssignmentWanted, Query()],
+    idempotency_key: IdempotencyKey = "",
+) -> AssignmentShown:
+    """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
+    async with bodies.as_file(here) as path:
+        return await run_in_threadpool(_make, here, path, wanted, idempotency_key)
+
+
+def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> AssignmentShown:
+    assert here.course
+    settings, fields = here.service.settings, told.model_dump()
+    name = fields.pop("name")
+    wanted = Assigned("", here.course.id, source=own_files.OWN, grace=0, made=0.0, **fields)
+    sent = ("own assignment", name, _digest(path), *map(str, wanted))
+    with (
+        own_files.unpack(settings, path, name) as (place, own),
+        here.service.database.acting(here.by) as act,
+    ):
+        made = once(act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id)
+        found = rows.ASSIGNMENTS.find(act.db, id=made)
+    assert found  # assignments are never removed
+    return courses.describe_assignment(found)
+
+
+@ROUTES.at("GET", f"{_ONE}/source", TEACHERS, response_model=SourceShown)
+def source(here: Now) -> SourceShown:
+    """Show what each newer upload of an assignment of one's own changed."""
+    return _source(here, here.sure().assigned)
+
+
+@ROUTES.at(
+    "POST",
+    f"{_ONE}/source",
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=SourceShown,
+    openapi_extra=bodies.AN_ARCHIVE,
+)
+async def replace(here: Now, name: Name, idempotency_key: IdempotencyKey = "") -> SourceShown:
+    """Let a newer upload take the place of the one before. Dates, points and weights stay."""
+    async with bodies.as_file(here) as path:
+        return await run_in_threadpool(_replace, here, path, name, idempotency_key)
+
+
+def _replace(here: Here, path: Path, name: str, key: str) -> SourceShown:
+    settings, assigned = here.service.settings, here.sure().assigned
+    sent = ("source", assigned.id, name, _digest(path))
+    with (
+        own_files.unpack(settings, path, name) as (place, _),
+        here.service.database.acting(here.by) as act,
+    ):
+
+        def replace() -> str:
+            own_files.replace(act, settings, assigned, place)
+            return assigned.id
+
+        found = rows.ASSIGNMENTS.find(act.db, id=once(act, key, sent, replace))
+    assert found  # assignments are never removed
+    return _source(here, found)
+
+
+def _source(here: Here, assigned: Assigned) -> SourceShown:
+    settings = here.service.settings
+    left = previewing.still_left_out(settings, assigned)
+    is_own = assigned.source == own_files.OWN
+    return SourceShown(
+        upload=assigned.edition + 1 if is_own else 0,
+        changes=own_files.editions(settings, assigned),
+        still_left_out=[one.name for one in left],
+    )
+
+
+@ROUTES.at("GET", f"{_ONE}/overlay", TEACHERS, response_model=OverlayShown)
+def overlay(here: Now) -> OverlayShown:
+    """Tell whether submissions get a course folder beside them, and whether there is one."""
+    return _overlay(here)
+
+
+@ROUTES.at(
+    "PUT",
+    f"{_ONE}/overlay",
+    TEACHERS,
+    scope="all",
+    response_model=OverlayShown,
+    openapi_extra=bodies.AN_ARCHIVE,
+)
+async def take_overlay(
+    here: Now, name: Name, idempotency_key: IdempotencyKey = ""
+) -> OverlayShown:
+    """Let the folder in an archive be the course folder, in the place of the one before."""
+    async with bodies.as_file(here) as path:
+        return await run_in_threadpool(_take_overlay, here, path, name, idempotency_key)
+
+
+def _take_overlay(here: Here, path: Path, name: str, key: str) -> OverlayShown:
+    settings, assigned = here.service.settings, here.sure().assigned
+    with here.service.database.acting(here.by) as act:
+
+        def take() -> str:
+            own_files.take_overlay(act, settings, assigned, path, name)
+            return assigned.id
+
+        once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
+    return _overlay(here)
+
+
+def _overlay(here: Here) -> OverlayShown:
+    settings, assigned = here.service.settings, here.sure().assigned
+    folder = own_files.assignment_of(settings, assigned).engine.overlay
+    return OverlayShown(
+        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
+    )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()

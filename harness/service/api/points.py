@@ -1,0 +1,165 @@
+"""What parts of an assignment and their tests are worth: asked about first, then set."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Depends
+from pydantic import BaseModel, Field
+
+from harness.service.api import bodies, gradings
+from harness.service.api.gradings import GradingShown
+from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
+from harness.service.records import FAULT, Job
+from harness.service.storage import queue, uploads
+from harness.service.web.access import TEACHERS, Here, Now, Routes
+from harness.service.work import previewing
+from harness.service.work.previewing import Preview
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["points"])
+_ALL = "/courses/{course}/assignments/{assignment}/points"
+_ONE = f"{_ALL}/{{preview}}"
+_FORM = "such as 4, 0.5 or 1/3"
+
+
+class TestShown(BaseModel):
+    """A test of a part; all those of a file that have the same number."""
+
+    name: str  # FILE:ID; the ID of tests without a number is -1
+    commands: list[str]
+    weight: str  # 0: it does not count
+
+
+class PartWorthShown(BaseModel):
+    """A part of the marks, as it is in the course. Numbers are exact: ``4``, or ``1/3``."""
+
+    name: str
+    points: str
+    judged_by: str  # files, public or private
+    tests: list[TestShown]
+
+
+class PointsShown(BaseModel):
+    """What the parts of an assignment and their tests are worth in the course."""
+
+    parts: list[PartWorthShown]
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+class PointsWanted(BaseModel):
+    """Points and weights to ask about. What is not named stays as it is."""
+
+    points: dict[str, str] = Field(default={}, description=f"of parts, by name: {_FORM}")
+    weights: dict[str, dict[str, str]] = Field(
+        default={}, description="of tests, by part and by FILE:ID; 0: it does not count"
+    )
+
+
+class MarkChangeShown(BaseModel):
+    """A mark that would change."""
+
+    key: str  # of the student or group
+    names: str
+    change: str  # from what to what, and why
+
+
+class PreviewShown(BaseModel):
+    """The marks that other points or weights would change; nothing has been changed."""
+
+    id: str
+    state: Literal["running", "done", "failed"]
+    fault: str  # why the harness failed
+    points: dict[str, str]
+    weights: dict[str, dict[str, str]]  # those that are not as the assignment has them
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+    marks: int | None  # in the last grading; null: not known yet
+    changes: list[MarkChangeShown] | None
+
+
+@ROUTES.at("GET", _ALL, TEACHERS, response_model=PointsShown)
+def points(here: Now) -> PointsShown:
+    """Show what the parts and their tests are worth."""
+    settings, assigned = here.service.settings, here.sure().assigned
+    found = previewing.parts(settings, assigned)
+    left = previewing.still_left_out(settings, assigned)
+    return PointsShown(
+        parts=[_part(one) for one in found], still_left_out=[one.name for one in left]
+    )
+
+
+@ROUTES.at(
+    "POST",
+    _ALL,
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=PreviewShown,
+    openapi_extra=bodies.describe_body(PointsWanted),
+)
+def ask(
+    here: Now, wanted: Annotated[PointsWanted, Depends(bodies.json_of(PointsWanted))]
+) -> PreviewShown:
+    """Ask which marks would change; nothing is changed."""
+    assigned, told = here.sure().assigned, Worth(wanted.points, wanted.weights)
+    with here.service.database.acting(here.by) as act:
+        made = previewing.ask(act, here.service.settings, assigned, told)
+        (job,) = queue.of(act.db, made)
+    return _preview(here, job)
+
+
+@ROUTES.at("GET", _ONE, TEACHERS, response_model=PreviewShown)
+def preview(here: Now) -> PreviewShown:
+    """Show each mark that would change."""
+    assert here.job
+    return _preview(here, here.job)
+
+
+@ROUTES.at(
+    "POST", f"{_ONE}/set", TEACHERS, scope="all", status_code=201, response_model=GradingShown
+)
+def put_in_force(here: Now) -> GradingShown:
+    """Set these points and weights, and grade; marks in force change only if that is accepted."""
+    assert here.job
+    settings, assigned = here.service.settings, here.sure().assigned
+    own = Preview(settings.assignment_folder(assigned.id), here.job.about)
+    with here.service.database.acting(here.by) as act:
+        made = previewing.put_in_force(act, settings, assigned, own)
+        found = uploads.GRADINGS.find(act.db, id=made.id)
+        assert found
+        return gradings.describe_grading(act.db, found)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _part(one: WeighedPart) -> PartWorthShown:
+    part = one.part
+    tests = [_test(test) for test in one.tests]
+    return PartWorthShown(
+        name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests
+    )
+
+
+def _test(one: WeighedTest) -> TestShown:
+    return TestShown(name=one.name, commands=list(one.commands), weight=str(one.weight))
+
+
+def _preview(here: Here, job: Job) -> PreviewShown:
+    settings = here.service.settings
+    own = Preview(settings.assignment_folder(job.assignment), job.about)
+    left = previewing.would_be_left_out(settings, here.sure().assigned, own.worth)
+    found, asked = own.read(), own.worth
+    is_over: Literal["done", "running"] = "done" if found else "running"
+    changes = found and [
+        MarkChangeShown(key=one.key, names=one.names, change=one.told) for one in found.changes
+    ]
+    return PreviewShown(
+        id=job.about,
+        state="failed" if job.state == FAULT else is_over,
+        fault=job.fault if job.state == FAULT else "",
+        points=dict(asked.points),
+        weights={part: dict(own_) for part, own_ in asked.weights.items()},
+        still_left_out=[one.name for one in left],
+        marks=found.marks if found else None,
+        changes=changes,
+    )

@@ -1,0 +1,138 @@
+"""Comments, and marks given by a person: apart from what is computed, and in the audit log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.errors import UsageError
+from harness.escaping import escape_controls
+from harness.grading.records import GivenMark, Marks, counting_mark, decimal
+from harness.service.courses.grading import NotNowError
+from harness.service.courses.point_weights import exact
+from harness.service.records import EXPORT, Assigned, Comment, Job, Override
+from harness.service.storage import comments_and_overrides, courses, owner_rows, queue, uploads
+from harness.service.storage.audit_log import Act
+from harness.service.storage.rows import new_id
+from harness.work import canonical_json
+
+_LONGEST = 4000  # characters
+
+
+class Decision(NamedTuple):
+    """A mark as somebody of the staff wants it."""
+
+    points: str
+    reason: str
+
+
+def comment(act: Act, assigned: Assigned, key: str, text: str) -> Comment:
+    """Say something to a student or a group.
+
+    Raises:
+        UsageError: it is empty, or very long.
+    """
+    made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
+    comments_and_overrides.COMMENTS.add(act.db, made)
+    owner_rows.give(act.db, made.id, courses.students_of(act.db, assigned.course, key))
+    act.note("comment", assigned.id, key=key, comment=made.id)
+    return made
+
+
+def decide(act: Act, assigned: Assigned, key: str, told: Decision) -> None:
+    """Give a student, or each of a group, a mark instead of the one that was computed last.
+
+    Raises:
+        NotNowError: none was computed yet.
+        UsageError: as :func:`override`.
+    """
+    students = courses.students_of(act.db, assigned.course, key)
+    marked = uploads.last_mark(act.db, assigned.id, key, students)
+    if marked is None:
+        raise NotNowError("there is no computed mark yet: grade first")
+    override(act, assigned, key, canonical_json.loads(Marks, marked.marks), told)
+
+
+def are_shown(db: Connection, assigned: str, student: str) -> bool:
+    """Whether a student may see mark and comments: the mark was released."""
+    released = uploads.find_released(db, assigned)
+    return released is not None and uploads.mark_of(db, released.id, student) is not None
+
+
+def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Decision) -> None:
+    """Give a student, or each of a group, a mark instead of the computed one or of a former one.
+
+    Raises:
+        UsageError: the points are not between 0 and what can be reached; there is no reason.
+    """
+    found = exact(told.points)
+    if found is None or found > computed.of:
+        raise UsageError(f"points: found {told.points!r}, expected 0 to {decimal(computed.of)}")
+    then = "withheld" if computed.withheld else str(computed)
+    said = _check_text("reason", told.reason)
+    students = courses.students_of(act.db, assigned.course, key)
+    made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
+    for student in students:
+        comments_and_overrides.OVERRIDES.remove(act.db, assignment=assigned.id, key=student)
+        comments_and_overrides.OVERRIDES.add(act.db, made._replace(key=student))
+    told_ = {"points": str(found), "computed": then, "why": said}
+    act.note("mark overridden", assigned.id, key=key, students=students, **told_)
+    _export_anew(act, assigned)
+
+
+def end_override(act: Act, assigned: Assigned, key: str) -> None:
+    """Let the computed mark count again for a student, or for all of a group."""
+    students = courses.students_of(act.db, assigned.course, key)
+    named = {"assignment": assigned.id}
+    if sum(comments_and_overrides.OVERRIDES.remove(act.db, key=one, **named) for one in students):
+        act.note("override ended", assigned.id, key=key, students=students)
+        _export_anew(act, assigned)
+
+
+def _export_anew(act: Act, assigned: Assigned) -> None:
+    """Let the pages and sheets of the marks in force be written anew: others count now."""
+    courses.lock(act.db, assigned.id)
+    if grading := uploads.in_force(act.db, assigned.id):
+        queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
+
+
+class Together(NamedTuple):
+    """A mark that was given to some of those who submitted together."""
+
+    who: tuple[str, ...]  # their keys; empty: all of them
+    override: Override
+
+
+def together(own: Mapping[str, Override], students: Sequence[str]) -> list[Together]:
+    """Return the marks that were given to some students, alike ones once.
+
+    ``own``: by the keys of students.
+    """
+    heaps: dict[Override, list[str]] = {}
+    for one in students:
+        if one in own:
+            heaps.setdefault(own[one]._replace(key=""), []).append(one)
+    all_ = len(students)
+    return [Together(() if len(who) == all_ else tuple(who), o) for o, who in heaps.items()]
+
+
+def format_counting_mark(computed: Marks, own: Override | None) -> str:
+    """Return the mark that counts, such as ``4.5 of 5``; empty: there is none yet."""
+    counts = counting_mark(computed, as_given(own) if own else None)
+    return "" if counts.withheld else str(counts)
+
+
+def as_given(own: Override) -> GivenMark:
+    """Return a mark as exports have it."""
+    return GivenMark(own.key, Fraction(own.points), own.reason)
+
+
+def _check_text(name: str, text: str) -> str:
+    said = escape_controls(text.replace("\r\n", "\n")).strip()
+    if not 0 < len(said) <= _LONGEST:
+        raise UsageError(f"{name}: found {len(said)} characters, expected 1 to {_LONGEST:,}")
+    return said

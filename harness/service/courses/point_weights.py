@@ -1,0 +1,224 @@
+"""What the parts of an assignment, and single tests of them, are worth in a course.
+
+A test of weight 0 does not count: one that is found to be wrong after the deadline is left out so.
+It stays left out when its file is put right later, which has to be told (:func:`still_left_out`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from harness.assignments.assignment import Assignment, MarkPart
+from harness.errors import UsageError
+from harness.grading.attempts import attempt_plan, test_results
+from harness.grading.attempts.attempt_plan import PlannedCase
+from harness.grading.marks import marking
+from harness.records import Step
+from harness.service.records import Assigned
+
+_NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
+_NOTHING = "0"  # a weight
+_NONE: Mapping[str, str] = MappingProxyType({})
+_NO_PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+
+
+class Worth(NamedTuple):
+    """What is worth something else than the assignment says; numbers are exact fractions."""
+
+    points: Mapping[str, str] = _NONE  # of parts, by their names
+    weights: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of tests: by part, and by FILE:ID
+    left_out: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of weight 0: SHA-256 of files then
+
+    def __str__(self) -> str:
+        """As a text, which :func:`parse_worth` reads."""
+        weights, left_out = (
+            {part: dict(heap[part]) for part in heap} for heap in (self.weights, self.left_out)
+        )
+        return json.dumps({"points": dict(self.points), "weights": weights, "left_out": left_out})
+
+
+class WeighedTest(NamedTuple):
+    """The tests of a part that have one name: most often one."""
+
+    name: str  # FILE:ID, as weights name it; the ID of tests without a number is -1
+    commands: tuple[str, ...]
+    weight: Fraction
+    sha256: str  # of its file
+
+    @property
+    def file(self) -> str:
+        """Return the name of its file."""
+        return self.name.rpartition(":")[0]
+
+    @property
+    def title(self) -> str:
+        """Return what a person calls it."""
+        _, _, number = self.name.rpartition(":")
+        return f"{self.file}, without a number" if number == "-1" else self.name
+
+
+class WeighedPart(NamedTuple):
+    """A part with its tests, as they are in a course."""
+
+    part: MarkPart
+    tests: tuple[WeighedTest, ...]
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether some test does not weigh what others do."""
+        return len({test.weight for test in self.tests}) > 1
+
+
+def load_worth(one: Assigned) -> Worth:
+    """Return what is worth something else in an assignment of a course."""
+    return Worth(*(json.loads(text or "{}") for text in (one.points, one.weights, one.left_out)))
+
+
+def parse_worth(text: str) -> Worth:
+    """Return what a text of a :class:`Worth` says."""
+    return Worth(**json.loads(text))
+
+
+def apply_worth(assignment: Assignment, worth: Worth) -> Assignment:
+    """Return an assignment of which this is worth something else."""
+    return assignment._replace(
+        marks=tuple(_apply_to_part(part, worth) for part in assignment.marks)
+    )
+
+
+def _apply_to_part(part: MarkPart, worth: Worth) -> MarkPart:
+    own = worth.weights.get(part.name, _NONE)
+    return part._replace(
+        points=Fraction(worth.points.get(part.name, part.points)),
+        weights={**part.weights, **{name: Fraction(own[name]) for name in own}},
+    )
+
+
+def list_weighed_parts(assignment: Assignment, private: Path) -> list[WeighedPart]:
+    """Return the parts of an assignment with their tests.
+
+    ``private``: the folder of the private case files of the course.
+    """
+    named = [str(private)] if any(private.glob("*.gtp")) else []
+    files = [
+        *attempt_plan.public_cases(assignment),
+        *attempt_plan.private_cases(assignment, named),
+    ]
+    return [WeighedPart(part, tuple(_tests(part, files))) for part in assignment.marks]
+
+
+def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest]:
+    heaps: dict[tuple[str, str], list[Step]] = {}
+    own = [case for case in files if case.kind == part.judged_by]
+    for case in own:
+        for step in case.read().steps:
+            if step.is_test and test_results.is_reliable(step) and marking.is_meant(part, step):
+                heaps.setdefault(test_results.names(case.name, step), []).append(step)
+    digests = {case.name: case.sha256 for case in own}
+    for (name, file), steps in heaps.items():
+        commands = tuple(step.command for step in steps)
+        yield WeighedTest(name, commands, marking.weight(part, (name, file)), digests[file])
+
+
+def read(assignment: Assignment, now: Sequence[WeighedPart], told: Worth) -> Worth:
+    """Return what is to be kept where this is told; what is not told stays as it is.
+
+    ``assignment``: as it is made, without what is worth something else in the course. ``now``: its
+    parts as they are before.
+
+    Raises:
+        UsageError: there is no such part or test; a number cannot be read; no test of a part
+            counts; or all points together are none, or less than what a submission gets whose
+            engine never answers.
+    """
+    names = [one.part.name for one in now]
+    for name in (*told.points, *told.weights):
+        if name not in names:
+            raise UsageError(f"there is no part {name!r}; there are: {', '.join(names)}")
+    points = {one.part.name: _points(one.part, told) for one in now}
+    total = sum(points.values())
+    if not total or total < assignment.does_not_run:
+        least = assignment.does_not_run or "more than 0"
+        raise UsageError(f"points: found {total} together, expected at least {least}")
+    own = {part.name: part for part in assignment.marks}
+    weights = {
+        one.part.name: _weights(one, own[one.part.name], points[one.part.name], told)
+        for one in now
+    }
+    return Worth(
+        {name: str(value) for name, value in points.items()},
+        {name: found for name, found in weights.items() if found},
+        {name: found for name, found in _left_out(now, weights, told) if found},
+    )
+
+
+def _left_out(
+    now: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], told: Worth
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield by part the digests of the files of tests that do not count; told ones go before."""
+    for one in now:
+        name = one.part.name
+        files = {test.name: test.sha256 for test in one.tests} | {**told.left_out.get(name, _NONE)}
+        yield name, {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
+
+
+def still_left_out(parts: Iterable[WeighedPart], own: Worth) -> list[WeighedTest]:
+    """Return the tests that do not count, though their files have changed since that was said.
+
+    ``parts``: as they are now; ``own``: what was said in the course. A test of several parts is
+    there once.
+    """
+    found = {
+        test.name: test
+        for one in parts
+        for test in one.tests
+        if own.weights.get(one.part.name, _NONE).get(test.name) == _NOTHING
+        and own.left_out.get(one.part.name, _NONE).get(test.name) != test.sha256
+    }
+    return [*found.values()]
+
+
+def _points(part: MarkPart, told: Worth) -> Fraction:
+    text = told.points.get(part.name)
+    return part.points if text is None else _number(part.name, text, "points such as 4 or 2.5")
+
+
+def _weights(one: WeighedPart, own: MarkPart, points: Fraction, told: Worth) -> dict[str, str]:
+    """Return the weights that are not as the assignment has them, by the names of tests."""
+    found = {test.name: test.weight for test in one.tests}
+    for name, text in told.weights.get(one.part.name, _NONE).items():
+        if name not in found:
+            raise UsageError(f"{one.part.name}: there is no test {name!r}")
+        found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")
+    if points and found and not any(found.values()):
+        raise UsageError(
+            f"{one.part.name}: none of its tests would count; give the part 0 points instead"
+        )
+    return {
+        name: str(weight)
+        for name, weight in found.items()
+        if weight != marking.weight(own, (name, name.rpartition(":")[0]))
+    }
+
+
+def _number(what: str, text: str, expected: str) -> Fraction:
+    found = exact(text)
+    if found is None:
+        raise UsageError(f"{what}: found {text!r}, expected {expected}")
+    return found
+
+
+def exact(text: str) -> Fraction | None:
+    """Return a number such as ``4.5`` or ``9/2``; None if it is not one or has too many digits."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        return None

@@ -1,0 +1,144 @@
+"""Taking in what somebody uploads: kept under its SHA-256, written down, and queued."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.assignments.assignment import Late
+from harness.errors import ArchiveError, UsageError
+from harness.escaping import one_line
+from harness.grading.ledger.originals import Store
+from harness.grading.records import StudentSubmissions, SubmittedFile
+from harness.intake.archive_limits import IntakeLimits
+from harness.service.courses import roster
+from harness.service.courses.making import late, moment
+from harness.service.handing_in import ownership
+from harness.service.records import CHECK, Assigned, Job, Member, Upload
+from harness.service.storage import courses, owner_rows, queue
+from harness.service.storage.audit_log import Act
+from harness.service.storage.rows import new_id
+from harness.service.storage.uploads import UPLOADS
+
+_LONGEST = 120  # characters of a file's name
+
+
+class Kept(NamedTuple):
+    """A file whose bytes are in the store."""
+
+    name: str  # as its owner calls it
+    sha256: str
+    size: int
+    path: Path  # where they are
+
+
+def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
+    """Keep a file's bytes, which its owner calls ``name``.
+
+    Raises:
+        UsageError: they are not any, or too many.
+    """
+    size = source.stat().st_size
+    if not size:
+        raise UsageError("the file is empty: choose the archive that you made")
+    try:
+        sha256 = store.keep(source, IntakeLimits()._replace(compressed=largest))
+    except ArchiveError as error:
+        raise UsageError(f"the file is refused: {error}") from None
+    return Kept(name, sha256, size, store.path(sha256))
+
+
+def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
+    """Return why nothing of ``key`` is taken now; empty: it is.
+
+    What is taken, a grading does not refuse.
+    """
+    opens = moment(assigned.opens)
+    if opens and now < opens:
+        return f"it opens on {opens:%Y-%m-%d at %H:%M}"
+    rule = _rule(db, assigned, key)
+    last = rule.refused_after
+    is_over = last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes)
+    return f"it closed on {last:%Y-%m-%d at %H:%M}" if is_over else ""
+
+
+def _rule(db: Connection, assigned: Assigned, key: str) -> Late:
+    """Return the dates that hold for a student or a group."""
+    students = courses.students_of(db, assigned.course, key)
+    return late(assigned, courses.extensions(db, assigned.id)).of(students)
+
+
+def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
+    """Write down an upload whose bytes are kept, and let a worker check it.
+
+    Raises:
+        UsageError: nothing is taken now.
+    """
+    now, key = time.time(), member.submits_as
+    if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
+        raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
+    name = one_line(kept.name, _LONGEST) or "archive"
+    upload = Upload(new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now)
+    UPLOADS.add(act.db, upload)
+    if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
+        raise UsageError("the file was not kept: submit it once more")
+    together = courses.students_of(act.db, assigned.course, key)
+    owner_rows.give(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
+    deadline = _rule(act.db, assigned, key).deadline
+    due = deadline.isoformat() if deadline else ""
+    queue.put(act.db, Job("", CHECK, assigned.id, upload.id, key, due=due))
+    act.note("handed in", upload.id, sha256=kept.sha256, name=name)
+    return upload
+
+
+def explain_bound(
+    db: Connection, assigned: Assigned, key: str, upload: Upload, now: datetime.datetime
+) -> str:
+    """Return why a student or group cannot withdraw an upload; empty: it can."""
+    if reason := explain_closed(db, assigned, key, now):
+        return reason
+    is_own = any(one.upload == upload for one in ownership.of(db, assigned, key).own)
+    return "" if is_own else f"it is of the group {upload.key}, which continues without you"
+
+
+def withdraw(act: Act, upload: Upload) -> None:
+    """Let an upload not count."""
+    UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
+    queue.withdraw(act.db, upload.id)
+    act.note("withdrawn", upload.id)
+
+
+def is_pruned(store: Store, upload: Upload) -> bool:
+    """Whether the bytes of an upload are not kept any more."""
+    return not store.path(upload.sha256).exists()
+
+
+def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
+    """Return an upload as a source of a grading gives it: with a local time.
+
+    Raises:
+        UsageError: its bytes were pruned. Without them there is no mark, rather than a wrong one.
+    """
+    if is_pruned(store, upload):
+        day = datetime.datetime.fromtimestamp(upload.at)
+        raise UsageError(
+            f"{upload.name} of {upload.key}, submitted on {day:%Y-%m-%d}, was removed by the"
+            " rules of retention: this assignment cannot be graded any more"
+        )
+    time_ = datetime.datetime.fromtimestamp(int(upload.at))
+    return SubmittedFile(store.path(upload.sha256), upload.name, time_)
+
+
+def entries(db: Connection, store: Store, assigned: Assigned) -> list[StudentSubmissions]:
+    """Return an entry for each student or group, with what of theirs may be graded."""
+    found = ownership.of_all(db, assigned)
+    return [
+        one._replace(
+            handed=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
+        )
+        for one in roster.students(courses.students(db, assigned.course))
+    ]

@@ -1,0 +1,170 @@
+"""The machines of a cluster on which a service runs engines: connections and their state.
+
+Folder ``cluster`` of the data: ``remarks.jsonl``, what a person must know; ``set-aside.jsonl``,
+machines that are not believed any more; ``levels/``, the sandbox levels that workers had; and, for
+each machine that serves, ``HOST/``: what its hub knows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.cluster import hub_state
+from harness.cluster.hub_state import HubState
+from harness.cluster.records import ConnectorSettings
+from harness.errors import NoClusterError, SandboxError
+from harness.grading import SET_ASIDE
+from harness.grading.attempts.set_aside import SetAside
+from harness.service import service_log
+from harness.service.settings import Settings
+
+if TYPE_CHECKING:
+    from harness.cluster.dispatcher import Dispatcher
+    from harness.grading.attempts.orders import Away, GradingContext
+    from harness.work.crew import Ends
+    from harness.work.records import WorkUnit
+    from harness.work.worker_events import AttemptEvent
+
+_PATIENCE = 20.0  # seconds of a job in which machines must be there: then others have their turn
+_AUTO = "auto"
+_LONGEST = 1 << 20  # bytes of remarks; those before are kept once more
+_AN_HOUR = 3600.0  # seconds in which a remark is not made again that is to be made once
+
+
+class Remark(NamedTuple):
+    """Something that a person must know."""
+
+    at: float  # seconds since 1970
+    text: str
+
+
+def folder(settings: Settings) -> Path:
+    """Return the folder of this machine's hub."""
+    return settings.cluster / socket.gethostname()
+
+
+def connector_settings(settings: Settings) -> ConnectorSettings:
+    """Return what is needed to reach the cluster."""
+    return ConnectorSettings(
+        settings.scheduler, settings.tls, settings.bytes_host, settings.bytes_port
+    )
+
+
+# --- the way there -----------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def away(settings: Settings) -> Iterator[Away | None]:
+    """Give the machines on which engines run; None: this one.
+
+    Raises (in the block):
+        NoClusterError: they cannot be reached, or none has what is needed.
+    """
+    if not settings.scheduler:
+        yield None
+        return
+    from harness.cluster.connector_link import HubLink
+    from harness.cluster.dispatcher import Dispatcher
+
+    def link(_settings: ConnectorSettings) -> HubLink:
+        return HubLink(folder(settings))
+
+    def tell(text: str) -> None:
+        remark(settings, text, once=True)  # each try of a job that waits for a worker says it
+
+    book = SetAside(settings.cluster / SET_ASIDE)
+    with closing(
+        Dispatcher(connector_settings(settings), tell, link, _PATIENCE, book)
+    ) as dispatcher:
+        yield _Away(settings, dispatcher)
+
+
+class _Away:
+    """Machines of a cluster, on which all engines of a service run at one sandbox level."""
+
+    def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
+        self._settings = settings
+        self._dispatcher = dispatcher
+
+    def level(self, choice: str) -> str:
+        """Return the sandbox level; ``auto``: the strongest that a worker has, or ever had.
+
+        So engines never get a weaker one than others got because a machine is away.
+        """
+        if choice != _AUTO:
+            return choice
+        held = self._settings.cluster / "levels"
+        held.mkdir(mode=0o700, parents=True, exist_ok=True)
+        known = {path.name for path in held.iterdir()}
+        try:
+            found = self._dispatcher.level(_AUTO)
+        except SandboxError as error:  # one that has a sandbox may come
+            raise NoClusterError(str(error)) from None
+        (held / found).touch()
+        return max({found, *known})
+
+    def run(
+        self,
+        units: Sequence[WorkUnit],
+        store: Path,
+        means: GradingContext,
+        on_word: Callable[[int, AttemptEvent], None],
+        on_time: Callable[[list[int]], None],
+    ) -> Ends:
+        """Do units; see :meth:`harness.cluster.dispatcher.Dispatcher.run`."""
+        return self._dispatcher.run(units, store, means, on_word, on_time)
+
+
+# --- what is known -----------------------------------------------------------------------------
+
+
+def state(settings: Settings) -> HubState | None:
+    """Return what is known of the cluster; None: nothing yet, or engines run on this machine."""
+    return hub_state.read(folder(settings)) if settings.scheduler else None
+
+
+def complaint(settings: Settings) -> str:
+    """Return why no engine can run; empty: they can, as far as that is up to a cluster."""
+    if not settings.scheduler:
+        return ""
+    found = state(settings)
+    return found.complaint if found else "nothing is known of the cluster yet"
+
+
+def set_aside(settings: Settings, since: float = 0.0) -> list[str]:
+    """Return the machines that are not believed any more, by when they were set aside."""
+    kept = SetAside(settings.cluster / SET_ASIDE).kept()
+    return sorted({one.name for one in kept if one.at >= since})
+
+
+def remark(settings: Settings, text: str, *, once: bool = False) -> None:
+    """Tell a person something; ``once``: unless it was told an hour ago or less."""
+    now = time.time()
+    if once and any(one.text == text for one in remarks(settings) if one.at > now - _AN_HOUR):
+        return
+    service_log.warn(settings, text)
+    path = _remarks(settings)
+    with contextlib.suppress(OSError):
+        service_log.append(path, f"{json.dumps(Remark(now, text)._asdict())}\n")
+        if path.stat().st_size > _LONGEST:
+            path.replace(path.with_suffix(".old"))
+
+
+def remarks(settings: Settings) -> list[Remark]:
+    """Return what was told, the last first."""
+    try:
+        text = _remarks(settings).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return []
+    return [Remark(**json.loads(line)) for line in text.splitlines()][::-1]
+
+
+def _remarks(settings: Settings) -> Path:
+    return settings.cluster / "remarks.jsonl"

@@ -1,0 +1,28 @@
+"""The cluster on which engines run, for administrators: its machines, and what went wrong."""
+
+from __future__ import annotations
+
+from fastapi.responses import Response
+
+from harness.service import machines
+from harness.service.web import rendering
+from harness.service.web.access import ADMINS, Now, Routes
+
+ROUTES = Routes()
+_SHOWN = 50  # remarks
+
+
+@ROUTES.at("GET", "/cluster", ADMINS)
+def show(here: Now) -> Response:
+    """Show what is known of the cluster now."""
+    settings = here.service.settings
+    return rendering.page(
+        here,
+        "cluster.html",
+        [("Cluster", "")],
+        scheduler=settings.scheduler,
+        state=machines.state(settings),
+        complaint=machines.complaint(settings),
+        aside=machines.set_aside(settings),
+        remarks=machines.remarks(settings)[:_SHOWN],
+    )

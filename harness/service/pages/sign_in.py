@@ -1,0 +1,90 @@
+"""Signing in and out, and the files that pages load."""
+
+from __future__ import annotations
+
+from fastapi.responses import RedirectResponse, Response
+
+from harness.service.people import entering, oidc, secrets
+from harness.service.people.secrets import Secret
+from harness.service.storage import courses, people
+from harness.service.web import rendering
+from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Here, Now, Refused, Routes
+
+ROUTES = Routes()
+_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+
+
+@ROUTES.at("GET", "/", SIGNED_IN)
+def beginning(here: Now) -> Response:
+    """Show the courses that somebody is in."""
+    with here.service.database.reading() as db:
+        found = courses.of_person(db, here.by)
+    return rendering.page(here, "courses.html", courses=found)
+
+
+@ROUTES.at("GET", "/sign-in", ANYBODY)
+def sign_in(here: Now) -> Response:
+    """Say how somebody signs in."""
+    provider = oidc.name_of(here.service.settings)
+    return rendering.page(here, "sign_in.html", [("Sign in", "")], provider=provider)
+
+
+@ROUTES.at("GET", "/enter/{code}", ANYBODY)
+def before_entering(here: Now) -> Response:
+    """Ask whether to sign in by a link: mail filters, which only look at it, do not use it up."""
+    code = here.request.path_params["code"]
+    with here.service.database.reading() as db:
+        person = people.of_link(db, secrets.digest(code))
+    if person is None:
+        raise Refused(404, "this link is no longer valid: ask for another one")
+    return rendering.page(here, "enter.html", [("Sign in", "")], person=person)
+
+
+@ROUTES.at("POST", "/enter/{code}", ANYBODY)
+def enter(here: Now) -> Response:
+    """Begin a session."""
+    with here.service.database.acting() as act:
+        entered = entering.enter(act, here.request.path_params["code"])
+    if entered is None:
+        raise Refused(404, "this link is no longer valid: ask for another one")
+    return start_session(here, entered[1])
+
+
+def start_session(here: Here, session: Secret) -> Response:
+    """Let a browser keep a session, and show its courses."""
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        COOKIE,
+        session.text,
+        max_age=int(entering.SESSION),
+        httponly=True,
+        samesite="lax",
+        secure=here.service.settings.is_secure,
+    )
+    return answer
+
+
+@ROUTES.at("POST", "/leave", SIGNED_IN)
+def leave(here: Now) -> Response:
+    """End a session."""
+    with here.service.database.changing() as db:
+        entering.leave(db, here.session)
+    answer = RedirectResponse("/sign-in", 303)
+    answer.delete_cookie(COOKIE)
+    return answer
+
+
+@ROUTES.at("GET", "/static/{name}", ANYBODY)
+def static(here: Now) -> Response:
+    """Give a file that pages load."""
+    found = rendering.files().get(here.request.path_params["name"])
+    if found is None:
+        raise Refused(404, "there is no such file")
+    kind, data = found
+    return Response(data, media_type=f"{kind}; charset=utf-8", headers=_FOREVER)
+
+
+@ROUTES.at("GET", "/health", ANYBODY)
+def health(here: Now) -> Response:
+    """Say that this process answers."""
+    return Response("ok\n", media_type="text/plain")

@@ -1,0 +1,74 @@
+"""Where each student or group stands with an assignment: what the staff has before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.grading.records import StudentSubmissions
+from harness.service.courses import roster
+from harness.service.courses.deadline_extensions import latest
+from harness.service.handing_in import ownership
+from harness.service.handing_in.ownership import Heap
+from harness.service.pages.upload_states import state
+from harness.service.records import FAULT, Assigned, Job, Upload
+from harness.service.storage import courses, queue
+
+SUBMITTED, NOTHING, FAULTY = "submitted", "nothing", "fault"
+_CHOICES = {
+    SUBMITTED: "Submitted",
+    NOTHING: "Nothing submitted",
+    FAULTY: "Not checked",
+}
+
+
+class StudentStanding(NamedTuple):
+    """What there is of a student or a group."""
+
+    key: str
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    state: str  # of the submission that counts, in words
+    upload: Upload | None  # that submission
+    number: int  # of all submissions
+    extension: str
+
+
+def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
+    """Return where each student or group of a course stands, sorted by key."""
+    entries = roster.students(courses.students(db, assigned.course))
+    heaps = ownership.of_all(db, assigned)
+    jobs = queue.checks(db, assignment=assigned.id)
+    extensions = courses.extensions(db, assigned.id)
+    return [_standing(entry, heaps[entry.key], jobs, extensions) for entry in entries]
+
+
+def choices(standings: Sequence[StudentStanding]) -> list[tuple[str, str, int]]:
+    """Return by what a list can be filtered: the kind, its words, how many are of it."""
+    counts = Counter(kind for one in standings for kind in one.kinds)
+    found = [(kind, words, counts[kind]) for kind, words in _CHOICES.items() if counts[kind]]
+    return [("all", "All", len(standings)), *found]
+
+
+def _standing(
+    entry: StudentSubmissions,
+    heap: Heap,
+    jobs: Mapping[str, Job],
+    extensions: Mapping[str, str],
+) -> StudentStanding:
+    own = latest(extensions, (one.key for one in entry.students))
+    names = tuple(one.name for one in entry.students if one.name)
+    kinds, words = _how_far(heap.last, jobs)
+    return StudentStanding(entry.key, names, kinds, words, heap.last, len(heap.all), own)
+
+
+def _how_far(upload: Upload | None, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:
+    if upload is None:
+        return (NOTHING,), "nothing submitted"
+    job = jobs.get(upload.id)
+    if job and job.state == FAULT:
+        return (SUBMITTED, FAULTY), "could not be checked"
+    return (SUBMITTED,), state(upload, job)

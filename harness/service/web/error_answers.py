@@ -1,0 +1,83 @@
+"""What is answered when something is refused or breaks: a page, or a problem (RFC 9457)."""
+
+from __future__ import annotations
+
+import http
+import traceback
+from collections.abc import Callable, Mapping
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from harness.errors import HarnessError, ServerError, UsageError
+from harness.service import service_log
+from harness.service.courses.grading import NotNowError
+from harness.service.web import problems, rendering
+from harness.service.web.access import Here, Refused
+
+API = "/api/"
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let an application answer so."""
+    handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
+        Refused: _answer_refusal,
+        HTTPException: _http,
+        RequestValidationError: _unreadable,
+        NotNowError: lambda request, error: answer(request, 409, str(error)),
+        UsageError: lambda request, error: answer(request, 422, str(error)),
+        ServerError: _unavailable,
+        HarnessError: _fault,
+        Exception: _fault,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def answer(
+    request: Request, status: int, why: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return why something is not answered as asked. ``headers``: of the API's answer."""
+    if request.url.path.startswith(API):
+        return problems.response(status, why, headers)
+    here = getattr(request.state, "here", Here(request.app.state.service, request))
+    title = http.HTTPStatus(status).phrase
+    return rendering.page(here, "trouble.html", [(title, "")], status, title=title, why=why)
+
+
+def _answer_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    is_page = request.method == "GET" and not request.url.path.startswith(API)
+    if error.status == 401 and is_page:
+        return RedirectResponse("/sign-in", 303)
+    return answer(request, error.status, error.why, error.headers)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    """Name what in a request cannot be read; what was found there is not repeated."""
+    assert isinstance(error, RequestValidationError)
+    wrong = (f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+    return answer(request, 422, "; ".join(wrong) or "it cannot be read")
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return answer(request, error.status_code, str(error.detail), error.headers)
+
+
+def _unavailable(request: Request, error: Exception) -> Response:
+    settings = request.app.state.service.settings
+    service_log.warn(settings, str(error), request=request.state.request)
+    return answer(request, 503, "the database cannot be reached now: try again in a minute")
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    """Tell the operator all, and anyone who asks nothing of it."""
+    named = request.state.request
+    told = "".join(traceback.format_exception(error))
+    service_log.warn(request.app.state.service.settings, told, request=named)
+    return answer(
+        request, 500, f"that is the service's own fault; it has been written down as {named}"
+    )

@@ -1,0 +1,163 @@
+"""Private case files: added and removed, and how many mistakes they catch, told by a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from harness.assignments import banked
+from harness.assignments.assignment import Assignment
+from harness.banks import bank_runs
+from harness.banks.bank_runs import EngineAsker
+from harness.banks.records import WrongEngine
+from harness.errors import UsageError
+from harness.judging import strength
+from harness.records import CaseFile
+from harness.service.courses import cases
+from harness.service.records import MEASURE, Assigned, Job
+from harness.service.storage import queue
+from harness.service.storage.audit_log import Act
+from harness.service.work import conversation_candidates
+from harness.service.work.assignment_context import Ground
+from harness.specifications.record import Specification
+from harness.work import canonical_json
+
+
+class OfFile(NamedTuple):
+    """What one case file catches."""
+
+    name: str
+    tests: int
+    caught: int  # mistakes
+    wrong: tuple[int, ...]  # lines of tests that the reference engine fails
+
+
+class CaughtMistakes(NamedTuple):
+    """What all private case files of an assignment catch."""
+
+    files: tuple[OfFile, ...]
+    caught: int  # mistakes that some file catches
+    of: int  # mistakes that are known; 0: none are
+    survivors: tuple[str, ...]  # sentences
+
+
+class NewCase(NamedTuple):
+    """A case file that is to be added; in the place of one of the same name."""
+
+    name: str
+    data: bytes
+    beside: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
+
+
+def add(act: Act, assigned: Assigned, made: Path, new: NewCase) -> None:
+    """Add a private case file, and let a worker measure them all; ``made``: the folder.
+
+    Raises:
+        UsageError: it is empty, or a line of it is wrong.
+    """
+    if not new.data:
+        raise UsageError("the case file is empty")
+    called = cases.put(made, *new)
+    act.note("private case file added", assigned.id, name=called)
+    _let_measure(act, assigned, made)
+
+
+def remove(act: Act, assigned: Assigned, made: Path, name: str) -> None:
+    """Remove a private case file, and let a worker measure the others.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    cases.remove(made, name)
+    act.note("private case file removed", assigned.id, name=name)
+    _let_measure(act, assigned, made)
+
+
+def _let_measure(act: Act, assigned: Assigned, made: Path) -> None:
+    if cases.paths(made):
+        queue.put(act.db, Job("", MEASURE, assigned.id, about(assigned.id, made)))
+
+
+def measure(ground: Ground, job: Job) -> None:
+    """Measure the private case files, if they still are those that the job is about."""
+    made = ground.settings.assignment_folder(ground.assigned.id)
+    if cases.digest(made) != job.about.rpartition("-")[2]:
+        return  # another job is about those that there are now
+    files = cases.read(made)
+    found = canonical_json.dumps(_measure_with(files, ground.wanted.assignment, ground))
+    path = place(made, job.about)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    unfinished = path.with_suffix(".new")
+    unfinished.write_text(found)
+    unfinished.replace(path)
+
+
+def about(assignment: str, made: Path) -> str:
+    """Return what a job is about that measures the case files as they are."""
+    return f"{assignment}-{cases.digest(made)}"
+
+
+def place(made: Path, what: str) -> Path:
+    """Return where the result of a job about ``what`` is."""
+    return made / "strength" / f"{what}.json"
+
+
+def load_result(made: Path, what: str) -> CaughtMistakes | None:
+    """Return the result of a job about ``what``; None: there is none yet."""
+    path = place(made, what)
+    return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
+
+
+def _measure_with(
+    files: Sequence[CaseFile], assignment: Assignment, ground: Ground
+) -> CaughtMistakes:
+    """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
+    specification = assignment.specification
+    if specification is None or not (assignment.declaration and assignment.declaration.wrong):
+        return measure_all(files, specification)
+    asked = conversation_candidates.asker(assignment, specification, ground.wanted.sandbox)
+    with banked.engines(assignment, (), (), ground.wanted.sandbox) as engines:
+        parts = [_strength(one, specification, engines, asked) for one in files]
+    return _together(files, parts, [f"{one.name}: {one.sentence}" for one in engines])
+
+
+def _strength(
+    case: CaseFile,
+    specification: Specification,
+    engines: Sequence[WrongEngine],
+    asked: EngineAsker,
+) -> strength.Strength:
+    bad = bank_runs.find_failing([case], specification)
+    return bank_runs.measure(
+        [case], specification.key, bad, engines, lambda engine: asked.failed([case], engine)
+    )
+
+
+def measure_all(files: Sequence[CaseFile], specification: Specification | None) -> CaughtMistakes:
+    """Return what case files catch. Without a specification nobody knows any mistake."""
+    if specification is None:
+        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
+    parts = [strength.measure([one], specification) for one in files]
+    return _together(files, parts, [one.sentence for one in specification.settled_mistakes])
+
+
+def _together(
+    files: Sequence[CaseFile], parts: Sequence[strength.Strength], mistakes: Sequence[str]
+) -> CaughtMistakes:
+    caught = reduce(or_, (part.caught for part in parts), 0)
+    alive = [one for place, one in enumerate(mistakes) if not caught >> place & 1]
+    own = tuple(_of(one, part) for one, part in zip(files, parts, strict=True))
+    return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
+
+
+def _of(case: CaseFile, found: strength.Strength | None) -> OfFile:
+    name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
+    if found is None:
+        return OfFile(name, tests, 0, ())
+    return OfFile(
+        name, tests, found.caught.bit_count(), tuple(one.step.line for one in found.wrong)
+    )

@@ -1,0 +1,37 @@
+"""A worker that brings good reports of tests that all failed, as if it had run them.
+
+``python -m tests.cluster.lying_worker`` is as ``python -m harness.cluster worker``.
+"""
+
+import sys
+
+from harness.cluster.__main__ import main
+from harness.cluster.unit_executor import UnitExecutor
+from harness.records import FileResult, Verdict
+from harness.work import canonical_json, worker_events
+from harness.work.canonical_json import NOTHING
+from harness.work.worker_events import AttemptFinished
+from tests.cluster.quick_worker import take_the_reference
+
+_run_unit = UnitExecutor._run_unit
+
+
+def lie(self, unit):
+    """Yield what an honest worker says, with each test failed."""
+    for line in _run_unit(self, unit):
+        word = worker_events.read(line.encode())
+        if isinstance(word, AttemptFinished) and word.result != NOTHING:
+            word = word._replace(result=failed(word.result), failed=True)
+        yield worker_events.line(word).decode().rstrip("\n")
+
+
+def failed(text):
+    result = canonical_json.loads(FileResult, text)
+    outcomes = tuple(one._replace(verdict=Verdict.FAILED) for one in result.outcomes)
+    return canonical_json.dumps(result._replace(outcomes=outcomes))
+
+
+if __name__ == "__main__":
+    UnitExecutor._run_unit = lie
+    take_the_reference()
+    sys.exit(main(["worker"]))

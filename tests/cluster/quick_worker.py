@@ -1,0 +1,20 @@
+"""A worker that does not measure how fast its machine is: it takes it for the reference.
+
+To measure takes a second of a whole core. ``python -m tests.cluster.quick_worker`` is otherwise as
+``python -m harness.cluster worker``, with which ``test_pace`` and ``test_several_hosts`` grade.
+"""
+
+import sys
+
+from harness.cluster import calibration
+from harness.cluster.__main__ import main
+
+
+def take_the_reference() -> None:
+    """Let no worker of this process measure."""
+    calibration.pace = lambda: 1.0
+
+
+if __name__ == "__main__":
+    take_the_reference()
+    sys.exit(main(["worker"]))

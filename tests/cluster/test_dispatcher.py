@@ -1,0 +1,311 @@
+"""What the dispatcher does when something is lost; the connector says what the test wants."""
+
+import hashlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster import dispatcher
+from harness.cluster.dispatcher import Dispatcher
+from harness.cluster.records import (
+    ConnectorSettings,
+    FinishedUnit,
+    LostUnit,
+    PresentWorkers,
+    WorkerReport,
+)
+from harness.cluster.rules import Facts
+from harness.cluster.sendable_environments import SendableEnvironment
+from harness.environments.environment_archive import UnsendableError
+from harness.environments.records import EnginePython, PackedEnvironment
+from harness.errors import NoClusterError, UsageError
+from harness.grading.attempts.set_aside import SetAside
+from harness.work import canonical_json, worker_events
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.records import UnitCase
+from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
+from oracle import __version__
+from oracle.natures import Natures
+from tests.cluster.test_report_checks import UNIT
+
+CASE = b"1 twice 2\n#? [4]\n"
+SHA256 = hashlib.sha256(CASE).hexdigest()
+BASES = ["01" * 32, "02" * 32, "03" * 32]  # none of them is done twice
+ONE, TWO = (Facts(f"tcp://{name}", name, __version__, ("3",), (), ()) for name in ("one", "two"))
+
+
+class Connector:
+    """Answers each load as told, in turn; afterwards with what a good worker brings."""
+
+    status = None
+
+    def __init__(self, *answers, workers=(ONE, TWO), later=()):
+        self.answers = list(answers)
+        self.later = list(later)
+        self.loads = []
+        self.news = [PresentWorkers(tuple(workers))]
+
+    def send(self, load):
+        self.loads.append(load)
+        answer = self.answers.pop(0) if self.answers else well
+        self.news += answer(load)
+
+    def receive(self, _seconds):
+        told, self.news = self.news, self.later[:1]
+        del self.later[:1]
+        return told
+
+    def close(self):
+        pass
+
+
+def finished(basis):
+    return AttemptFinished(basis, NOTHING, Measurements(pace=1.0), failed=True, doubtful=False)
+
+
+def well(load):
+    said = [*(finished(case.basis) for case in load.unit.cases), UnitFinished()]
+    lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
+    return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("liar", lines)))]
+
+
+def died(load):
+    return [LostUnit(load.id, "its worker died", begun=True)]
+
+
+def vanished(load):
+    return [LostUnit(load.id, "it was lost on the way", begun=False)]
+
+
+def lies(load):
+    return [FinishedUnit(load.id, load.only[0], '{"machine":"one","lines":["nonsense"]}')]
+
+
+def in_trouble(load):
+    return [
+        FinishedUnit(
+            load.id, load.only[0], canonical_json.dumps(WorkerReport("one", (), "no disk"))
+        )
+    ]
+
+
+def twice(load):
+    return [*well(load), *well(load)]
+
+
+def late(load):
+    """The first try comes back after it was given up."""
+    return [*vanished(load), *well(load)]
+
+
+@pytest.fixture
+def carried(tmp_path):
+    """Carry a unit of three case files; return what is told of it, and how it ended."""
+    (tmp_path / SHA256).write_bytes(CASE)
+    cases = tuple(UnitCase(basis, "one.gtp", SHA256) for basis in BASES)
+    own = SimpleNamespace(natures=Natures({}), build=None)
+    own.engine = SimpleNamespace(needs=())
+
+    def carry(*answers, workers=(ONE, TWO), later=(), ran_on=None, alone=False, **more):
+        connector, said, remarks = Connector(*answers, workers=workers, later=later), [], []
+        settings = ConnectorSettings("tcp://127.0.0.1:1", "", "", 0)
+        own.python = more.pop("python", None)
+        own_dispatcher = Dispatcher(settings, remarks.append, **more)
+        own_dispatcher._connector = connector
+        means = SimpleNamespace(assignment=own, ran_on=ran_on or {})
+        unit = UNIT._replace(cases=cases, alone=alone)
+        ends = own_dispatcher.run([unit], tmp_path, means, lambda place, word: said.append(word))
+        return SimpleNamespace(ends=list(ends), said=said, connector=connector, remarks=remarks)
+
+    return carry
+
+
+def bases(found, kind=AttemptFinished):
+    return sorted(word.basis for word in found.said if isinstance(word, kind))
+
+
+@pytest.mark.parametrize("answer", [well, vanished, twice, late, lies, in_trouble])
+def test_whatever_is_lost_each_attempt_is_told_once(carried, answer):
+    found = carried(answer)
+    assert found.ends == [(0, None)]
+    assert bases(found) == BASES
+    assert not bases(found, HarnessFailed)
+
+
+def test_after_a_death_each_case_file_goes_by_itself(carried):
+    found = carried(died)
+    assert [len(load.unit.cases) for load in found.connector.loads] == [3, 1, 1, 1]
+    assert bases(found) == BASES
+    assert not bases(found, HarnessFailed)
+
+
+def test_a_death_under_one_attempt_is_told_and_costs_no_other(carried):
+    found = carried(died, well, died, well)
+    assert bases(found) == [BASES[0], BASES[2]]
+    assert bases(found, HarnessFailed) == [BASES[1]]
+    assert found.ends == [(0, None)]
+
+
+def test_a_worker_that_lies_is_set_aside_and_the_other_one_does_it(carried):
+    found = carried(lies)
+    liar = found.connector.loads[0].only[0]
+    assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
+    assert liar == ONE.address
+    assert [liar in remark for remark in found.remarks] == [True]
+
+
+def test_a_machine_that_was_set_aside_stays_so_in_another_grading_by_its_name(carried, tmp_path):
+    carried(lies, book=SetAside(tmp_path / "aside" / "jsonl"))
+    anew = ONE._replace(address="tcp://one:2")  # its process was started anew
+    found = carried(workers=[anew, TWO], book=SetAside(tmp_path / "aside" / "jsonl"))
+    assert [load.only for load in found.connector.loads] == [(TWO.address,)]
+    assert not found.remarks
+
+
+@pytest.mark.parametrize("line", ["", "lab1", "[]", "{}", '{"machine"'])
+def test_a_line_that_a_person_has_damaged_is_named(tmp_path, line):
+    path = tmp_path / "set-aside.jsonl"
+    SetAside(path).add("lab1", "why")
+    assert SetAside(path).machines() == {"lab1"}
+    path.write_text(f"{path.read_text()}{line}\n")
+    with pytest.raises(UsageError, match=r"set-aside.jsonl:2: found .* remove the whole line"):
+        SetAside(path).machines()
+
+
+def test_all_workers_of_a_machine_are_set_aside_with_one(carried):
+    other = ONE._replace(address="tcp://one:2")
+    found = carried(lies, workers=[ONE, other, TWO])
+    assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
+    assert len(found.remarks) == 1
+
+
+@pytest.mark.parametrize("pace", [1000.0, 5.0, 0.1])
+def test_a_worker_of_an_absurd_pace_gets_nothing_and_is_named_once(carried, pace):
+    slow = ONE._replace(pace=pace)
+    found = carried(workers=[slow, TWO])
+    assert {load.only for load in found.connector.loads} == {(TWO.address,)}
+    (remark,) = found.remarks
+    assert f"{ONE.address} on one gets nothing: its pace is {pace:g}" in remark
+
+
+def test_a_worker_that_limits_by_another_pace_than_it_announced_is_set_aside(carried):
+    slow = ONE._replace(pace=2.0)  # what it brings was divided by 1
+    found = carried(well, workers=[slow, TWO])
+    assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
+    assert "by another pace" in found.remarks[0]
+    assert bases(found) == BASES
+
+
+def test_where_it_was_run_is_what_the_scheduler_says(carried):
+    assert {word.figures.machine for word in carried(well).said} == {"one"}
+
+
+def test_trouble_on_all_workers_is_told_in_the_end(carried):
+    found = carried(*[in_trouble] * 9, workers=[ONE])
+    ((place, fault),) = found.ends
+    assert place == 0
+    assert "no disk" in fault.message
+    assert not found.said
+
+
+@pytest.mark.parametrize(
+    ("alone", "workers", "only"),
+    [
+        (True, [ONE, TWO], (TWO.address,)),
+        (True, [ONE], (ONE.address,)),  # there is no other one
+        (False, [ONE, TWO], (ONE.address, TWO.address)),  # the first run of a grading that went on
+    ],
+)
+def test_what_is_in_doubt_goes_to_another_machine_than_the_ledger_has(
+    carried, alone, workers, only
+):
+    ran_on = dict.fromkeys(BASES, "one")
+    (load,) = carried(ran_on=ran_on, alone=alone, workers=workers).connector.loads
+    assert load.only == only
+
+
+def test_nothing_of_this_machine_but_what_lies_where_is_sent(carried, tmp_path):
+    (load,) = carried(well).connector.loads
+    assert str(tmp_path) not in canonical_json.dumps(load.unit)
+    assert (SHA256, str(tmp_path / SHA256)) in load.files
+    assert len({one.id for one in carried(died).connector.loads}) == 4
+
+
+def test_another_grading_sends_nothing_under_the_same_name(carried):
+    """What the first one sent may still be with the scheduler, whoever has killed it."""
+    one, other = carried(died), carried(died)
+    assert not {load.id for load in one.connector.loads} & {
+        load.id for load in other.connector.loads
+    }
+
+
+def test_one_in_a_hundred_goes_to_another_machine_as_well(carried, monkeypatch):
+    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    found = carried()
+    opinions = found.connector.loads[1:]
+    assert sorted(load.unit.cases[0].basis for load in opinions) == BASES
+    assert {load.only for load in opinions} == {(TWO.address,)}
+    assert bases(found) == BASES
+
+
+def test_a_second_opinion_that_nobody_brings_is_not_waited_for(carried, monkeypatch):
+    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    assert bases(carried(well, died, died, died)) == BASES
+
+
+# --- environments ------------------------------------------------------------------------------
+
+BASE = "Python 3.11.2 (an-abi, a-platform)"
+PYTHON = EnginePython("/here/bin/python3", "Python 3.11.2 with numpy 1.23.5", "ab" * 32)
+PACKED = PackedEnvironment("cd" * 32, 10, 20, BASE, PYTHON.fingerprint)
+HAS_IT, TAKES_IT, OTHER = (
+    ONE._replace(pythons=(PYTHON.fingerprint,)),
+    TWO._replace(bases=("Python 3.9.1 (an-abi, a-platform)", BASE)),
+    Facts("tcp://other", "other", __version__, ("3",), (), ("ef" * 32,), 1.0, ("Python 3.9",)),
+)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """An environment that can be sent."""
+    found = SendableEnvironment(PACKED, Path("/here/archive"))
+    monkeypatch.setattr(dispatcher, "sendable", lambda python: found)
+
+
+def test_an_environment_goes_along_to_who_has_it_or_can_be_sent_it(carried, sent):
+    found = carried(workers=[HAS_IT, TAKES_IT, OTHER], python=PYTHON)
+    (load,) = found.connector.loads
+    assert load.only == (HAS_IT.address, TAKES_IT.address)
+    assert load.environment == PACKED
+    assert (PACKED.sha256, "/here/archive") in load.files
+    assert not found.remarks
+
+
+def test_where_nobody_can_take_it_the_grading_says_what_is_missing_and_ends(carried, sent):
+    with pytest.raises(NoClusterError) as error:
+        carried(workers=[OTHER], python=PYTHON, wait=0.1)
+    said = str(error.value)
+    assert said.startswith(f"no worker has what the units need: gtp-harness {__version__}, ")
+    assert f"{PYTHON.described}; what is missing: {BASE}. " in said
+
+
+def test_it_is_said_at_once_and_a_worker_that_comes_gets_it(carried, sent):
+    later = [PresentWorkers((OTHER,))] * 3 + [PresentWorkers((OTHER, TAKES_IT))]
+    found = carried(workers=[OTHER], python=PYTHON, later=later)
+    assert [load.only for load in found.connector.loads] == [(TAKES_IT.address,)]
+    (remark,) = found.remarks
+    assert remark.endswith(f"what is missing: {BASE}. A worker that has it is waited for")
+
+
+@pytest.mark.parametrize("error", [UnsendableError("x.py is a link"), UsageError("no disk")])
+def test_one_that_cannot_be_sent_is_only_for_who_has_built_it(carried, monkeypatch, error):
+    def fails(_python):
+        raise error
+
+    monkeypatch.setattr(dispatcher, "sendable", fails)
+    found = carried(workers=[HAS_IT, TAKES_IT], python=PYTHON)
+    (load,) = found.connector.loads
+    assert (load.only, load.environment) == ((HAS_IT.address,), None)
+    (remark,) = found.remarks
+    assert remark == f"the environment with {PYTHON.described} is not sent: {error}"

@@ -1,0 +1,85 @@
+"""The manifest for Kubernetes: its schemas accept it, and it agrees with itself and with us."""
+
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+from ruamel.yaml import YAML
+
+from harness.cli import cluster, worker
+from harness.cluster import roles, tls
+from harness.cluster.fetching import MEMORY
+
+MANIFEST = Path(__file__).parents[2] / "container" / "kubernetes.yaml"
+FOUND = list(YAML(typ="safe").load_all(MANIFEST.read_text()))
+VERSIONS = ("1.33", "1.34", kubernetes_validate.latest_version())
+COMMANDS = {"cluster": cluster.command_line, "worker": worker.command_line}
+
+
+def of_kind(kind):
+    return [one for one in FOUND if one["kind"] == kind]
+
+
+def pod(deployment):
+    return deployment["spec"]["template"]["spec"]
+
+
+def containers():
+    return [one for deployment in of_kind("Deployment") for one in pod(deployment)["containers"]]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("one", FOUND, ids=lambda one: f"{one['kind']}-{one['metadata']['name']}")
+def test_the_schemas_accept_it(one, version):
+    kubernetes_validate.validate(one, version, strict=True)
+
+
+def test_the_schemas_refuse_what_is_spelled_otherwise():
+    (service,) = of_kind("Service")
+    wrong = {**service, "spec": {**service["spec"], "selectors": {}}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSIONS[0], strict=True)
+
+
+@pytest.mark.parametrize("one", containers(), ids=lambda one: one["name"])
+def test_our_commands_take_the_arguments(one):
+    name, *words = one["args"]
+    assert COMMANDS[name]().read([word.replace("$(POD_IP)", "10.0.0.1") for word in words])
+
+
+@pytest.mark.parametrize("one", of_kind("Deployment"), ids=lambda one: one["metadata"]["name"])
+def test_each_part_has_the_certificate_of_its_role_and_no_other(one):
+    name = one["metadata"]["name"]
+    assert name in roles.ROLES
+    mounted = {place["name"]: place for place in pod(one)["volumes"]}
+    assert mounted["certificates"]["secret"]["secretName"] == name
+    (container,) = pod(one)["containers"]
+    places = {place["name"]: place["mountPath"] for place in container["volumeMounts"]}
+    assert container["args"][container["args"].index("--tls") + 1] == places["certificates"]
+    assert places.keys() == mounted.keys()
+    assert tls.CA in (Path(__file__).parents[2] / "docs/cluster.md").read_text()
+
+
+def test_who_is_selected_is_there():
+    parts = [one["spec"]["template"]["metadata"]["labels"] for one in of_kind("Deployment")]
+    (service,), (policy,) = of_kind("Service"), of_kind("NetworkPolicy")
+    rules = policy["spec"]["ingress"] + policy["spec"]["egress"]
+    peers = [peer for rule in rules for peer in rule.get("from", []) + rule.get("to", [])]
+    named = [peer["podSelector"]["matchLabels"] for peer in peers if "podSelector" in peer]
+    named += [service["spec"]["selector"], policy["spec"]["podSelector"]["matchLabels"]]
+    named += [one["spec"]["selector"]["matchLabels"] for one in of_kind("Deployment")]
+    assert all(one in parts for one in named)
+    assert {one["metadata"]["namespace"] for one in FOUND if one["kind"] != "Namespace"} == {
+        of_kind("Namespace")[0]["metadata"]["name"]
+    }
+
+
+def test_workers_keep_case_files_in_memory_and_have_no_rights_on_their_node():
+    (found,) = [one for one in of_kind("Deployment") if one["metadata"]["name"] == "worker"]
+    (container,) = pod(found)["containers"]
+    (cases,) = [one for one in container["volumeMounts"] if one["mountPath"] == str(MEMORY)]
+    (volume,) = [one for one in pod(found)["volumes"] if one["name"] == cases["name"]]
+    assert volume["emptyDir"]["medium"] == "Memory"
+    assert pod(found)["hostUsers"] is False
+    assert "privileged" not in container["securityContext"]
+    assert not [one for one in pod(found)["volumes"] if "hostPath" in one]

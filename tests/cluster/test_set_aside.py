@@ -1,0 +1,184 @@
+"""What a machine said before it was set aside counts for no mark, and is run again elsewhere."""
+
+from contextlib import closing
+from fractions import Fraction
+
+import pytest
+from sqlalchemy import func, select
+
+from harness.assignments import assignment
+from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
+from harness.grading.attempts.set_aside import SetAside, ran_on
+from harness.grading.attempts.units import Unheard
+from harness.grading.grade import GradeOptions
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.ledger.ledger_tables import RESULT
+from harness.grading.ledger.originals import Store
+from harness.grading.ledger.salvage import salvage
+from harness.reading import casefile
+from harness.records import Build, Outcome, Reply, Verdict
+from harness.running.file_runner import not_run
+from harness.work import canonical_json
+from harness.work.canonical_json import Measurements
+from harness.work.worker_events import AttemptFinished, BuildFinished
+from tests.harness import small_class
+from tests.harness.small_class import CLASS
+
+PASSED, FAILED = Verdict.PASSED, Verdict.FAILED
+GOOD, BAD = Fraction(5), Fraction(1)  # marks without private case files
+
+
+def result_of(content, verdict):
+    """The result of a case file all of whose tests have this verdict, as it is stored."""
+    case = casefile.parse(content, "a.gtp")
+    tests = [index for index, step in enumerate(case.steps) if step.is_test]
+    replies = tuple(Reply(True, "1", "= 1", 0.0) for _ in case.steps)
+    outcomes = tuple(Outcome(index, verdict, replies[index]) for index in tests)
+    found = not_run(case)._replace(outcomes=outcomes, replies=replies, failures=())
+    return canonical_json.dumps(canonical_json.strip_measurements(found, "/x"))
+
+
+class Away:
+    """Machines that take turns, one for each call; each tells one verdict of everything."""
+
+    def __init__(self, *turns, after=lambda: None):
+        """``after``: is called when all was said, before the call ends."""
+        self.turns = list(turns)
+        self.after = after
+        self.asked = []  # of each call: how many case files
+
+    def level(self, _choice):
+        return "3"
+
+    def run(self, units, store, _means, on_word, _on_time):
+        machine, verdict = self.turns.pop(0)
+        self.asked.append(sum(len(unit.cases) for unit in units))
+        for index, unit in enumerate(units):
+            on_word(index, BuildFinished(unit.build, Build(True, machine, ""), 0.1))
+            for case in unit.cases:
+                text = result_of((store / case.sha256).read_bytes(), verdict)
+                figures = Measurements(machine=machine)
+                on_word(index, AttemptFinished(case.basis, text, figures, False, False))
+            yield index, None
+        self.after()
+
+
+@pytest.fixture
+def wanted(tmp_path):
+    """A class of two, and the one who hands in nothing."""
+    room = small_class.make(tmp_path, (CLASS[0], CLASS[2]))
+    output = room / "graded"
+    output.mkdir()
+    return GradeOptions(
+        assignment.find(str(room / "counting")),
+        room / "submissions",
+        output,
+        public_only=True,
+        images=False,
+        set_aside=output / SET_ASIDE,
+    )
+
+
+def graded(wanted, away, *, accept=False):
+    """Grade; return the outcome, and the machines that gave its results and its builds."""
+    store = Store(wanted.output / ORIGINALS)
+    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+        found = grade.prepare(wanted, ledger, store)
+        if away:
+            grade.run(wanted, ledger, found, store, Unheard(), away=away)
+        machines = set().union(*(ran_on(ledger, one.basis) for one in found.planned))
+        builds = filter(None, (ledger.build(one.build) for one in found.planned))
+        outcome = grade.update_marks(wanted._replace(accept=accept), ledger, found)
+        ledger.check()
+        return outcome, machines, {canonical_json.loads(Build, one).output for one in builds}
+
+
+def totals(outcome):
+    return sorted(one.marks.total for one in outcome.result.graded if not one.submission.refused)
+
+
+def rows(wanted):
+    """How many rows of results there are."""
+    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+        return ledger.db.execute(select(func.count()).select_from(RESULT)).scalar_one()
+
+
+def test_what_it_said_in_the_same_grading_is_run_again_on_another(wanted):
+    book = SetAside(wanted.set_aside)
+    away = Away(("liar", FAILED), ("honest", PASSED), after=lambda: book.add("liar", "it lies"))
+    outcome, machines, builds = graded(wanted, away)
+    assert machines == builds == {"honest"}
+    assert away.asked == [4, 4]
+    assert totals(outcome) == [GOOD, GOOD]
+    assert rows(wanted) == 12  # the results of both, and that those of the first do not count
+
+
+def test_what_another_machine_said_stays(wanted):
+    graded(wanted, Away(("honest", PASSED)))
+    SetAside(wanted.set_aside).add("liar", "it lies")
+    away = Away()
+    assert totals(graded(wanted, away)[0]) == [GOOD, GOOD]
+    assert away.asked == []
+    assert rows(wanted) == 4
+
+
+def test_marks_in_force_are_listed_by_name_and_stay_until_it_was_run_again(wanted):
+    graded(wanted, Away(("liar", FAILED)))
+    SetAside(wanted.set_aside).add("liar", "it lies")
+    # Nothing is run: no mark is made of it, and none that is in force is changed.
+    outcome, machines, _ = graded(wanted, None, accept=True)
+    assert machines == {"liar"}
+    assert totals(outcome) == [BAD, BAD]
+    assert {one.key.partition("_")[0] for one in outcome.changes} == {"rightada", "wrongcyd"}
+    for change in outcome.changes:
+        assert change.new.withheld
+        assert "on liar, which was set aside" in str(change)
+    # Then it is run again elsewhere, and changes are shown before they are made.
+    outcome, machines, builds = graded(wanted, Away(("honest", PASSED)))
+    assert machines == builds == {"honest"}
+    assert totals(outcome) == [BAD, BAD]
+    assert [(one.old.total, one.new.total) for one in outcome.changes] == [(BAD, GOOD)] * 2
+    assert all(sum(cause.points for cause in one.causes) == 4 for one in outcome.changes)
+    outcome, *_ = graded(wanted, None, accept=True)
+    assert totals(outcome) == [GOOD, GOOD]
+
+
+def test_no_first_mark_is_made_of_what_it_said(wanted):
+    store = Store(wanted.output / ORIGINALS)
+    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+        found = grade.prepare(wanted, ledger, store)
+        grade.run(wanted, ledger, found, store, Unheard(), away=Away(("liar", PASSED)))
+        SetAside(wanted.set_aside).add("liar", "it lies")
+        outcome = grade.update_marks(wanted, ledger, found)
+        withheld = [one for one in outcome.result.graded if one.marks.withheld]
+        assert len(withheld) == 2
+        faults = [attempt.fault for one in withheld for attempt in one.attempts]
+        assert all("on liar, which was set aside" in fault for fault in faults)
+        refused = {one.submission.key for one in outcome.result.graded if one.submission.refused}
+        assert set(ledger.in_force()) == refused
+
+
+def test_a_salvaged_ledger_has_not_forgotten_what_counts(wanted, tmp_path):
+    graded(wanted, Away(("liar", FAILED)))
+    SetAside(wanted.set_aside).add("liar", "it lies")
+    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+        found = grade.load_last_plan(ledger)
+        assert len(grade.withdraw_distrusted(wanted, ledger, found)) == 2
+        assert grade.withdraw_distrusted(wanted, ledger, found) == []
+    into = tmp_path / "saved" / LEDGER
+    into.parent.mkdir()
+    salvage(wanted.output / LEDGER, into)
+    with closing(Ledger(into)) as ledger:
+        found = grade.load_last_plan(ledger)
+        assert grade.count_pending(ledger, found) == len(found.planned) == 4
+        assert not any(ledger.results(one.basis) for one in found.planned)
+
+
+def test_what_somebody_has_leased_is_not_withdrawn(wanted):
+    graded(wanted, Away(("liar", FAILED)))
+    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+        bases = sorted(one.basis for one in grade.load_last_plan(ledger).planned)
+        assert ledger.withdraw(bases, "why") == bases
+        token = ledger.lease(bases[:1])
+        assert ledger.withdraw(bases, "why") == bases[1:]
+        ledger.release(token)

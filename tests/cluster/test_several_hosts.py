@@ -1,0 +1,146 @@
+"""A class graded on several hosts while they are killed, stopped, cut off, slowed and filled."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import invariants, lab
+from tests.cluster.disturbances import DISTURBANCES
+from tests.cluster.invariants import Written
+from tests.cluster.lab import ROOT, WORKERS
+from tests.harness.test_sandbox_boxes import needs
+
+SEED = 18
+SHORT, LONG = (10, 5), (250, 20)  # students with eight case files; seconds of a disturbance
+_PATIENCE = 2400  # seconds; on a busy machine
+
+
+def ran(module, *words):
+    """Return what a module that makes a lab says of it."""
+    if reason := lab.why_not():
+        pytest.skip(reason)
+    command = lab.inside(sys.executable, "-m", module, *map(str, words))
+    found = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, timeout=_PATIENCE, check=True
+    )
+    return json.loads(found.stdout)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("students", "seconds"),
+    [
+        pytest.param(*SHORT, marks=pytest.mark.long(90)),
+        pytest.param(*LONG, marks=[pytest.mark.long(900), pytest.mark.slow]),
+    ],
+)
+def test_whatever_happens_to_hosts_each_attempt_has_one_result(students, seconds):
+    needs(3)
+    report = ran("tests.cluster.several_hosts", students, seconds, SEED)
+    told = json.dumps(report, indent=1)
+    assert report["wrong"] == [], told
+    assert report["attempts"] == 8 * students, told
+    assert len(report["on"]) > 1, told
+    assert len(report["disturbances"]) > len(DISTURBANCES) / 3, told
+
+
+@pytest.mark.slow
+@pytest.mark.processes
+@pytest.mark.long(150)
+def test_that_a_machine_is_gone_is_noticed_as_soon_as_the_documentation_says():
+    seconds = ran("tests.cluster.half_open")
+    assert 10 < seconds["worker"] < 45
+    assert 10 < seconds["lock"] < 90
+
+
+# --- nothing stays, and nothing clashes ---
+
+MADE = "ip netns add server && ip link add server-work type veth peer name work netns server"
+
+
+def running(word):
+    """Whether there is a process with this word on its command line."""
+    for path in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if path.name.isdigit() and word.encode() in (path / "cmdline").read_bytes().split(
+                b"\0"
+            ):
+                return True
+    return False
+
+
+@pytest.mark.processes
+def test_when_a_run_is_killed_all_that_it_made_goes(tmp_path):
+    if reason := lab.why_not():
+        pytest.skip(reason)
+    words = [f"{1000 + os.getpid()}.{number}" for number in range(2)]
+    made = f'{MADE} && mount -t tmpfs x {tmp_path} && sleep "$0" & wait'
+    code = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+    runs = [
+        subprocess.Popen([sys.executable, "-c", code, *lab.inside("sh", "-c", made, word)])
+        for word in words
+    ]
+    until(lambda: all(map(running, words)))  # both have a host of that name
+    for run in runs:
+        run.kill()
+        run.wait()
+    until(lambda: not any(map(running, words)))
+    assert not os.path.ismount(tmp_path)
+
+
+def until(is_so):
+    ends = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+# --- the invariants tell when something is wrong ---
+
+ROW = Written("a", 1, "lease", last=True, machine="worker1", sandbox="level 3: all", result="{}")
+FIRST = ROW._replace(last=False)
+SECOND = ROW._replace(number=2)
+
+
+def broken(*rows, wanted=("a",), state="done"):
+    return invariants.broken(dict.fromkeys(wanted, state), rows, WORKERS, "level 3")
+
+
+OPEN = FIRST._replace(number=2)  # settled afterwards: it fails as another one did
+
+
+@pytest.mark.parametrize(
+    "rows", [(ROW,), (FIRST, SECOND), (FIRST, OPEN), (ROW._replace(sandbox=""),)]
+)
+def test_a_record_that_holds(rows):
+    assert broken(*rows) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ((), "without a result"),
+        ((ROW, ROW), r"the numbers \[1, 1\]"),
+        ((SECOND,), r"the numbers \[2\]"),
+        ((FIRST, SECOND, ROW._replace(number=3)), r"the numbers \[1, 2, 3\]"),
+        ((ROW, SECOND), "after the last one"),
+        ((ROW._replace(token=""),), "without a lease"),
+        ((ROW, ROW._replace(basis="b")), "nobody wants"),
+        ((ROW._replace(machine="weak-worker1"),), "run on 'weak-worker1'"),
+        ((ROW._replace(sandbox="level 2: less"),), "run in 'level 2: less' on worker1"),
+    ],
+)
+def test_a_record_that_does_not(rows, what):
+    assert [told for told in broken(*rows) if re.search(what, told)]
+
+
+@pytest.mark.parametrize("state", ["waiting", "leased", "fault"])
+def test_an_attempt_that_is_lost(state):
+    assert broken(ROW, state=state) == [f"a: {state}, not done"]

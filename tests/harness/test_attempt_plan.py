@@ -1,0 +1,65 @@
+"""Which case files are run in a grading: names are told apart, and what cannot be read is told."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.assignments.assignment import find
+from harness.errors import CaseError, UsageError
+from harness.grading.attempts import attempt_plan
+
+CASE = "boardsize 3\nclear_board\nkomi 0\n10 score\n#? [0]\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("one", "two"):
+        (tmp_path / folder / "inner").mkdir(parents=True)
+        (tmp_path / folder / "a.gtp").write_text(CASE)
+    (tmp_path / "two" / "inner" / "b.gtp").write_text(CASE)
+    return tmp_path
+
+
+def names(*named: str) -> list[str]:
+    return [case.name for case in attempt_plan.private_cases(find("go-scoring"), named)]
+
+
+def test_private_case_files_have_names_in_their_folder(here):
+    assert names("two") == ["a.gtp", "inner/b.gtp"]
+    assert names("one/a.gtp", "two/inner") == ["a.gtp", "b.gtp"]
+
+
+def test_two_private_case_files_of_one_name_are_refused(here):
+    with pytest.raises(UsageError) as refused:
+        names("one", "two", "two/inner", "two/inner/b.gtp")
+    assert str(refused.value) == "two private case files have the same name: a.gtp, b.gtp"
+
+
+def test_a_private_case_file_that_is_not_there(here):
+    with pytest.raises(UsageError) as refused:
+        names("one/c.gtp")
+    assert str(refused.value) == "cannot read one/c.gtp: No such file or directory"
+
+
+def test_a_mistake_in_a_private_case_file_is_told_before_anything_runs(here):
+    (here / "one" / "a.gtp").write_text(CASE + "#? [1]\n")
+    with pytest.raises(CaseError) as refused:
+        names("one")
+    assert str(refused.value).startswith("one/a.gtp:6: found a second pattern for one command")
+
+
+def test_what_speaks_gtp_is_known_by_what_it_was_before_there_were_protocols():
+    assert attempt_plan._list_protocol(find("go-scoring")) == []
+    asked: Any = SimpleNamespace(protocol="lines", translate="")
+    assert attempt_plan._list_protocol(asked) == ["lines", ""]
+
+
+def test_a_game_that_nobody_knows_has_no_images(here):
+    unknown = find("go-scoring")._replace(specification_key="")
+    cases = attempt_plan.private_cases(unknown, ["one"])
+    assert attempt_plan.images(unknown, cases, "secret") == []
+    assert len(attempt_plan.images(find("go-scoring"), cases, "secret")) == 1

@@ -1,0 +1,174 @@
+"""An interrupt at the worst moment: just after the kernel has told what it tells only once."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from harness import signals
+from harness.engine import leftovers
+from harness.engine.launch import PlainLauncher
+from harness.options import BoxLimits
+from harness.records import CaseFile
+from harness.sandbox import plan
+from harness.sandbox.boxed_engines import Sandbox
+from harness.signals import Terminated, block_interrupts, end_on_sigterm, ending_on_signals
+from harness.specifications import EVERYONES
+from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.processes
+
+PROGRAM = [sys.executable, "-I", "-S", "-c", "print('= 1')"]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def then_sent(function, number):
+    """Return a function that sends this process a signal, once, when it has its answer."""
+    left = [number]
+
+    def done(*arguments):
+        answer = function(*arguments)
+        if left:
+            os.kill(os.getpid(), left.pop())
+        return answer
+
+    return done
+
+
+def wait_for(engine):
+    while engine.status() is None:
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_an_engine_is_collected_once(tmp_path, monkeypatch, number):
+    launcher = PlainLauncher()
+    engine = launcher.start(PROGRAM, str(tmp_path))
+    wait_for(engine)
+    monkeypatch.setattr(os, "waitpid", then_sent(os.waitpid, number))
+    with ending_on_signals(), pytest.raises(KeyboardInterrupt):
+        launcher.end(engine)
+    assert launcher.end(engine) == []
+    assert engine.status() == 0
+
+
+def test_an_engine_that_was_ended_with_all_others_can_be_ended(tmp_path):
+    """A reference program, which is ended when this process is, showed a traceback."""
+    launcher = PlainLauncher()
+    with pytest.raises(KeyboardInterrupt), leftovers.end_on_exit():
+        engine = launcher.start(["sleep", "100"], str(tmp_path))
+        raise KeyboardInterrupt
+    assert engine.status() == -signal.SIGKILL
+    launcher.end(engine)
+    assert engine.status() == -signal.SIGKILL
+
+
+def test_so_can_one_that_is_not_known_any_more(tmp_path):
+    launcher = PlainLauncher()
+    engine = launcher.start(["sleep", "100"], str(tmp_path))
+    leftovers.engines.clear()
+    launcher.end(engine)
+    assert engine.status() == -signal.SIGKILL
+
+
+@pytest.mark.usefixtures("sandbox")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_box_is_waited_for_once(tmp_path, monkeypatch, number):
+    """The box server would never have said it again, and the harness would have hung."""
+    tmp_path.chmod(0o755)
+    case = CaseFile(str(tmp_path / "case.gtp"), (), ())
+    with closing(Sandbox("auto", BoxLimits(), (), (), EVERYONES)) as own:
+        launcher = own.launcher(case)
+        engine = launcher.start(PROGRAM, str(tmp_path))
+        monkeypatch.setattr(plan, "unpack_report", then_sent(plan.unpack_report, number))
+        with ending_on_signals(), pytest.raises(KeyboardInterrupt):
+            wait_for(engine)
+        assert launcher.end(engine) == []
+        assert engine.status() == 0
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("threads", [0, 3])
+def test_what_interrupts_comes_at_the_end(number, threads):
+    """The kernel gives a signal to any thread of a process."""
+    done, over = [], threading.Event()
+    others = [threading.Thread(target=over.wait) for _ in range(threads)]
+    for one in others:
+        one.start()
+    try:
+        with ending_on_signals(), pytest.raises(KeyboardInterrupt), block_interrupts():
+            with block_interrupts():
+                os.kill(os.getpid(), number)
+                time.sleep(0.01)
+            done.append("all of it")
+    finally:
+        over.set()
+        for one in others:
+            one.join()
+    assert done
+
+
+def test_a_worker_is_interrupted_once_at_the_end_of_it(monkeypatch):
+    monkeypatch.setattr(signals, "_times", [])  # a signal soon after another one is its echo
+    done = []
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # put back in the end
+    former = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGALRM)}
+    try:
+        end_on_sigterm()
+        with pytest.raises(Terminated), block_interrupts():
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)
+            done.append("all of it")
+        os.kill(os.getpid(), signal.SIGTERM)  # what is done at the end is not broken off
+        time.sleep(0.01)
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+    assert done
+
+
+def test_nothing_waits_outside():
+    with ending_on_signals(), pytest.raises(Terminated):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1)
+    with ending_on_signals(), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+LOST = """\
+import os, signal, time, weakref
+from harness.signals import end_on_sigterm
+
+end_on_sigterm()
+class Connection: pass
+one = Connection()
+told = weakref.ref(one, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+ends = time.monotonic() + 20
+try:
+    del one
+    while time.monotonic() < ends:
+        time.sleep(0.01)
+    print("lost")
+except KeyboardInterrupt:
+    print("ended")
+"""
+
+
+def test_a_signal_that_comes_within_a_callback_ends_a_worker_all_the_same():
+    """Python only prints what a callback of a weak reference raises: the signal would be lost."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOST],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("ended\n", "")

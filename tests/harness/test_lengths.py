@@ -1,0 +1,68 @@
+"""How much of a long text is shown in a sentence: so many characters, and none more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.grading.attempts import alarm
+from harness.grading.attempts.alarm import Trouble
+from harness.grading.attempts.test_results import quote
+from harness.reading import answer_files, last_words, pattern
+from harness.reading.selection import Selection
+from harness.records import Reply
+
+
+def told(read: Callable[[str], object]) -> Callable[[str], str]:
+    """Return what returns the sentence with which a text is refused."""
+
+    def refused(text: str) -> str:
+        with pytest.raises(HarnessError) as error:
+            read(text)
+        return str(error.value)
+
+    return refused
+
+
+def quoted(text: str) -> str:
+    return quote(Reply(True, text, text, 0.0))
+
+
+def test_an_answer_that_is_an_error_is_called_so() -> None:
+    assert quote(Reply(False, "no", "no", 0.0)) == "the error 'no'"
+    assert quote(Reply(True, "no", "no", 0.0)) == "'no'"
+    assert quote(None) == "no answer"
+
+
+def described(text: str) -> str:
+    return alarm._describe(2, "ada", Trouble("x", text, builds=True), "")
+
+
+def answers(*lines: str) -> Callable[[str], object]:
+    return lambda text: list(answer_files.steps([line.format(text) for line in lines], "a.txt"))
+
+
+# What shows a text, with how many characters of it; a longer one ends in "…", or is cut off.
+SHOWN = [
+    (quoted, 60, True),
+    (described, 300, True),
+    (lambda text: last_words.last_words(text).error, 160, True),
+    (lambda text: last_words._make("x", "", last_words._Frame("a", 1, text)).code, 60, True),
+    (told(lambda text: pattern.matcher(f"{text}(")), 200, False),
+    (told(lambda text: Selection(ids=text)), 60, False),
+    (told(answers("{}")), 60, False),
+    (told(answers("show", "= {}")), 58, False),
+]
+
+
+@pytest.mark.parametrize(("show", "most", "has_mark"), SHOWN)
+def test_so_much_of_a_text_is_shown(show, most, has_mark):
+    assert "x" * most in show("x" * most)
+    assert "…" not in show("x" * most).replace("move: …", "")
+    longer = show("x" * (most + 1))
+    cut = most - 1 if has_mark else most
+    assert "x" * cut in longer
+    assert "x" * (cut + 1) not in longer
+    assert ("x…" in longer) is has_mark

@@ -1,0 +1,472 @@
+"""Engines in boxes without a box: who is started where, why one broke, which level is taken."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import time
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import EngineError, SandboxError
+from harness.limit import CPU_SECONDS, Limit
+from harness.options import GIB, BoxLimits
+from harness.reading import casefile
+from harness.records import FailureKind
+from harness.sandbox import canary, folder_copies, launcher, levels, plan, view
+from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher, Sandbox
+from harness.sandbox.folder_copies import Size
+from harness.sandbox.launcher import Boxed, BoxEnd
+from harness.sandbox.plan import BoxReport
+from harness.specifications import EVERYONES
+
+ENDED = BoxEnd(0, "", None, 0, 0.25, ())
+
+
+class FakeBox:
+    """A box that ends as it is told to."""
+
+    def __init__(self, end: BoxEnd | None) -> None:
+        self.result = end
+        self.asked: list[float] = []
+
+    def wait(self, seconds: float) -> BoxEnd | None:
+        self.asked.append(seconds)
+        return self.result
+
+    def end(self) -> BoxEnd:
+        if self.result is None:
+            raise SandboxError("the box server died")
+        return self.result
+
+
+class FakeBoxes:
+    """A launcher of boxes. ``made``: all of them, in order."""
+
+    made: list[FakeBoxes] = []  # noqa: RUF012
+    fails = False
+
+    def __init__(self, level: int = 3, limits: BoxLimits = BoxLimits()) -> None:  # noqa: B008
+        self.level, self.limits = level, limits
+        self.started: list[tuple[object, ...]] = []
+        self.is_closed = False
+        self.made.append(self)
+
+    def start(self, *given: object) -> Any:
+        if self.fails:
+            raise SandboxError("it failed")
+        self.started.append(given)
+        return FakeBox(ENDED)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+BROKEN = [
+    (None, 0.0, None),
+    (ENDED, 0.0, None),
+    (ENDED._replace(unstarted="Exec format error"), 0.0,
+     (FailureKind.NOT_STARTED, "could not be executed in the sandbox (exec format error)", None)),
+    *((ENDED._replace(hit=Limit(name, 2, 1, "bytes")), 9.0,
+       (kind, "went over its ", Limit(name, 2, 1, "bytes")))
+      for name, kind in [("memory", FailureKind.MEMORY), ("processes", FailureKind.PROCESSES),
+                         ("disk", FailureKind.DISK)]),
+    (ENDED._replace(hit=Limit("time", 2.5, 2, CPU_SECONDS)), 9.0,
+     (FailureKind.CPU, "went over its ", Limit("time", 11.5, 11.0, CPU_SECONDS))),
+    (ENDED._replace(hit=Limit("time", None, 2, CPU_SECONDS)), 9.0,
+     (FailureKind.CPU, "went over its ", Limit("time", None, 2, CPU_SECONDS))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("end", "spent", "expected"), BROKEN)
+def test_why_an_engine_in_a_box_broke(end, spent, expected):
+    """Of the time limit of a case file, those that ran before have used a part."""
+    box: Any = FakeBox(end)
+    broken = BoxedEngine(box, spent).broken_by()
+    if expected is None:
+        assert broken is None
+    else:
+        assert isinstance(broken, EngineError)
+        found = broken.failure
+        kind, text, limit = expected
+        message = f"{text}{limit}" if limit else text
+        assert (found.kind, found.message, found.limit) == (kind, message, limit)
+    assert box.asked == [0]
+
+
+def test_a_program_that_runs_alone_has_nothing_spent_before():
+    hit = Limit("time", 2.5, 2, CPU_SECONDS)
+    box: Any = FakeBox(ENDED._replace(hit=hit))
+    broken = BoxedEngine(box).broken_by()
+    assert isinstance(broken, EngineError)
+    assert broken.failure.limit == hit
+
+
+def test_how_an_engine_in_a_box_ended():
+    assert BoxedEngine(FakeBox(None)).status() is None  # type: ignore[arg-type]
+    assert BoxedEngine(FakeBox(ENDED._replace(status=3))).status() == 3  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def boxes(monkeypatch):
+    monkeypatch.setattr(FakeBoxes, "made", [])
+    monkeypatch.setattr("harness.sandbox.boxed_engines.BoxLauncher", FakeBoxes)
+    return FakeBoxes(2, BoxLimits()._replace(cpu=7))
+
+
+def launcher_of(boxes: FakeBoxes) -> BoxedLauncher:
+    asked: list[tuple[object, ...]] = []
+
+    def known(*given: object) -> Any:
+        asked.append(given)
+        return "a view"
+
+    made = BoxedLauncher(boxes, ["/shown"], ["/hidden"], "/sub", known)  # type: ignore[arg-type]
+    made.asked = asked  # type: ignore[attr-defined]
+    return made
+
+
+def test_what_is_started_while_another_runs_has_a_server_of_its_own(boxes):
+    made = launcher_of(boxes)
+    first = made.start(["run", "x"], "/folder")
+    assert made.asked == [(("run", "x"), "/folder", ("/shown",), ("/hidden",), "/sub")]
+    assert boxes.started == [("a view", ["run", "x"], 0.0)]
+    second = made.start(["other"], "/folder")
+    (_, extra) = FakeBoxes.made
+    assert (extra.level, extra.limits) == (2, boxes.limits)
+    assert extra.started == [("a view", ["other"], 0.0)]
+    assert made.end(second) == []
+    assert (extra.is_closed, boxes.is_closed) == (True, False)
+    assert made.end(first) == []
+    assert not boxes.is_closed
+    third = made.start(["run"], "/folder")
+    assert boxes.started[-1] == ("a view", ["run"], 0.5)
+    third.box.result = ENDED._replace(leftovers=("sh", "sleep", "sh"))
+    assert made.end(third) == ["sh × 2", "sleep"]
+
+
+def test_a_server_that_cannot_start_an_engine_is_given_back(boxes, monkeypatch):
+    made = launcher_of(boxes)
+    running = made.start(["run"], "/folder")
+    monkeypatch.setattr(FakeBoxes, "fails", True)
+    with pytest.raises(SandboxError):
+        made.start(["run"], "/folder")
+    assert FakeBoxes.made[1].is_closed
+    running.box.result = None
+    with pytest.raises(SandboxError):
+        made.end(running)
+    with pytest.raises(SandboxError):
+        made.start(["run"], "/folder")
+    assert not boxes.is_closed
+
+
+# --- the harness's end of a box
+
+
+@pytest.fixture
+def box(tmp_path):
+    """Give a box, the server's end of its socket, and the folder to be removed at its end."""
+    (tmp_path / "ground" / "inner").mkdir(parents=True)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pipes = [os.pipe() for _ in range(3)]
+    streams = (FileIO(pipes[0][1], "w"), FileIO(pipes[1][0], "r"), FileIO(pipes[2][0], "r"))
+    others = [FileIO(pipes[0][0], "r"), FileIO(pipes[1][1], "w"), FileIO(pipes[2][1], "w")]
+    with ours, theirs:
+        yield Boxed(ours, streams, 77, str(tmp_path / "ground")), theirs, others[2]
+        for one in (*streams, *others):
+            one.close()
+
+
+def report(**changes: object) -> bytes:
+    found = BoxReport(3, "", "", None, 5, 0.5, ("sh",))
+    return plan.pack_report(found._replace(**changes))  # type: ignore[arg-type]
+
+
+def test_a_report_is_taken_once_and_the_folder_removed(box, tmp_path):
+    boxed, theirs, _ = box
+    begun = time.monotonic()
+    assert boxed.wait(0.05) is None
+    assert 0.04 <= time.monotonic() - begun < 30
+    assert (tmp_path / "ground").exists()
+    theirs.send(report(hit=("memory", 2, 1, "bytes"), unstarted="no"))
+    end = BoxEnd(3, "no", Limit("memory", 2, 1, "bytes"), 5, 0.5, ("sh",))
+    assert boxed.wait() == end
+    assert boxed.wait() == end
+    assert not (tmp_path / "ground").exists()
+    assert boxed.server == 77
+    assert boxed.fileno() == boxed._control.fileno()
+
+
+def test_a_box_is_told_to_end_unless_it_has(box):
+    boxed, theirs, _ = box
+    theirs.send(report())
+    assert boxed.close() == BoxEnd(3, "", None, 5, 0.5, ("sh",))
+    assert boxed.stdin.closed
+    assert boxed.stdout.closed
+    assert boxed.stderr.closed
+    theirs.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        theirs.recv(9)
+
+
+def test_a_box_that_runs_is_told_to_end(box, monkeypatch):
+    boxed, theirs, _ = box
+    waits: list[float | None] = []
+
+    def ready(control: object, seconds: float | None) -> bool:
+        waits.append(seconds)
+        if seconds is None:
+            assert theirs.recv(9) == b"end"
+            theirs.send(report())
+        return seconds is None
+
+    monkeypatch.setattr(launcher, "_ready", ready)
+    assert boxed.end().status == 3
+    assert waits == [0, None]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [(b"", ""), (b"bwrap: a\nbwrap: b\n\n", ": bwrap: b"), (b" \n", ""), (b"\xff", ": \ufffd")],
+)
+def test_a_box_that_could_not_be_made_says_why_each_time(said, told, box):
+    boxed, theirs, stderr = box
+    stderr.write(said)
+    theirs.send(report(fault="no room"))
+    for _ in range(2):
+        with pytest.raises(SandboxError) as failed:
+            boxed.wait()
+        assert str(failed.value) == f"the sandbox failed: no room{told}"
+
+
+def test_a_server_that_died_says_nothing(box):
+    boxed, theirs, _ = box
+    theirs.close()
+    with pytest.raises(SandboxError, match=r"^the box server died$"):
+        boxed.end()
+
+
+def test_a_box_of_a_launcher_that_was_closed(box):
+    boxed, _, _ = box
+    boxed._control.close()
+    with pytest.raises(SandboxError, match=r"^the box server died$"):
+        boxed.wait()
+
+
+# --- levels
+
+
+class Canary:
+    """A launcher whose box says what it is told to."""
+
+    level = 2
+
+    def __init__(self, said: bytes = b"done\n", complaint: bytes = b"", ends: bool = True) -> None:
+        self.limits = BoxLimits()._replace(memory=1)
+        self.said, self.complaint, self.ends = said, complaint, ends
+        self.seen: list[tuple[view.View, list[str], BoxLimits, str, int, int]] = []
+        self.is_closed = False
+
+    def start(self, seen: view.View, words: list[str]) -> Any:
+        egg = Path(seen.folder, canary.EGG)
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (egg, egg.parent)]
+        above = stat.S_IMODE(egg.parents[1].stat().st_mode)
+        assert above == 0o755
+        self.seen.append((seen, words, self.limits, egg.read_text(), *modes))
+        return CanaryBox(self)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class CanaryBox:
+    def __init__(self, owner: Canary) -> None:
+        self.owner = owner
+        self.stdin, self.stdout, self.stderr = (
+            self.file(b""), self.file(owner.said), self.file(owner.complaint)
+        )  # fmt: skip
+        self.waited: list[float] = []
+
+    def file(self, content: bytes) -> FileIO:
+        reading, writing = os.pipe()
+        os.write(writing, content)
+        os.close(writing)
+        return FileIO(reading, "r")
+
+    def wait(self, seconds: float) -> BoxEnd | None:
+        assert self.stdin.closed
+        assert seconds == 60
+        return ENDED if self.owner.ends else None
+
+    def end(self) -> BoxEnd:
+        return ENDED
+
+    def close(self) -> None:
+        for one in (self.stdout, self.stderr):
+            one.close()
+
+
+def test_a_canary_is_sent_with_loose_limits_into_a_folder_as_a_submission_is():
+    sent = Canary()
+    levels.prove(sent)  # type: ignore[arg-type]
+    ((seen, words, limits, egg, *modes),) = sent.seen
+    assert (limits, sent.limits.memory) == (BoxLimits(), 1)
+    assert (egg, modes) == ("egg", [0o644, 0o755])
+    assert words[1:4] == ["-I", "-S", "-c"]
+    assert words[5:] == [view.__file__, str(os.getpid()), "2"]
+    assert seen.copied == (seen.folder,)
+    assert not Path(seen.folder).exists()
+
+
+PROVEN = [
+    (Canary(b"reads a private file\nopens a socket\ndone\n"), levels.EscapeError,
+     "level 2 does not hold: an engine reads a private file, opens a socket"),
+    (Canary(b"", b"Traceback\nno such file\n"), SandboxError,
+     "level 2 does not work here: no such file"),
+    (Canary(b"half\n"), SandboxError,
+     f"level 2 does not work here: a program in it failed ({ENDED})"),
+    (Canary(ends=False), SandboxError, "level 2 does not work here: a program in it did not end"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "kind", "said"), PROVEN)
+def test_a_level_that_does_not_hold_is_told(sent, kind, said, monkeypatch):
+    monkeypatch.setattr(levels, "BoxLauncher", lambda level, allowed: sent)
+    with pytest.raises(SandboxError) as failed:
+        levels.proven(2)
+    assert (type(failed.value), str(failed.value)) == (kind, said)
+    assert sent.is_closed
+    assert sent.limits.memory == 1
+
+
+def test_the_strongest_level_that_works_is_taken(monkeypatch):
+    tried = []
+
+    def proven(level: int, allowed: BoxLimits) -> str:
+        tried.append((level, allowed.memory))
+        if level > 1:
+            raise SandboxError("not here")
+        return "a launcher"
+
+    monkeypatch.setattr(levels, "proven", proven)
+    assert levels.strongest() == "a launcher"
+    assert tried == [(3, GIB), (2, GIB), (1, GIB)]
+
+    def escapes(level: int, allowed: BoxLimits) -> str:
+        raise levels.EscapeError("out")
+
+    monkeypatch.setattr(levels, "proven", escapes)
+    with pytest.raises(levels.EscapeError):
+        levels.strongest()
+
+    def never(level: int, allowed: BoxLimits) -> str:
+        raise SandboxError("not here")
+
+    monkeypatch.setattr(levels, "proven", never)
+    with pytest.raises(
+        SandboxError, match=r"^no sandbox works on this machine; gtp-harness doctor"
+    ):
+        levels.strongest()
+
+
+LEVELS = [
+    (3, "level 3: bubblewrap, seccomp, limits"),
+    (2, "level 2: namespaces, Landlock, seccomp, limits"),
+    (1, "level 1: Landlock, seccomp, limits (does not hold: an engine that guesses a private path"
+     " sees that it exists, its size, times and owner, and where a link leads)"),
+    (0, "level 0: none"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "words"), LEVELS)
+def test_a_level_in_words(level, words):
+    assert levels.describe_level(level) == words
+
+
+# --- copies of folders
+
+
+@pytest.fixture
+def source(tmp_path):
+    made = tmp_path / "source"
+    (made / "folder").mkdir(parents=True)
+    (made / "folder" / "deep").write_bytes(b"x" * 5000)
+    (made / "folder").chmod(0o555)
+    (made / "run").write_text("run")
+    (made / "run").chmod(0o4751)
+    os.utime(made / "run", (1000, 2000))
+    (made / "link").symlink_to("nowhere")
+    os.mkfifo(made / "pipe")
+    (made / "secret").write_text("x")
+    (tmp_path / "target").mkdir()
+    yield made
+    (made / "folder").chmod(0o755)
+
+
+def test_a_copy_is_like_the_folder(source, tmp_path):
+    target = tmp_path / "target"
+    steps = list(folder_copies.copy(str(source), str(target), 0, (str(source / "secret"),)))
+    assert len(steps) == 5
+    found = {str(path.relative_to(target)) for path in target.rglob("*")}
+    assert found == {"folder", "folder/deep", "run", "link"}
+    assert (target / "folder/deep").read_bytes() == b"x" * 5000
+    assert (target / "run").stat().st_mode & 0o7777 == 0o751
+    assert ((target / "run").stat().st_atime, (target / "run").stat().st_mtime) == (1000, 2000)
+    assert (target / "folder").stat().st_mode & 0o777 == 0o755
+    assert os.readlink(target / "link") == "nowhere"
+    assert {path.lstat().st_uid for path in target.rglob("*")} == {os.geteuid()}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+def test_a_copy_for_another_user_has_what_all_may_read(source, tmp_path):
+    target = tmp_path / "target"
+    (source / "shut").mkdir()
+    (source / "shut" / "inner").touch()
+    (source / "shut").chmod(0o751)
+    (source / "secret").chmod(0o640)
+    (source / "run").chmod(0o704)
+    list(folder_copies.copy(str(source), str(target), 54321))
+    found = {str(path.relative_to(target)) for path in target.rglob("*")}
+    assert found == {"folder", "folder/deep", "run", "link", "shut"}
+    assert {path.lstat().st_uid for path in target.rglob("*")} == {54321}
+    assert {path.lstat().st_gid for path in target.rglob("*")} == {54321}
+
+
+def test_what_a_copy_takes(source, monkeypatch):
+    """Two pages and one and one for files, and one for each folder, link and pipe."""
+    assert folder_copies.measure(str(source)) == Size(7 * 4096, 6)
+    assert Size(1, 2) + Size(10, 20) == Size(11, 22)
+    for name, most, expected in (
+        ("MOST_BYTES", 7 * 4096, Size(7 * 4096, 6)),
+        ("MOST_BYTES", 7 * 4096 - 1, None),
+        ("MOST_FILES", 6, Size(7 * 4096, 6)),
+        ("MOST_FILES", 5, None),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(folder_copies, name, most)
+            assert folder_copies.measure(str(source)) == expected
+    assert (folder_copies.MOST_BYTES, folder_copies.MOST_FILES) == (256 << 20, 50_000)
+
+
+def test_what_commands_name_is_shown_and_must_be_open_to_engines(tmp_path, monkeypatch):
+    """Relative names are those of the case file's folder; whole paths are refused if shut."""
+    refused: list[str] = []
+    boxes = FakeBoxes(3)
+    boxes.refuse_shut = refused.extend  # type: ignore[attr-defined]
+    monkeypatch.setattr("harness.sandbox.boxed_engines.BoxLauncher", lambda *given: boxes)
+    (tmp_path / "cases").mkdir()
+    for name in ("cases/a.sgf", "b.sgf"):
+        (tmp_path / name).touch()
+    text = f"loadsgf a.sgf\nloadsgf {tmp_path}/b.sgf\nloadsgf ../b.sgf\nloadsgf no.sgf\nname\n"
+    case = casefile.parse(text.encode(), str(tmp_path / "cases" / "x.tst"))
+    given = ("3", BoxLimits(), ["/hidden"], ["/shown"], EVERYONES)
+    made = Sandbox(*given, is_proven=True).launcher(case, ["/more"], "/sub")
+    assert refused == [f"{tmp_path}/b.sgf"]
+    files = (f"{tmp_path}/cases/a.sgf", f"{tmp_path}/b.sgf", f"{tmp_path}/b.sgf")
+    assert made._shown == ("/shown", "/more", *files)
+    assert made._hidden == ("/hidden", *view.own_folders())
+    assert made._submission == "/sub"

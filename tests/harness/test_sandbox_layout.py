@@ -1,0 +1,205 @@
+"""A view turned into mounts and rules: the whole of both, for a small machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox import layout, view
+from harness.sandbox.plan import Mount
+from harness.sandbox.view import View
+
+ITSELF = [
+    "auxv",
+    "cmdline",
+    "comm",
+    "environ",
+    "exe",
+    "fd",
+    "fdinfo",
+    "limits",
+    "maps",
+    "oom_score",
+    "oom_score_adj",
+    "personality",
+    "smaps",
+    "smaps_rollup",
+    "stat",
+    "statm",
+    "status",
+    "wchan",
+]
+READ, LIST, WRITE, DEVICE = 0b1101, 0b1000, 0x7FFF, 0b110 | 1 << 14
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> View:
+    """Return a view of a folder, a copy of a submission, results and a hidden file and folder."""
+    for name in ("shown/cases", "sub/cases", "results", "real"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("shown/a", "shown/secret", "sub/run", "sub/hidden"):
+        (tmp_path / name).touch()
+    (tmp_path / "shown" / "link").symlink_to("secret")
+    (tmp_path / "out").symlink_to("real")
+    sub = str(tmp_path / "sub")
+    hidden = ("shown/cases", "shown/secret", "sub/hidden")
+    return View(
+        shown=("/usr", str(tmp_path / "shown"), sub),
+        hidden=tuple(str(tmp_path / name) for name in hidden),
+        links=(("/bin", "usr/bin"),), folder=sub, program=f"{sub}/run",
+        writable=(str(tmp_path / "out"),), copied=(sub,),
+    )  # fmt: skip
+
+
+def test_the_file_tree_of_a_box(seen, tmp_path):
+    top = str(tmp_path)
+    devices = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
+    links = {"/dev/shm": "/tmp", "/dev/fd": "/proc/self/fd", "/bin": "usr/bin"}
+    links |= {
+        f"/dev/std{name}": f"/proc/self/fd/{n}" for n, name in enumerate(("in", "out", "err"))
+    }
+    machine = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
+    expected = [
+        Mount("bind", "/usr", os.path.realpath("/usr")),
+        Mount("bind", f"{top}/shown", f"{top}/shown"),
+        Mount("copy", f"{top}/sub", f"{top}/sub", (f"{top}/sub/hidden",)),
+        Mount("writable", f"{top}/out", f"{top}/real"),
+        *(Mount("link", place, target) for place, target in links.items()),
+        Mount("mask folder", f"{top}/shown/cases"),
+        Mount("mask file", f"{top}/shown/secret"),
+        *(Mount("device", path, path) for path in devices if os.path.exists(path)),
+        Mount("scratch", "/tmp"),
+        Mount("proc", "/proc"),
+        *(Mount("mask file", path) for path in machine if os.path.exists(path)),
+    ]
+    assert layout.mounts(seen) == tuple(sorted(expected, key=lambda one: one.place))
+    assert layout.scratch_places(seen) == ("/tmp", f"{top}/sub")
+
+
+def test_a_copy_of_what_a_link_leads_to(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    hidden = (f"{tmp_path}/link/a", f"{tmp_path}/links/b")
+    assert layout._copy(f"{tmp_path}/link", hidden) == Mount(
+        "copy", f"{tmp_path}/link", f"{tmp_path}/real", (f"{tmp_path}/real/a",)
+    )
+
+
+def test_the_rules_of_level_2(seen, tmp_path):
+    writable = ("/tmp", f"{tmp_path}/sub", f"{tmp_path}/out", "/proc")
+    assert layout.reach(seen, 2) == (
+        ("/", READ), *((place, WRITE) for place in writable),
+        *((path, DEVICE) for path in view.DEVICES),
+    )  # fmt: skip
+
+
+def test_the_rules_of_level_1(seen, tmp_path):
+    """What is hidden gets no rule, nor does a link, which would be one for what it leads to."""
+    top = str(tmp_path)
+    found = layout.reach(seen, 1)
+    shown = [rule for rule in found if rule[0].startswith((top, "/usr"))]
+    assert set(shown[:-1]) == {
+        ("/usr", READ), (f"{top}/shown", LIST), (f"{top}/shown/a", READ),
+        (f"{top}/sub", LIST), (f"{top}/sub/run", READ), (f"{top}/sub/cases", READ),
+    }  # fmt: skip
+    machine = [f"/proc/{name}" for name in ("cpuinfo", "meminfo", "stat", "loadavg")]
+    own = [f"/proc/self/{name}" for name in ITSELF]
+    assert found[len(shown) - 1 :] == (
+        *((path, READ) for path in (*machine, *own)), ("/proc/self", LIST),
+        (f"{top}/out", WRITE), *((path, DEVICE) for path in view.DEVICES),
+    )  # fmt: skip
+
+
+# --- the view
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [("/", ("/s",)), ("/tmp", ("/s",)), ("/s/deep", ("/s",)), ("/out", ("/s",)),
+     ("/usr/share", ("/s",)), ("/else", ("/s", "/else"))],
+)  # fmt: skip
+def test_where_an_engine_may_write(folder, expected):
+    seen = View(("/usr",), (), (), folder, "/s/run", writable=("/out",), copied=("/s",))
+    assert seen.places_to_write == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "kept"),
+    [([], ()), (["/b", "/a/c", "/a", "/ab", "/b"], ("/a", "/ab", "/b")), (["/a", "/"], ("/",))],
+)
+def test_outer_folders_contain_the_inner_ones(paths, kept):
+    assert view._outermost(paths) == kept
+
+
+@pytest.mark.parametrize(
+    ("folder", "shown", "submission", "copies"),
+    [
+        ("/a", ("/a",), "", ("/a",)),
+        ("/a/b", ("/a",), "", ("/a/b",)),
+        ("/b", ("/a",), "", ()),
+        ("/usr/share", ("/usr",), "", ()),
+        ("/s", ("/s",), "/s", ("/s",)),
+        ("/s/in", ("/s",), "/s", ("/s",)),
+        ("/a", ("/a", "/s"), "/s", ("/s", "/a")),
+        ("/", ("/a",), "/s", ("/s",)),
+    ],
+)
+def test_folders_of_which_an_engine_has_a_copy(folder, shown, submission, copies):
+    assert view._copies(folder, shown, submission) == copies
+
+
+def test_the_system_s_folders_and_links(monkeypatch):
+    there = {"/bin": "usr/bin", "/usr": "", "/lib64": "usr/lib64", "/nix/store": ""}
+    monkeypatch.setattr(view.os.path, "exists", lambda path: path in there or path == "/etc/mono")
+    monkeypatch.setattr(view.os.path, "islink", lambda path: bool(there.get(path)))
+    monkeypatch.setattr(view.os, "readlink", lambda path: there[path])
+    found = {"java-*": ["/etc/java-17", "/etc/java-gone"], "mono": ["/etc/mono"]}
+    monkeypatch.setattr(view.Path, "glob", lambda self, p: iter(map(Path, found.get(p, []))))
+    assert view._system() == (
+        ["/usr", "/nix/store", "/etc/mono"],
+        (("/bin", "usr/bin"), ("/lib64", "usr/lib64")),
+    )
+
+
+def test_what_every_system_has_is_named():
+    assert view.SYSTEM == (
+        "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/nix/store", "/gnu/store"
+    )  # fmt: skip
+    assert view.SETTINGS == (
+        "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"
+    )  # fmt: skip
+    assert view.SETTINGS_PATTERNS == ("java-*", "python3*", "mono", "localtime", "timezone")
+    room = Path(view.__file__).resolve().parents[2]
+    assert view.own_folders() == tuple(str(room / one) for one in ("harness", "oracle", "cases"))
+
+
+def test_paths_that_a_word_names(tmp_path):
+    for name in ("sub", "lib/inner"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("lib/a.jar", "lib/b.jar", "sub/x"):
+        (tmp_path / name).touch()
+    (tmp_path / "lib" / "away").symlink_to(tmp_path / "sub")
+    top, sub = str(tmp_path), str(tmp_path / "sub")
+
+    def named(word: str, submission: str = "") -> list[str]:
+        return list(view._find_named_paths(word, f"{top}/lib", submission))
+
+    assert named("a.jar") == [f"{top}/lib"]
+    assert named("-Dx=a.jar:b.jar") == [f"{top}/lib"] * 2
+    assert named("inner") == [f"{top}/lib/inner"]
+    assert named("../sub:a.jar") == [sub, f"{top}/lib"]
+    assert named("../sub:../sub/x:a.jar", sub) == [f"{top}/lib"]
+    assert named("away") == []  # a link out of its folder
+    assert named("nothing") == []
+    assert named("") == []
+
+
+def test_a_file_beside_many_others_is_shown_alone(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert view._files_of(str(tmp_path / "file")) == [str(tmp_path / "file")]
+    assert view._files_of(str(tmp_path)) == []
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert view._files_of(str(tmp_path / "file")) == [str(tmp_path)]

@@ -1,0 +1,175 @@
+"""Where an engine of level 1 runs: a folder of its own, with the same paths between its parts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.sandbox import relocating, untrusted_folders
+from harness.sandbox.view import View
+
+OWNERS = [0, pytest.param(54321, marks=pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can give files to others"))]  # fmt: skip
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Path:
+    """Return a workspace: a submission, the course's folders, a small file and a large one."""
+    made = tmp_path / "stage"
+    for name in ("sub/inner", "course", "far"):
+        (made / name).mkdir(parents=True)
+    (made / "sub" / "run").write_text("#!/bin/sh\n")
+    (made / "sub" / "inner" / "file").write_text("x")
+    (made / "course" / "game.sgf").write_text("(;)")
+    (made / "course" / "large").write_bytes(bytes((1 << 20) + 1))
+    (made / "course" / "secret").write_text("x")
+    return made
+
+
+def seen_of(stage: Path, **more: object) -> View:
+    sub = str(stage / "sub")
+    near = tuple(str(stage / name) for name in ("course/game.sgf", "course/large", "sub/run"))
+    found = View(
+        shown=("/usr", str(stage / "course"), sub), hidden=(f"{sub}/inner",), links=(),
+        folder=sub, program=f"{sub}/run", copied=(sub,), near=near, stage=str(stage),
+    )  # fmt: skip
+    return found._replace(**more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("is_shut", [False, True])
+def test_all_that_lies_in_the_new_folder(owner, is_shut, stage, monkeypatch):
+    """Others than root cannot get into a shut folder: what is small there is copied for them."""
+    monkeypatch.setattr(relocating, "is_unreachable", lambda path: is_shut)
+    for name in ("game.sgf", "large"):
+        (stage / "course" / name).chmod(0o644)
+    words = (f"{stage}/sub/run", "../course/game.sgf", f"-x={stage}/sub:{stage}/subs")
+    made = relocating.relocate(seen_of(stage), words, owner)
+    try:
+        assert made.folder == str(stage / ".run")
+        room = Path(made.folder, "stage")
+        found = {str(path.relative_to(made.folder)): path for path in Path(made.folder).rglob("*")}
+        assert set(found) == {
+            "home", "stage", "stage/sub", "stage/sub/run", "stage/course",
+            "stage/course/game.sgf", "stage/course/large",
+        }  # fmt: skip
+        is_copied = is_shut and bool(owner)
+        assert found["stage/course/game.sgf"].is_symlink() != is_copied
+        assert os.readlink(found["stage/course/large"]) == str(stage / "course/large")
+        if is_copied:
+            assert stat.S_IMODE(found["stage/course/game.sgf"].stat().st_mode) == 0o644
+            assert found["stage/course/game.sgf"].read_text() == "(;)"
+        folders = ("home", "stage", "stage/sub", "stage/course")
+        assert {found[name].stat().st_uid for name in folders} == {owner or os.geteuid()}
+        assert {found[name].stat().st_gid for name in folders} == {owner or os.getegid()}
+        assert {stat.S_IMODE(found[name].stat().st_mode) for name in folders} == {0o755}
+        assert (room / "sub/run").stat().st_uid == (owner or os.geteuid())
+        assert made.words == (
+            f"{room}/sub/run", "../course/game.sgf", f"-x={room}/sub:{stage}/subs"
+        )  # fmt: skip
+        assert made.seen == seen_of(stage)._replace(
+            shown=("/usr", str(stage / "course"), str(stage / "sub/run")),
+            folder=f"{room}/sub", program=f"{room}/sub/run",
+            writable=(str(room), f"{made.folder}/home"), copied=(),
+        )  # fmt: skip
+    finally:
+        untrusted_folders.remove(made.folder)
+
+
+def test_a_folder_that_is_empty_is_made_for_the_start(stage):
+    """It is not shown: the engine starts in an empty folder at its place."""
+    seen = seen_of(stage, folder=str(stage / "far"), shown=("/usr", str(stage / "sub")))
+    made = relocating.relocate(seen, ("run",))
+    room = Path(made.folder, "stage")
+    assert made.seen.folder == str(room / "far")
+    assert list((room / "far").iterdir()) == []
+    untrusted_folders.remove(made.folder)
+
+
+def test_each_engine_has_the_first_name_that_is_free(stage):
+    folders = [relocating._new_folder(str(stage)) for _ in range(3)]
+    assert [os.path.basename(one) for one in folders] == [".run", ".run2", ".run3"]
+    Path(folders[1]).rmdir()
+    assert relocating._new_folder(str(stage)) == folders[1]
+    assert {stat.S_IMODE(os.stat(one).st_mode) for one in folders} == {0o755}
+
+
+def test_without_a_stage_the_new_folder_is_somewhere():
+    folder = relocating._new_folder("")
+    assert os.path.basename(folder).startswith("gtp-harness-")
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o755
+    os.rmdir(folder)
+    assert relocating.room_in("/a") == "/a/.run/stage"
+
+
+def test_folders_above_are_made_and_those_that_are_there_left(tmp_path):
+    relocating._make(str(tmp_path / "a" / "b" / "c"), 0)
+    (tmp_path / "a").chmod(0o700)
+    relocating._make(str(tmp_path / "a"), 54321)
+    relocating._make(str(tmp_path / "a" / "b" / "c"), 54321)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+    assert (tmp_path / "a" / "b" / "c").stat().st_uid == os.geteuid()
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "is_link", "expected"),
+    [
+        (0o644, 1 << 20, False, True),
+        (0o644, (1 << 20) + 1, False, False),
+        (0o640, 5, False, False),
+        (0o604, 5, False, True),
+        (0o644, 5, True, True),
+    ],
+)
+def test_what_is_brought_along(mode, size, is_link, expected, tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(bytes(size))
+    file.chmod(mode)
+    (tmp_path / "link").symlink_to(file)
+    path = str(tmp_path / ("link" if is_link else "file"))
+    assert relocating._is_small_and_open(path) is expected
+    assert relocating._is_small_and_open(str(tmp_path)) is False
+
+
+@pytest.mark.parametrize(
+    ("shut", "expected"),
+    [("", False), ("/a/b", True), ("/a", True), ("/", True), ("/a/b/c", False)],
+)
+def test_a_folder_above_may_be_shut(shut, expected, monkeypatch):
+    modes = {path: 0o770 if path == shut else 0o711 for path in ("/", "/a", "/a/b")}
+    fake = SimpleNamespace(path=os.path, stat=lambda path: SimpleNamespace(st_mode=modes[path]))
+    monkeypatch.setattr(relocating, "os", fake)
+    assert relocating.is_unreachable("/a/b/c") is expected
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("/a/sub", "/new"),
+        ("/a/sub/x:/a/sub", "/new/x:/new"),
+        ("/a/subs", "/a/subs"),
+        ("/a/sub.d /a/sub-x /a/sub_", "/a/sub.d /a/sub-x /a/sub_"),
+        ("-Dx=/a/sub", "-Dx=/new"),
+        ("/a+b", "/plus"),
+        ("/aab", "/aab"),
+    ],
+)
+def test_words_name_the_new_places(word, found):
+    assert relocating._rename(word, {"/a/sub": "/new", "/a+b": "/plus"}) == found
+
+
+def test_a_file_that_is_brought_along_is_open_to_all(stage, monkeypatch, tmp_path):
+    """Whatever is allowed for new files where a grading is started."""
+    monkeypatch.setattr(relocating, "bring_files", relocating._others)
+    monkeypatch.setattr(relocating.os, "chown", lambda *given: None)
+    before = os.umask(0o077)
+    try:
+        relocating._bring_others(seen_of(stage), str(tmp_path / "room"), 54321)
+    finally:
+        os.umask(before)
+    found = tmp_path / "room" / "course" / "game.sgf"
+    assert stat.S_IMODE(found.lstat().st_mode) == 0o644

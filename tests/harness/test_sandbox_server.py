@@ -1,0 +1,376 @@
+"""The box server's decisions about one engine, without an engine: the words of a box, times."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from harness.limit import CPU_SECONDS
+from harness.options import GIB
+from harness.sandbox import box_clock, cgroup, estimate, server, watch
+from harness.sandbox.plan import BoxReport, LaunchPlan, Watched
+
+PLAN = LaunchPlan(
+    *(2, ("engine",), "/", {}, 0, (), (), 0, "", b"", ((resource.RLIMIT_FSIZE, 40, 41),), 0),
+    *(Watched(GIB, 2.5, 3, 50, 7), ("/tmp",), (), (0, 0)),
+)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Box]:
+    """Give a box that was not started, without a counter or a control group."""
+    monkeypatch.setattr(box_clock, "_open", lambda: -1)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield server.Box(PLAN, ours, cgroup.ControlGroups([]))
+
+
+def with_plan(box: server.Box, **changes: object) -> server.Box:
+    box._plan = box._plan._replace(**changes)
+    return box
+
+
+def test_a_box_that_nothing_happened_to(made):
+    assert made._report() == BoxReport(None, "", "", None, 0, 0.0, ())
+    assert (made._first, made._hold, made._ready, made._broken) == (0, -1, False, False)
+    assert made._watched == PLAN.watched
+    assert not made._is_much
+
+
+@contextlib.contextmanager
+def said(text: bytes) -> Iterator[int]:
+    """Give a pipe from which a text can be read, and then its end."""
+    reading, writing = os.pipe()
+    os.write(writing, text)
+    os.close(writing)
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+
+
+# What a keeper says; whether it may say more, and the report's status, fault and unstarted.
+WORDS = [
+    (b"ready\n", True, (None, "", "")),
+    (b"ready\nended 3\n", True, (3, "", "")),
+    (b"ended -9\n", True, (-9, "", "")),
+    (b"unstarted No such file\n", False, (None, "", "No such file")),
+    (b"fault mount /a b: refused\n", False, (None, "mount /a b: refused", "")),
+    (b"something else\n", True, (None, "", "")),
+    (b"ended 3", True, (None, "", "")),
+    (b"", False, (None, "", "")),
+]
+
+
+@pytest.mark.parametrize(("text", "goes_on", "report"), WORDS)
+def test_what_a_keeper_says(text, goes_on, report, made, monkeypatch):
+    monkeypatch.setattr(server.Box, "_living", lambda self: [])
+    with said(text) as reading:
+        assert made._read_status(reading, -1) is goes_on
+    assert (made._report().status, made._fault, made._unstarted) == report
+    assert made._ready == text.startswith(b"ready")
+    assert made._broken == (not text)
+
+
+def test_words_that_come_in_pieces(made, monkeypatch):
+    monkeypatch.setattr(server.Box, "_living", lambda self: [])
+    for piece in (b"rea", b"dy\nend", b"ed 1", b"2\n"):
+        with said(piece) as reading:
+            assert made._read_status(reading, -1)
+    assert (made._ready, made._status) == (True, 12)
+
+
+def test_what_bubblewrap_says(made, monkeypatch):
+    """The engine is let go when its limits are set, and its folders are there."""
+    limited = []
+    monkeypatch.setattr(server.Box, "_limit", lambda self, first: limited.append(first) or True)
+    with_plan(made, level=3)
+    waiting, block = os.pipe()
+    try:
+        with said(b'{ "child-pid": 77 }\n') as reading:
+            assert made._read_status(reading, block)
+        assert os.read(waiting, 9) == b"."
+    finally:
+        os.close(waiting)
+        os.close(block)
+    assert (limited, made._first, made._ready, made._status) == ([77], 77, True, None)
+    with said(b'{ "exit-code": 139 }\n') as reading:
+        assert made._read_status(reading, -1)
+    assert (made._status, made._leftovers) == (-11, ())
+
+
+def test_a_box_whose_folders_are_to_be_filled_is_not_ready(made, monkeypatch):
+    monkeypatch.setattr(server.Box, "_limit", lambda self, first: True)
+    waiting, block = os.pipe()
+    made._hold = os.dup(block)
+    try:
+        made._take_bubblewrap({"child-pid": 77}, block)
+        assert not made._ready
+        with pytest.raises(KeyError):
+            select.poll().unregister(made._hold)
+        made._poll.unregister(made._hold)
+        made._let_go()
+        assert made._hold == -1
+        made._let_go()
+    finally:
+        os.close(waiting)
+        os.close(block)
+
+
+def test_limits_that_cannot_be_set_start_nothing(made, monkeypatch):
+    def refuse(pid: int, wanted: object) -> None:
+        raise error
+
+    monkeypatch.setattr(server.limits, "set_limits", refuse)
+    error: OSError = ProcessLookupError(3, "gone")
+    assert not made._limit(77)
+    assert made._fault == ""
+    error = PermissionError(1, "not allowed")
+    made._take_bubblewrap({"child-pid": 77}, -1)
+    assert made._fault == "limits cannot be set: not allowed"
+    assert (made._first, made._ready) == (0, False)
+
+
+CODES = [(0, 0), (1, 1), (127, 127), (128, 128), (129, -1), (137, -9), (192, -64), (193, 193),
+         (255, 255)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "status"), CODES)
+def test_what_a_shell_calls_the_end_of_a_program(code, status):
+    assert server._as_returncode(code) == status
+
+
+# --- when to look, and how long to wait
+
+
+@pytest.mark.parametrize(
+    ("used", "pause"), [(0, 0.05), (GIB, 0.002), (2 * GIB, 0.002), (GIB // 2, None)]
+)
+def test_the_next_look_comes_before_memory_can_be_full(used, pause, made):
+    between = 0.5 / (4 * (os.cpu_count() or 1))
+    expected = min(0.05, max(0.002, between)) if pause is None else pause
+    assert made._pause(used) == pytest.approx(expected if used else min(0.05, 2 * between))
+
+
+def test_without_a_limit_of_memory_looks_are_seldom(made):
+    made._watched = Watched(0, 1, 1, 1, 1)
+    assert made._pause(1 << 50) == 0.05
+
+
+@pytest.mark.parametrize(
+    ("age", "is_ready", "takes"),
+    [(0.4, False, False), (0.6, False, True), (0.6, True, False)],
+)
+def test_a_box_takes_too_long(age, is_ready, takes, made):
+    made._begun, made._ready = time.monotonic() - age, is_ready
+    assert made._takes(0.5) is takes
+
+
+FAULTS = [
+    ({}, False, ""),
+    ({}, True, "it could not be made in time"),
+    ({"_unstarted": "No such file"}, True, ""),
+    ({"_broken": True}, False, "it ended before the engine did"),
+    ({"_broken": True}, True, "it ended before the engine did"),
+    ({"_broken": True, "_fault": "mount: refused"}, False, "mount: refused"),
+    ({"_fault": "mount: refused"}, True, "mount: refused"),
+]
+
+
+@pytest.mark.parametrize(("state", "late", "fault"), FAULTS)
+def test_why_an_engine_never_ran(state, late, fault, made):
+    for name, value in state.items():
+        setattr(made, name, value)
+    made._find_fault(late)
+    assert made._fault == fault
+
+
+SIGNALS = [
+    (None, None),
+    (0, None),
+    (-signal.SIGKILL, None),
+    (-signal.SIGXCPU, ("time", 1.5, 2.5, CPU_SECONDS)),
+    (-signal.SIGXFSZ, ("disk", 40, 40, "bytes")),
+]
+
+
+@pytest.mark.parametrize(("status", "hit"), SIGNALS)
+def test_a_signal_of_the_kernel_that_is_a_limit(status, hit, made):
+    made._status, made._cpu = status, 1.5
+    assert made._signal_hit() == hit
+
+
+def stat_of(pid: int, **more: object) -> watch.ProcessStat:
+    given = {"dead": False, "running": False, "own": 0.0, "waited": 0.0, **more}
+    return watch.ProcessStat(
+        pid=pid, task=pid, name=f"p{pid}", threads=1, virtual=0, resident=0, **given
+    )
+
+
+@pytest.mark.parametrize(("level", "names"), [(1, ("p2", "p3")), (2, ("p2", "p3")), (3, ())])
+def test_what_outlives_an_engine_is_told_by_name(level, names, made, monkeypatch):
+    """It is looked for twice: who changes its parent meanwhile is missed once."""
+    looks = [[stat_of(1)], [stat_of(1), stat_of(2), stat_of(3)]]
+    monkeypatch.setattr(server.Box, "_living", lambda self: looks.pop(0))
+    with_plan(made, level=level)._note_end(5)
+    assert (made._status, made._leftovers) == (5, names)
+
+
+def test_the_dead_do_not_outlive_anybody(made, monkeypatch):
+    found = [stat_of(1), stat_of(2, dead=True), stat_of(3)]
+    monkeypatch.setattr(server.Box, "_find_processes", lambda self: found)
+    assert [one.pid for one in made._living()] == [1, 3]
+
+
+@pytest.fixture
+def usage(made, monkeypatch) -> dict[str, float]:
+    """Let a look find what is said here, and nothing of processes."""
+    found = {"memory": 0, "cpu": 0.0, "processes": 0, "scratch": 0, "scratch_files": 0}
+    found_looks: dict[str, object] = {}
+
+    def measure(processes, own, plan, look, disk):
+        found_looks.update(own=own, look=look, disk=disk)
+        return watch.Usage(**found)
+
+    monkeypatch.setattr(watch, "measure", measure)
+    monkeypatch.setattr(server.Box, "_find_processes", lambda self: [])
+    monkeypatch.setattr(made, "looks", found_looks, raising=False)
+    return found
+
+
+def test_a_look_keeps_the_most_that_was_used(made, usage):
+    usage.update(memory=GIB // 4, cpu=1.0)
+    made._look()
+    usage.update(memory=GIB // 8, cpu=0.5)
+    assert made._look() == made._pause(GIB // 8)
+    assert (made._memory, made._cpu, made._hit) == (GIB // 4, 1.0, None)
+    usage.update(processes=4)
+    made._look()
+    assert made._hit == ("processes", 4, 3, "processes")
+    assert made._report()[3:6] == (("processes", 4, 3, "processes"), GIB // 4, 1.0)
+    assert made.looks["own"] == 1
+
+
+def test_a_close_look_comes_now_and_then_and_always_when_much_is_used(made, usage):
+    usage.update(memory=GIB // 2)
+    made._looked_closely = time.monotonic() - 0.24
+    made._look()
+    assert not made.looks["look"].closely
+    made._looked_closely = time.monotonic() - 0.26
+    made._look()
+    assert made.looks["look"].closely
+    made._look()
+    assert not made.looks["look"].closely
+    usage.update(memory=GIB // 2 + 1)
+    made._look()
+    assert not made.looks["look"].closely
+    made._look()
+    assert made.looks["look"].closely
+    assert made.looks["look"].limit == GIB
+    assert made.looks["look"].scratch == 0
+
+
+def test_a_disk_is_looked_at_less_often(made, usage, monkeypatch):
+    disks = [watch.Disk(1, 1), watch.Disk(2, 2)]
+    monkeypatch.setattr(watch, "disk", lambda *given: disks.pop(0))
+    made._look()
+    assert made.looks["disk"] == watch.Disk(1, 1)
+    made._looked_at_disk = time.monotonic() + 5
+    made._look()
+    assert made.looks["disk"] == watch.Disk(1, 1)
+    made._looked_at_disk = time.monotonic() - 0.06
+    made._look()
+    assert made.looks["disk"] == watch.Disk(2, 2)
+    assert time.monotonic() - made._looked_at_disk < 5
+
+
+def test_time_is_what_is_counted_or_what_is_seen_and_estimated(made, monkeypatch):
+    monkeypatch.setattr(estimate, "share", lambda task: 0.5)
+    begun = made._looked
+    running = stat_of(7, own=1.0, running=True)
+    assert made._time([running], 1.0) == 1.0
+    assert made._looked > begun
+    assert made._time([], 1.0) >= 2.0  # who is gone has taken its second
+    monkeypatch.setattr(made._clock, "seconds", lambda: 7.0)
+    assert made._time([], 1.0) == 7.0
+    assert made._time([], 9.0) == 9.0
+
+
+def test_what_was_written_at_the_last_moment_counts(made, monkeypatch):
+    monkeypatch.setattr(watch, "disk", lambda *given: watch.Disk(50, 0))
+    assert made._left_too_much() == ("disk", 50, 50, "bytes")
+    monkeypatch.setattr(watch, "disk", lambda *given: watch.Disk(49, 6))
+    assert made._left_too_much() is None
+
+
+# --- processes
+
+
+def test_a_plan_that_cannot_be_read_is_a_fault(made):
+    with contextlib.closing(socket.socket()) as control:
+        report = server._serve(b"", (0, 1, 2), control, cgroup.ControlGroups([]))
+    assert report.fault.startswith("EOFError: ")
+    assert report._replace(fault="") == BoxReport(None, "", "", None, 0, 0.0, ())
+
+
+def test_a_message_has_three_descriptors_or_is_too_late():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, open(os.devnull) as one:
+        socket.send_fds(ours, [b"end"], [])
+        socket.send_fds(ours, [b"plan"], [one.fileno()] * 3)
+        ours.close()
+        found = server._receive(theirs)
+        assert found is not None
+        data, streams = found
+        try:
+            assert data == b"plan"
+            assert len(streams) == 3
+            assert not any(map(os.get_inheritable, streams))
+        finally:
+            for stream in streams:
+                os.close(stream)
+        assert server._receive(theirs) is None
+
+
+ENDING = """
+import os, signal, time
+from harness.sandbox import server
+pids = []
+for _ in range(3):
+    pids.append(os.fork())
+    if not pids[-1]:
+        time.sleep(60)
+        os._exit(0)
+begun = time.monotonic()
+server._wait_for(pids[0], 0.05)
+assert time.monotonic() - begun >= 0.05
+os.kill(pids[0], signal.SIGKILL)
+server._wait_for(pids[0], 60)
+assert time.monotonic() - begun < 30
+server.end_children(lambda pid: pids if pid == os.getpid() else [])
+assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+server.end_children()
+"""
+
+
+@pytest.mark.processes
+def test_children_are_ended_and_reaped():
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_time_of_children_that_ended():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert server._cpu_of_the_dead() == pytest.approx(usage.ru_utime + usage.ru_stime)

@@ -1,0 +1,57 @@
+"""A root, or a teacher, whose umask is 077: engines of other users read what they need."""
+
+import os
+from fractions import Fraction
+
+import pytest
+
+from harness import open_folders
+from harness.assignments import assignment
+from harness.grading import grade
+from harness.grading.grade import GradeOptions
+from tests.harness import small_class
+from tests.harness.small_class import CLASS
+
+LEVELS = ("3", "2", "1")
+
+
+@pytest.fixture
+def strict():
+    """Let nobody else read what we make."""
+    former = os.umask(0o077)
+    yield
+    os.umask(former)
+
+
+@pytest.mark.usefixtures("strict")
+def test_folders_and_files_are_open(tmp_path):
+    open_folders.write(tmp_path / "a" / "b" / "file", b"x")
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "a/b", "a/b/file")]
+    assert modes == [0o755, 0o755, 0o644]
+
+
+@pytest.mark.usefixtures("strict")
+def test_what_is_there_is_opened(tmp_path):
+    (tmp_path / "a").mkdir()
+    for name, mode in (("program", 0o700), ("text", 0o600)):
+        (tmp_path / "a" / name).write_text("x")
+        (tmp_path / "a" / name).chmod(mode)
+    open_folders.open_all(tmp_path / "a")
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()}
+    assert modes == {"program": 0o755, "text": 0o644}
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.usefixtures("strict")
+def test_a_class_is_graded_at_each_level(level, open_place):
+    room = small_class.make(open_place, (CLASS[0],))
+    output = room / "graded"
+    output.mkdir()
+    options = GradeOptions(
+        assignment.find(str(room / "counting")), room / "submissions", output,
+        sandbox=level, images=False,
+    )  # fmt: skip
+    marks = [one.marks for one in grade.grade(options).graded if one.attempts]
+    assert [(one.total, one.note) for one in marks] == [(Fraction(7), "")]

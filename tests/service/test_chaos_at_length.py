@@ -1,0 +1,283 @@
+"""A class is graded while something gets SIGKILL every few seconds: the worst that can happen.
+
+What is killed is drawn: the parent of all, the process that answers, the one that keeps house, a
+worker or, on a server, all that serves the database's connections. Afterwards each attempt has its
+result and each submission its one mark, and both are those of ``grade``, which nobody disturbed.
+"""
+
+import contextlib
+import csv
+import functools
+import itertools
+import random
+import time
+from contextlib import closing
+from typing import NamedTuple
+
+import pytest
+
+from harness.assignments import assignment as assignments
+from harness.errors import ServerError
+from harness.grading import LEDGER, grade
+from harness.grading.grade import GradeOptions
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.records import Marks
+from harness.service import counters
+from harness.service.courses import grading as gradings
+from harness.service.records import DONE
+from harness.service.settings import Settings
+from harness.service.storage import figures, queue, uploads
+from harness.service.work.report_folders import folder_of
+from harness.work import canonical_json
+from harness.work.canonical_json import Measurements
+from tests.harness import small_class
+from tests.harness.small_class import Student
+from tests.service.running import (
+    KEEPER,
+    PARENT,
+    WEB,
+    WORKER,
+    Running,
+    begin,
+    begin_anew,
+    hand_in,
+    settle,
+    until,
+)
+from tests.service.serving import KINDS, opened
+
+pytestmark = pytest.mark.processes
+
+BACKENDS = "database backends"
+# A shell starts in a tenth of Python's time, and there are thousands.
+ENGINE = """\
+while read -r number name n; do
+    [ "$number" = quit ] && { printf '=\\n\\n'; exit; }
+    {body}
+    printf '=%s %s\\n\\n' "$number" "$answer"
+done
+"""
+# With the mark of each, of 7. Private tests ask from 7 on.
+BODIES = {
+    "answer=$((2 * n))": 7,
+    "answer=$((2 * n + (n == 2)))": 6,
+    "answer=$((2 * n)); [ $n = 10 ] && exit 3": 4,
+    "answer=$((2 * n)); echo $n twice >&2": 7,
+    "exit": 0,
+}
+QUESTIONS = 3  # in a private case file
+
+
+class Size(NamedTuple):
+    """How much of it."""
+
+    students: int
+    files: int  # private ones; there are two public ones
+    pause: tuple[float, float]  # seconds between two kills, at least and at most
+    done: int  # attempts and jobs between two kills, at least
+    kills: int  # at most
+
+
+SHORT = Size(students=5, files=2, pause=(0.5, 3), done=2, kills=8)
+LONG = Size(students=40, files=48, pause=(1, 4), done=25, kills=2000)  # 2,000 attempts
+
+
+def make(room, size):
+    """Write the assignment into a folder; return its own."""
+    own = room / "counting"
+    (own / "private").mkdir(parents=True)
+    document = small_class.ASSIGNMENT.replace("2026-", "2999-")  # how late, a mark would tell
+    document = document.replace("python3", "sh").replace("engine.py", "engine.sh")
+    (own / "assignment.toml").write_text(document)
+    for name, text in small_class.CASES.items():
+        (own / name).write_text(text)
+    for file in range(size.files):
+        first = 7 + file * QUESTIONS
+        asked = (f"{n} twice {n}\n#? [{2 * n}]\n" for n in range(first, first + QUESTIONS))
+        (own / "private" / f"case{file}.gtp").write_text("".join(asked))
+    return own
+
+
+def submission(body):
+    """Return what a student hands in."""
+    program = ENGINE.replace("{body}", body)
+    return small_class.archive({"engine.sh": program, "readme.txt": "Me.\n"})
+
+
+def students(count):
+    """Return so many students, each with one of the bodies."""
+    bodies = [*BODIES.items()]
+    return [Student(f"S{number:03}", *bodies[number % len(bodies)]) for number in range(count)]
+
+
+# --- what came of it ----------------------------------------------------------------------------
+
+
+class Came(NamedTuple):
+    """What came of a class."""
+
+    marks: dict[str, str]  # by key: as they are in force
+    results: dict[tuple[str, str], str]  # by key and case file: the one that counts
+    runs: dict[tuple[str, str], tuple[bool, ...]]  # whether each was run alone
+    given: dict[str, int]  # marks, ever
+
+
+def came(ledger, run):
+    """Return what a grading left in its ledger, all of which is whole and done."""
+    ledger.check()
+    planned = ledger.list_planned(run)
+    states = ledger.states([one.basis for one in planned])
+    assert {one.state for one in states.values()} == {"done"}
+    found = {(one.key, one.name): ledger.results(one.basis) for one in planned}
+    in_force = ledger.in_force()
+    return Came(
+        {key: one.marks for key, one in in_force.items()},
+        {where: runs[-1][0] for where, runs in found.items()},
+        {where: tuple(map(is_alone, runs)) for where, runs in found.items()},
+        {key: len(ledger.history(key)) for key in in_force},
+    )
+
+
+def is_alone(run):
+    _, measured = run
+    return canonical_json.loads(Measurements, measured).alone
+
+
+def undisturbed(assignment, folder):
+    """Grade a submission of each kind by one call of ``grade``; return what came of it."""
+    folder.mkdir()
+    everybody = students(len(BODIES))
+    with (folder / "class.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["student", "file"])
+        for one in everybody:
+            (folder / f"{one.name}.tgz").write_bytes(submission(one.body))
+            rows.writerow([one.name.lower(), f"{one.name}.tgz"])
+    wanted = GradeOptions(assignments.find(str(assignment)), folder / "class.csv", folder)
+    grade.grade(wanted)
+    with closing(Ledger(folder / LEDGER)) as ledger:
+        return came(ledger, ledger.last_run()[0])
+
+
+# --- the chaos ----------------------------------------------------------------------------------
+
+
+class Watched:
+    """A grading as somebody watches it who begins anew what died three times."""
+
+    def __init__(self, service, grading):
+        self.service, self.grading = service, grading
+        self.is_concluded = False
+        self.faults = []  # the kinds of jobs
+
+    def is_further(self, least):
+        """Return how much was done if that is so much, or all is done; else 0."""
+        with contextlib.suppress(ServerError):
+            self.faults += begin_anew(self.service)
+            with self.service.database.reading() as db:
+                self.is_concluded = bool(uploads.GRADINGS.find(db, id=self.grading).concluded)
+                done = _attempts(db) + len(queue.JOBS.all(db, state=DONE))
+            return done if done >= least or self.is_concluded else 0
+        return 0
+
+
+def _attempts(db):
+    counted = figures.load_figures(db).items()
+    return sum(sum(one.counts) for (name, _), one in counted if name == counters.ATTEMPTS.name)
+
+
+def kill_on(watched, running, server, size):
+    """Kill something every few seconds until all is done; return how often what.
+
+    Some of it is done between two kills: on a very busy machine nothing would ever be otherwise.
+    """
+    draw, done = random.Random(17), 0
+    kinds = [PARENT, WEB, KEEPER, WORKER, WORKER, *([BACKENDS] * 2 if server else [])]
+    counts = dict.fromkeys(kinds, 0)
+    for what in itertools.islice(rounds(kinds, draw), size.kills):
+        time.sleep(draw.uniform(*size.pause))
+        done = until(functools.partial(watched.is_further, done + size.done))
+        if watched.is_concluded:
+            break
+        counts[what] += 1
+        if what != BACKENDS:
+            running.kill(what)
+            continue
+        with contextlib.suppress(Exception):  # it is not up again since the last time
+            server.kill_backends()
+    return counts
+
+
+def rounds(kinds, draw):
+    """Yield each kind as often as the others, in any order."""
+    while True:
+        yield from draw.sample(kinds, len(kinds))
+
+
+@pytest.fixture(params=KINDS)
+def place(request, tmp_path):
+    """Return settings of a service, and the server that may be killed, if there is one."""
+    if request.param == "sqlite":
+        return Settings(tmp_path / "data"), None
+    server = request.getfixturevalue("own_postgresql")
+    server.execute("CREATE DATABASE tests OWNER grader")
+    return Settings(tmp_path / "data", server.address("tests")), server
+
+
+SIZES = [
+    pytest.param(SHORT, id="short", marks=pytest.mark.long(60)),
+    pytest.param(LONG, id="long", marks=[pytest.mark.slow, pytest.mark.long(900)]),
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_whatever_is_killed_all_is_as_if_nothing_was(place, size, tmp_path, record_property):
+    settings, server = place
+    calm = undisturbed(make(tmp_path, size), tmp_path / "calm")
+    started = time.monotonic()
+    with closing(Running(settings)) as running, opened(settings) as service:
+        assignment = hand_in(service, tmp_path, students(size.students), submission)
+        watched = Watched(service, begin(service, assignment))
+        killed = kill_on(watched, running, server, size)
+        settle(service)
+        found = until(lambda: left(watched, assignment))
+    seconds = round(time.monotonic() - started)
+    told = f"{len(found.results)} attempts, {killed}, faults {watched.faults}, {seconds} s"
+    record_property("chaos", told)
+    print(told)
+    assert len(found.results) == size.students * (size.files + 2)
+    compare(found, calm, students(size.students))
+
+
+def left(watched, assignment):
+    """Return what a grading left, all of whose jobs are done; None: the database is away."""
+    service, grading = watched.service, watched.grading
+    try:
+        with service.database.reading() as db:
+            assert {one.state for one in queue.JOBS.all(db)} == {DONE}
+            assert service.database.log.tampering(db) == []
+            run = uploads.GRADINGS.find(db, id=grading).run
+            marked = {one.key: one.marks for one in uploads.MARKS.all(db, grading=grading)}
+        with closing(Ledger(service.settings.ledger(assignment))) as ledger:
+            found = came(ledger, run)
+    except ServerError:
+        return None
+    assert marked == found.marks
+    pages = gradings.names(folder_of(service.settings.assignment_folder(assignment), grading))
+    assert {f"feedback/{key}.html" for key in marked} <= set(pages)
+    return found
+
+
+def compare(found, calm, everybody):
+    """See that each student has what the one with the same program has who was not disturbed."""
+    keys = [one.name.lower() for one in everybody]
+    alike = {key: keys[place % len(BODIES)] for place, key in enumerate(keys)}
+    assert found.marks == {key: calm.marks[alike[key]] for key in keys}
+    totals = {key: canonical_json.loads(Marks, text).total for key, text in found.marks.items()}
+    assert totals == {key: one.mark for key, one in zip(keys, everybody, strict=True)}
+    assert found.results == {
+        (key, name): calm.results[alike[key], name] for key, name in found.results
+    }
+    # Once, or a second time alone if it was in doubt: as it is without chaos.
+    assert set(found.runs.values()) <= {(False,), (False, True)}
+    assert set(found.given.values()) == {1}

@@ -1,0 +1,122 @@
+"""The page of a cluster in a real browser, on a phone and on a desk, with script and without."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.cli import cluster_status
+from harness.cluster import hub_state
+from harness.cluster.hub_state import Flight, HubState
+from harness.cluster.records import ClusterState, DepartedWorker, WorkerStatus
+from harness.cluster.rules import Facts
+from harness.grading.attempts.set_aside import SetAside
+from harness.service import machines
+from harness.service.people import entering
+from tests.harness.browsing import DESK, PHONE
+from tests.service.serving import KINDS, Browser, link_for, opened, settings_of, teacher
+from tests.service.stories import Way, World, listening
+
+SCHEDULER = "tls://10.0.0.1:8786"
+FACTS = Facts(
+    "tls://10.0.0.2:40", "lab1", "1.0", ("3", "1"), ("cmake", "javac"), ("ab" * 32,), 1.25
+)
+WORKER = WorkerStatus(
+    FACTS, "lab1:77-ab", 98.6, 90_000_000, 0.4, ("u-1",), 12, 1, "the disk is full"
+)
+IDLE = WorkerStatus(FACTS._replace(machine="lab2"), "lab2:78-cd", 0.0, 80_000_000, 0.1, ())
+SEEN = ClusterState((WORKER, IDLE), (DepartedWorker("tls://10.0.0.9:41", 1.7e9),))
+FLIGHTS = (Flight("u-1", 7, False, 1.7e9), Flight("u-2", 1, True, 1.7e9))
+
+
+@pytest.fixture(params=KINDS)
+def settings(request, tmp_path):
+    """Settings of a service with a cluster, of which nothing is known yet."""
+    found = settings_of(request.param, request, tmp_path / "data")._replace(scheduler=SCHEDULER)
+    machines.folder(found).mkdir(parents=True)
+    return found
+
+
+def known(settings, at=None, trouble="", seen=SEEN):
+    state = HubState(at or time.time(), SCHEDULER, trouble, seen, FLIGHTS, 3)
+    hub_state.write(machines.folder(settings), state)
+
+
+def test_the_page_tells_what_is_known(settings):
+    with opened(settings) as service:
+        tess = teacher(service)
+        assert "nothing is known of the cluster yet" in tess.get("/cluster").text
+        known(settings)
+        machines.remark(settings, "the worker <x> is set aside")
+        SetAside(settings.cluster / machines.SET_ASIDE).add("lab9", "it lies")
+        page = tess.get("/cluster").text
+        assert "data folder: lab9." in page
+        for text in ("lab1", "3, 1", "1.25", "cmake, javac", "abababab", "99 %, 90 MB", "12"):
+            assert text in page
+        assert "1: the disk is full" in page
+        assert "tls://10.0.0.9:41" in page and "&lt;x&gt; is set aside" in page
+        assert "in doubt, alone" in page and "on its way" in page
+        assert "Nothing runs now" not in page
+
+
+STATES = [
+    ({"trouble": "it does not answer"}, "the cluster cannot be reached"),
+    ({"seen": ClusterState(())}, "no worker of the cluster is there"),
+    ({"at": time.time() - 60}, "the process that speaks to the cluster says nothing"),
+]
+
+
+@pytest.mark.parametrize(("state", "why"), STATES)
+def test_why_nothing_runs_is_told_to_anybody_and_the_details_to_administrators(
+    settings, state, why
+):
+    known(settings, **state)
+    with opened(settings) as service:
+        ready = Browser(service).get("/ready").text
+        assert why in ready and "does not answer" not in ready and SCHEDULER not in ready
+        assert state.get("trouble", why) in teacher(service).get("/cluster").text
+
+
+def test_a_state_that_is_damaged_is_none(settings):
+    (machines.folder(settings) / "state.json").write_text('{"at":')
+    assert machines.state(settings) is None
+    assert machines.complaint(settings) == "nothing is known of the cluster yet"
+
+
+def test_a_remark_that_is_to_be_made_once_is_not_made_again(settings):
+    for text in ("a", "a", "b"):
+        machines.remark(settings, text, once=True)
+    machines.remark(settings, "a")
+    assert [one.text for one in machines.remarks(settings)] == ["a", "b", "a"]
+
+
+def test_the_status_in_words():
+    assert list(cluster_status.text(SCHEDULER, SEEN))[:8] == [
+        f"{SCHEDULER}: 2 workers",
+        "",
+        "lab1 (lab1:77-ab, tls://10.0.0.2:40), heard 0.4 s ago",
+        "  gtp-harness 1.0; sandbox levels 3, 1; pace 1.25",
+        "  programs cmake, javac; Pythons abababab",
+        "  takes environments for no Python",
+        "  load 99 %, 90 MB; did 12 submissions, gave back 1 submission",
+        "  the last one given back: the disk is full",
+    ]
+
+
+@pytest.mark.processes
+@pytest.mark.long(20)
+@pytest.mark.parametrize("way", [Way(DESK), Way(PHONE, has_script=False)], ids=str)
+def test_an_administrator_looks_at_it(browser, settings, way):
+    known(settings)
+    shots = os.environ.get("GTP_HARNESS_SHOTS")
+    with opened(settings) as service, listening(service) as address:
+        world = World(service, address, browser, Path(shots) if shots else None)
+        with service.database.acting() as act:
+            admin = entering.add_person(act, "Ada Admin", is_admin=True)
+        with world.person(link_for(service, admin), way) as ada:
+            ada.follow("Cluster")
+            ada.look("cluster")
+            known(settings, trouble="it does not answer")
+            ada.page.get_by_text("Nothing runs now").wait_for(timeout=20_000)
+            ada.look("cluster-lost")

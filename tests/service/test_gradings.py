@@ -1,0 +1,247 @@
+"""Gradings of one assignment, one after the other: whose marks count is never chance."""
+
+import contextlib
+
+import pytest
+
+from harness.grading import SET_ASIDE
+from harness.grading.attempts.set_aside import SetAside
+from harness.service import machines
+from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, WAITING
+from harness.service.storage import courses, queue, uploads
+from harness.service.work import job_handlers
+from harness.service.work.assignment_context import ground
+from harness.service.work.company import Shared
+from harness.service.work.worker import Worker
+from tests.cluster.test_set_aside import FAILED, PASSED, Away
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    made,
+    marks,
+    opened,
+    rows,
+    settings_of,
+    work,
+)
+from tests.service.test_story import hand_in
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+RUNNING = "A grading is running"
+BUTTON = "Grade all submissions"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service, counting):
+    return made(service, "student\nada\nben\n")
+
+
+def begin(course):
+    """Begin a grading on the page; return the answer."""
+    return course.teacher.post(f"{course.assignment}/gradings")
+
+
+def submit(service, course, body="return 2 * n"):
+    ada = Browser(service).enter(course.links["ada"])
+    hand_in(ada, course, small_class.submission(body))
+    work(service)
+
+
+def change(service, values, **of):
+    with service.database.changing() as db:
+        queue.JOBS.change(db, values, **of)
+
+
+def one(service, path):
+    """Return a grading by its path."""
+    with service.database.reading() as db:
+        return uploads.GRADINGS.find(db, id=path.rpartition("/")[2])
+
+
+def test_a_grading_is_refused_as_long_as_another_one_runs(service, course):
+    submit(service, course)
+    page = course.teacher.get(course.assignment).text
+    assert BUTTON in page and RUNNING not in page
+    first, worker, steps = begin(course).url.path, Worker(service.settings, service.database), 0
+    while not one(service, first).concluded:
+        refused = begin(course)
+        assert refused.status_code == 409 and "wait until it has marks" in refused.text
+        page = course.teacher.get(course.assignment).text
+        assert BUTTON not in page and RUNNING in page
+        assert worker.step()
+        steps += 1
+    assert steps == 3  # it was planned, Ada's submission run, marks made
+    assert begin(course).status_code == 200
+
+
+class _Machines(Away):
+    """Machines of a cluster that grade; see :class:`tests.cluster.test_set_aside.Away`."""
+
+    def as_settings_say(self, _settings):
+        return contextlib.nullcontext(self)
+
+
+def on_machines(monkeypatch, *turns, after=lambda: None):
+    own = _Machines(*turns, after=after)
+    monkeypatch.setattr(machines, "away", own.as_settings_say)
+    return own
+
+
+def test_what_a_machine_did_that_is_set_aside_meanwhile_is_run_again_before_marks_are_made(
+    service, course, monkeypatch
+):
+    for student in ("ada", "ben"):
+        hand_in(
+            Browser(service).enter(course.links[student]),
+            course,
+            small_class.submission(f"return 2 * n  # {student}"),
+        )
+    work(service)
+    book = SetAside(service.settings.cluster / SET_ASIDE)
+    turns = [("liar", FAILED), ("honest", PASSED), ("honest", PASSED)]
+    own = on_machines(
+        monkeypatch,
+        *turns,
+        after=lambda: None if book.machines() or own.turns[1:] else book.add("liar", "it lies"),
+    )
+    path = begin(course).url.path
+    while not one(service, path).concluded:  # making marks is put off for a moment
+        work(service)
+    assert own.turns == []
+    found = marks(course.teacher.get(path).text)
+    assert {found["ada"], found["ben"]} == {"5.6 of 7"}  # what a right engine gets
+
+
+def test_a_grading_tells_of_a_machine_that_was_set_aside_since(service, course, monkeypatch):
+    submit(service, course)
+    on_machines(monkeypatch, ("liar", PASSED))
+    path = begin(course).url.path
+    work(service)
+    said = "a machine was found that gives wrong results"
+    assert said not in course.teacher.get(path).text
+    SetAside(service.settings.cluster / SET_ASIDE).add("liar", "it lies")
+    assert f"{said}: liar." in course.teacher.get(path).text
+    own = on_machines(monkeypatch, ("honest", FAILED))
+    again = begin(course).url.path
+    work(service)
+    assert own.turns == []
+    assert said not in course.teacher.get(again).text
+
+
+@pytest.mark.parametrize("kind", [PLAN, CONCLUDE])
+def test_a_grading_that_failed_locks_nobody_out(service, course, kind):
+    first = begin(course).url.path
+    worker = Worker(service.settings, service.database)
+    if kind == CONCLUDE:
+        assert worker.step()
+        with service.database.changing() as db:
+            queue.follow_up(db)
+    change(service, {"state": FAULT, "fault": "its worker died 3 times"}, kind=kind)
+    assert "stopped: the harness failed" in course.teacher.get(course.assignment).text
+    page = course.teacher.get(first).text
+    assert "its worker died 3 times" in page and "every 2s" not in page
+    second = begin(course)
+    assert second.status_code == 200
+    # The first one cannot overtake the second, neither while that runs nor later.
+    for _ in range(2):
+        assert course.teacher.post(f"{first}/again", first).status_code == 409
+        work(service)
+    assert one(service, second.url.path).concluded
+
+
+def test_a_grading_that_failed_is_tried_again(service, course):
+    first = begin(course).url.path
+    change(service, {"state": FAULT, "fault": "its worker died 3 times"}, kind=PLAN)
+    assert course.teacher.post(f"{first}/again", first).status_code == 200
+    assert begin(course).status_code == 409
+    work(service)
+    assert one(service, first).concluded
+
+
+def test_marks_of_before_are_not_changed_while_later_ones_are_made(service, course):
+    first = begin(course).url.path
+    work(service)
+    second = begin(course).url.path
+    for asked in ("accept", "again"):
+        assert course.teacher.post(f"{first}/{asked}", first).status_code == 409
+    work(service)
+    assert one(service, second).concluded > one(service, first).concluded
+
+
+def test_marks_wait_for_a_submission_that_is_begun_anew(service, course):
+    """Another worker has it, and this one has nothing else to do than to make the marks."""
+    submit(service, course)
+    first = begin(course).url.path
+    worker = Worker(service.settings, service.database)
+    assert worker.step()
+    change(service, {"state": FAULT, "fault": "its worker died 3 times"}, kind=GRADE)
+    work(service)
+    assert marks(course.teacher.get(first).text)["ada"] == ""
+    assert course.teacher.post(f"{first}/again", first).status_code == 200
+    with service.database.changing() as db:
+        elsewhere = queue.lease(db)
+        assert elsewhere.kind == GRADE
+        queue.JOBS.change(db, {"owner": "elsewhere 1 1"}, id=elsewhere.id)
+    work(service)
+    assert not one(service, first).concluded
+    change(service, {"state": WAITING, "until": 0.0, "token": ""}, kind=GRADE)
+    change(service, {"until": 0.0}, kind=CONCLUDE)  # it was put off
+    work(service)
+    assert marks(course.teacher.get(first).text)["ada"] == "5.6 of 7"
+
+
+def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
+    """A teacher accepts changes while it writes; its own marks know nothing of that."""
+    submit(service, course)
+    begin(course)
+    work(service)
+    submit(service, course, "return 2 * n if n != 2 else 5")
+    second = begin(course).url.path
+    work(service)
+    assert len(rows(course.teacher.get(second).text)) == 2
+    with service.database.changing() as db:
+        queue.again(db, CONCLUDE, second.rpartition("/")[2])
+        lost = queue.lease(db)
+        assert (lost.kind, lost.state) == (CONCLUDE, LEASED)
+        assigned = courses.ASSIGNMENTS.find(db, id=lost.assignment)
+    assert course.teacher.post(f"{second}/accept", second).status_code == 200
+    with (
+        ground(service.settings, service.database, assigned) as found,
+        pytest.raises(job_handlers.UnfinishedError),
+    ):
+        job_handlers.conclude(found, lost, Shared(service.settings.locks))
+    assert not one(service, second).concluded
+    work(service)
+    assert marks(course.teacher.get(second).text)["ada"] == "4.8 of 7"
+
+
+def test_a_worker_that_dies_after_it_made_marks_has_made_them(service, course):
+    """Killed before it says that the job is done: nobody does it again, or notes it again."""
+    submit(service, course)
+    grading = begin(course).url.path.rpartition("/")[2]
+    worker = Worker(service.settings, service.database)
+    assert worker.step() and worker.step()
+    with service.database.changing() as db:
+        queue.follow_up(db)
+        job = queue.lease(db)
+        assert job.kind == CONCLUDE
+        assigned = courses.ASSIGNMENTS.find(db, id=job.assignment)
+    with ground(service.settings, service.database, assigned) as found:
+        job_handlers.conclude(found, job, Shared(service.settings.locks))
+    change(service, {"until": 0.0, "owner": "elsewhere 1 1"}, kind=CONCLUDE)  # it is dead
+    work(service)
+    with service.database.reading() as db:
+        noted = service.database.log.entries(db, [grading])
+        (job,) = queue.JOBS.all(db, kind=CONCLUDE)
+    assert [one.what for one in noted].count("graded") == 1
+    assert (job.state, job.deaths) == (DONE, 0)

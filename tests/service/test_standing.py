@@ -1,0 +1,63 @@
+"""What the staff see first of an assignment: who has submitted what, and how far that is."""
+
+import re
+
+import pytest
+
+from harness.service.records import FAULT
+from harness.service.storage import queue
+from tests.harness import small_class
+from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,Dan,duo\neve,,\n"
+_ROW = re.compile(r'<tr data-v="([^"]*)">(.*?)</tr>')
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def hand_in(student, course, name):
+    files = {"file": (name, small_class.submission("return 2 * n"))}
+    assert student.post(f"{course.assignment}/uploads", course.assignment, files).is_success
+
+
+def table(text):
+    """Each row of the table: its kinds, and its cells without tags; moments are written as T."""
+    cells = ((kinds, re.findall(r"<td[^>]*>(.*?)</td>", row)) for kinds, row in _ROW.findall(text))
+    return [
+        (kinds, *(_MOMENT.sub("T", re.sub(r"<[^>]+>", "", cell)) for cell in row))
+        for kinds, row in cells
+    ]
+
+
+def test_the_staff_see_who_has_submitted_and_who_has_not(service, counting):
+    course = made(service, ROSTER)
+    ada, ben, dan = (Browser(service).enter(course.links[one]) for one in ("ada", "ben", "dan"))
+    hand_in(ada, course, "first.tgz")
+    hand_in(ada, course, "second.tgz")
+    work(service)
+    hand_in(ben, course, "ben.tgz")
+    hand_in(dan, course, "duo.tgz")
+    with service.database.changing() as db:
+        queue.JOBS.change(db, {"state": FAULT, "fault": "died"}, key="ben")
+    own = {"deadline": "2999-02-03T04:05"}
+    assert course.teacher.post(f"{course.assignment}/students/duo/extension", **own).is_success
+
+    page = course.teacher.get(course.assignment).text
+    assert table(page) == [
+        ("submitted", "ada", "Ada Right", "T second.tgz", "checked", "2", ""),
+        ("submitted fault", "ben", "Ben Wrong", "T ben.tgz", "could not be checked", "1", ""),
+        ("submitted", "duo", "Cyd, Dan", "T duo.tgz", "waiting to be checked", "1",
+         "2999-02-03 04:05"),
+        ("nothing", "eve", "eve", "", "nothing submitted", "0", ""),
+    ]  # fmt: skip
+    buttons = re.findall(r'data-verdict="(\w+)"[^>]*>[^<]*?(\d+)<', page)
+    assert buttons == [("all", "4"), ("submitted", "3"), ("nothing", "1"), ("fault", "1")]
+    assert "Nothing submitted" not in ada.get(course.assignment).text
