@@ -189,7 +189,7 @@ def _unlinked_of(task: int, devices: set[int]) -> dict[tuple[int, int], int]:
 
 
 def _has_memory(task: int) -> bool:
-    """Whether a process lives. One that is ending has no memory and belongs to root for a moment."""
+    """Return whether a process has memory: one that is ending has none, and is root's then."""
     found = _figures(task)
     return found is not None and not found.dead and found.virtual > 0
 

@@ -222,12 +222,21 @@ def test_where_a_process_has_mapped_files_without_a_name(proc):
     assert watch._maps_unlinked(pid, {os.makedev(8, 1)}) == []
 
 
-def test_a_process_that_does_not_let_itself_be_looked_into_hides_files(monkeypatch):
+@pytest.mark.parametrize(
+    ("state", "virtual", "expected"),
+    [("S", 8192, None), ("R", 0, 0), ("Z", 0, 0), ("", 0, 0)],
+    ids=["it lives", "it is ending", "it is dead", "it is gone"],
+)
+def test_only_a_process_that_lives_can_hide_files(state, virtual, expected, proc, monkeypatch):
+    """One that is ending belongs to root for a moment: an ordinary user then misses nothing."""
+
     def listdir(path: str) -> list[str]:
         raise PermissionError(path)
 
     monkeypatch.setattr(watch.os, "listdir", listdir)
-    assert watch._measure_unlinked([os.getpid()], {1}) is None
+    if state:
+        proc["/proc/7/stat"] = stat_of(7, state, virtual=virtual)
+    assert watch._measure_unlinked([7], {1}) == expected
 
 
 def test_free_space_counts_once_for_each_file_system(folder):
