@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs").glob("**/*.md"))
 CASES = [ROOT / "cases" / "README.md", ROOT / "cases" / "ASSIGNMENTS.md"]
-DOCUMENTS = [README, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md", *CASES, *PAGES]
+FOR_HOSTS = sorted((ROOT / ".github").glob("*.md"))  # a code host shows them at their places
+DOCUMENTS = [README, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md", *CASES, *PAGES, *FOR_HOSTS]
 
 # Whose blocks a test of its own follows: a recipe changes a copy of the project.
 RECIPES = ROOT / "docs" / "contributing.md"

@@ -1,4 +1,4 @@
-"""The files of a submission, compared with what its assignment asks for. Pure: names only."""
+"""The files of a submission, compared with what its assignment asks for: names only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Banks: programs that are known to be wrong, used to measure tests.
 
 An engine of a bank is a student's of a former year without anything that says whose it was
-(:mod:`~harness.banks.anonymous`), one that a teacher names, or a mutant of a reference
+(:mod:`~harness.grading.banking.anonymous`), one that a teacher names, or a mutant of a reference
 (:mod:`~harness.banks.mutants`). A bank is a folder (:mod:`~harness.banks.storing`);
 :mod:`~harness.banks.bank_runs` puts tests to its engines.
 """

@@ -6,7 +6,7 @@ earlier ones, on small boards rather than large ones, and on points that a reply
 arguments are those of the ``bad`` templates. Where nobody is asked for the replies, they are
 guessed: what is right is accepted, and no game is over.
 
-Pure, but for the files that commands name.
+Pure, except :meth:`has` and :meth:`text`, which read the files that commands name.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """A game as a teacher declares it in ``assignment.toml``: ``[reference]``, ``[game]``, commands.
 
 Described key by key in ``cases/ASSIGNMENTS.md``. What may be forgotten has a default, which that
-page tells. Pure, but for :func:`read`.
+page tells. Pure, except :func:`read`.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import tomllib
@@ -168,7 +167,7 @@ def read(path: Path) -> Declaration:
     Raises:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
-    place = KeyPlace(os.fspath(path))
+    place = KeyPlace(str(path))
     try:
         table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
     except OSError as error:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from harness.errors import EngineError
 
-# Of an engine that was collected with all others: see :func:`leftovers.end_on_exit`.
+# Of an engine that :func:`~harness.engine.leftovers.end_on_exit` collected with all others.
 _ENDED_IN_A_HURRY = -9  # by SIGKILL, which Windows has not, where this module is loaded, too
 
 

@@ -17,7 +17,7 @@ from harness.report.html.page_names import page_names
 def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
     """Write all pages into a folder, which is there. ``home``: the way to the first one.
 
-    Raises :class:`ReportError` when one cannot be written.
+    Raises :class:`~harness.errors.ReportError` when one cannot be written.
     """
     runs, courses = choose_shown_runs(found), file_courses(found)
     names, addresses = page_names([file.path for file in courses]), Addresses()

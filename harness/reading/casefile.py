@@ -1,8 +1,8 @@
 """Case files: commands with expectations, read into a :class:`~harness.records.CaseFile`.
 
 The grammar is in ``cases/README.md``: that of files for GTP is read here, that of answers with
-status lines in :mod:`harness.reading.answer_files`. Reading is pure: bytes in, steps or an error
-with its line out.
+status lines in :mod:`harness.reading.answer_files`. :func:`parse` touches no files: bytes in,
+steps or an error with its line out.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ LIMIT = 2.0  # seconds; what is in order takes microseconds
 def within(seconds: float, compiled: re.Pattern[str], how: How) -> Callable[[str], bool]:
     """Return a test of whether an expression matches a text, as a method of ``compiled`` says.
 
-    The test raises :class:`UndecidedError` when it took longer than ``seconds`` of computing.
+    The test raises :class:`~harness.errors.UndecidedError` when it took longer than
+    ``seconds`` of computing.
     """
     from harness.reading import effort
 

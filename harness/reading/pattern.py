@@ -91,7 +91,7 @@ def matcher(expression: str) -> Test:
     Most patterns are a text or a choice of texts, and do not need one: compiling one
     costs a hundred times as much as running it.
 
-    The test raises :class:`UndecidedError` when it takes too long.
+    The test raises :class:`~harness.errors.UndecidedError` when it takes too long.
 
     Raises:
         PatternError: it is not a regular expression.
@@ -128,7 +128,7 @@ def _by_script(test: Test, expression: str) -> Test:
 def searcher(expression: str) -> Test:
     """Return a test of whether awk finds ``^expression$`` in a line.
 
-    The test raises :class:`UndecidedError` when it takes too long.
+    The test raises :class:`~harness.errors.UndecidedError` when it takes too long.
 
     Raises:
         PatternError: it is not a regular expression.

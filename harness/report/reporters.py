@@ -59,7 +59,7 @@ class Reporter(NamedTuple):
     def write(self, path: str, finished: Finished) -> None:
         """Write the report.
 
-        Raises :class:`ReportError` when that cannot be done.
+        Raises :class:`~harness.errors.ReportError` when that cannot be done.
         """
         load(self.module).report(path, finished)
 

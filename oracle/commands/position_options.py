@@ -128,7 +128,10 @@ def color_to_play(options: argparse.Namespace, snapshot: Snapshot) -> int:
 
 
 def points(names: list[str], snapshot: Snapshot) -> list[Point]:
-    """Return the points of vertices; raises :class:`VertexError` for one that is off the board."""
+    """Return the points of vertices.
+
+    Raises :class:`~oracle.errors.VertexError` for one that is off the board.
+    """
     shape = snapshot.position.grid
     return [parse_vertex(name, shape.rows, shape.columns) for name in names]
 

@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from oracle.vertex import Move
 
     Kind = TypeVar("Kind", bound="Moment")
-
-    class _Of(Generic[Kind]): ...
 else:
     # Importing typing would cost an engine more than the rest of its start.
-    class _Of:
+    Kind = None
+
+    class Generic:
+        """Stands in for the one of typing."""
+
         __slots__ = ()
 
         def __class_getitem__(cls, kind):
@@ -39,7 +41,7 @@ class Moment:
         raise NotImplementedError
 
 
-class History(_Of["Kind"]):
+class History(Generic[Kind]):
     """The moments of a game, all of one kind, of which the first is not a move's."""
 
     __slots__ = ("_states",)

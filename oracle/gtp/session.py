@@ -84,7 +84,8 @@ class Session:
         """Continue with a game that was read from a file, whose moves can be undone.
 
         Raises :class:`FormatError` for a board that this game is not played on, and
-        :class:`IllegalMove` for a move that it refuses; the game in progress stays then.
+        :class:`~oracle.errors.IllegalMove` for a move that it refuses; the game in
+        progress stays then.
         """
         shape = snapshot.position.grid
         if not (shape.rows in self.sizes and shape.columns in self.sizes):
@@ -111,7 +112,8 @@ class Session:
     def explain(self, words: list[str]) -> Explanation:
         """Return why a command answers as it does now; ``words``: its name and arguments.
 
-        Raises :class:`OracleError` where nothing explains it, or the command itself is refused.
+        Raises :class:`~oracle.errors.OracleError` where nothing explains it, or the
+        command itself is refused.
         """
         subject, explain, _, _ = self._question(words)
         return explain(*subject(self, words[1:]))
@@ -119,7 +121,7 @@ class Session:
     def readings(self, words: list[str]) -> Readings:
         """Return what a command answers now under each reading; ``words``: as in :meth:`explain`.
 
-        Raises :class:`OracleError` as that does.
+        Raises :class:`~oracle.errors.OracleError` as that does.
         """
         if reason := self.left_open(words):
             return Readings(left_open=reason)

@@ -43,7 +43,7 @@ def load_sgf(
         file: its name, for errors.
         choice: ``move``, how many moves are played at most, and ``game``; nothing else counts.
 
-    Raises :class:`SgfError` naming node, property and reason.
+    Raises :class:`~oracle.errors.SgfError` naming node, property and reason.
     """
     choice = choice or SnapshotChoice()
     game = games(data, file)[0]

@@ -131,7 +131,7 @@ class ServerDatabase(LedgerDatabase):
         self.connection.execute(query, {"number": _number(token)})
 
     def holds(self, token: str) -> bool:
-        """As in the base; :meth:`held` has said so."""
+        """As in the base: the server knows, see :meth:`list_held_tokens`."""
         return True
 
     def list_held_tokens(self) -> set[str] | None:

@@ -1,1 +1,4 @@
-"""The page about a class, for the teacher, in its sections; see :mod:`.page`."""
+"""The page about a class, for the teacher, in its sections.
+
+:mod:`~harness.grading.exports.class_page.page` puts them together.
+"""
