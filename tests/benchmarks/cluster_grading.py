@@ -26,6 +26,7 @@ _ASKED = (
     "broke",
     "runs",
     "results",
+    "figures",
     "set_build",
 )
 

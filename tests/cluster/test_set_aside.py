@@ -86,7 +86,9 @@ def graded(wanted, away, *, accept=False):
         found = grade.prepare(wanted, ledger, store)
         if away:
             grade.run(wanted, ledger, found, store, Unheard(), away=away)
-        machines = set().union(*(ran_on(ledger, one.basis) for one in found.planned))
+        machines = set().union(
+            *(map(ran_on, ledger.figures(one.basis for one in found.planned).values()))
+        )
         builds = filter(None, (ledger.build(one.build) for one in found.planned))
         outcome = grade.update_marks(wanted._replace(accept=accept), ledger, found)
         ledger.check()

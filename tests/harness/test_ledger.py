@@ -171,6 +171,18 @@ def test_whoever_finishes_something_renews_the_lease_once_in_a_minute(
     assert ledger.db.execute(query).scalar() == 8600.0 + (pause if is_renewed else 0.0)
 
 
+def test_the_figures_of_many_attempts_are_those_of_the_runs_that_count(ledger):
+    token = ledger.lease(BASES)
+    for basis, number in ((BASES[0], 1), (BASES[2], 1), (BASES[2], 2)):
+        figures = f"{basis} {number}"
+        ledger.finish(basis, token, ROW._replace(figures=figures), number, last=number == 2)
+    ledger.finish(BASES[3], token, ROW, 1, last=True)
+    ledger.release(token)
+    ledger.withdraw(BASES[3:], "why")
+    found = ledger.figures([*BASES, "unheard of"])
+    assert found == {BASES[0]: ["basis0 1"], BASES[2]: ["basis2 1", "basis2 2"]}
+
+
 def test_of_many_builds_the_last_one_counts(ledger):
     """Each has the first one's name and a number; by their names, 10 comes before 2."""
     for number in range(12):

@@ -8,7 +8,7 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 
 from harness.errors import BusyError
@@ -31,6 +31,8 @@ from harness.work.worker_events import (
 )
 
 MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
+
+_Measured = Mapping[str, Sequence[Measurements]]  # of the runs of attempts, by basis
 
 
 class Runner:
@@ -80,60 +82,53 @@ class Runner:
 
     def _do(self, units: Sequence[GradingUnit]) -> None:
         box = self._means.assignment.box
-        if self._left(units, 1):
+        if left := self._left(units, 1):
             with (
                 self._company.together(),
                 closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
             ):
-                while left := self._left(units, 1):
+                while left:
                     self._round(left, orders, 1, self._means.jobs)
-        if self._left(units, 2):
+                    left = self._left(units, 1)
+        if left := self._left(units, 2):
             with (
                 self._company.apart(),
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
-                self._again(units, orders)
+                self._again(units, left, orders)
 
-    def _again(self, units: Sequence[GradingUnit], orders: Orders) -> None:
+    def _again(
+        self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
+    ) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
         whole = {unit.submission.key: unit for unit in units}
-        while left := self._left(units, 2):
+        while left:
             self._round([unit._replace(tasks=unit.tasks[:1]) for unit in left], orders, 2, 1)
-            for unit in left:
-                self._believe(whole[unit.submission.key])
+            again = [whole[unit.submission.key] for unit in left]
+            for unit in again:
+                self._believe(unit)
+            left = self._left(again, 2)
 
     def _left(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
-
-        def is_left(task: Task) -> bool:
-            if task.basis not in self._ours:
-                return False
-            state = self._ledger.states([task.basis])[task.basis].state
-            is_over = state in ("done", "fault")
-            return not is_over and self._ledger.runs(task.basis) < number
-
-        left = [
-            unit._replace(
-                tasks=tuple(map(self._add_machine, filter(is_left, unit.tasks))),
-                spent=self._sum_times(unit, number),
-            )
-            for unit in units
-        ]
+        states = self._ledger.states(task.basis for unit in units for task in unit.tasks)
+        waiting = {basis for basis, one in states.items() if one.state not in ("done", "fault")}
+        waiting &= self._ours
+        some = [unit for unit in units if any(task.basis in waiting for task in unit.tasks)]
+        measured = self._measured(some)
+        left = [_rest(unit, waiting, measured, number) for unit in some]
         return [unit for unit in left if unit.tasks]
 
-    def _add_machine(self, task: Task) -> Task:
-        """Return a task with the machine of a cluster on which it was run last, if it was."""
-        if self._means.away is None:
-            return task
-        figures = [figures for _, figures in self._ledger.results(task.basis)[-1:]]
-        known = [canonical_json.loads(Measurements, one).machine for one in figures]
-        return task._replace(machine=known[0] if known else "")
-
-    def _sum_times(self, unit: GradingUnit, number: int) -> float:
-        """Return what runs of this number took: those alone have a budget of their own."""
-        runs = (self._ledger.results(task.basis)[number - 1 : number] for task in unit.tasks)
-        measured = (figures for run in runs for _, figures in run)
-        return sum(canonical_json.loads(Measurements, figures).seconds for figures in measured)
+    def _measured(self, units: Sequence[GradingUnit]) -> _Measured:
+        """Return what was measured of each run that counts, by basis."""
+        found = self._ledger.figures(task.basis for unit in units for task in unit.tasks)
+        return {
+            task.basis: [
+                canonical_json.loads(Measurements, run) for run in found.get(task.basis, ())
+            ]
+            for unit in units
+            for task in unit.tasks
+        }
 
     def _believe(self, unit: GradingUnit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
@@ -197,6 +192,29 @@ class Runner:
                 raise BusyError(
                     f"another process has taken over the grading in {self._ledger.name}"
                 )
+
+
+def _rest(
+    unit: GradingUnit, waiting: Collection[str], measured: _Measured, number: int
+) -> GradingUnit:
+    """Return a unit with those of its tasks that wait and were not run ``number`` times."""
+    tasks = (
+        task._replace(machine=_last_machine(measured[task.basis]))
+        for task in unit.tasks
+        if task.basis in waiting and len(measured[task.basis]) < number
+    )
+    return unit._replace(tasks=tuple(tasks), spent=_sum_times(unit, measured, number))
+
+
+def _last_machine(runs: Sequence[Measurements]) -> str:
+    """Return the machine of a cluster on which an attempt was run last; empty: there is none."""
+    return runs[-1].machine if runs else ""
+
+
+def _sum_times(unit: GradingUnit, measured: _Measured, number: int) -> float:
+    """Return what runs of this number took: those alone have a budget of their own."""
+    runs = (run for task in unit.tasks for run in measured[task.basis][number - 1 : number])
+    return sum(run.seconds for run in runs)
 
 
 def _describe_fault(fault: jobs.Fault) -> str:

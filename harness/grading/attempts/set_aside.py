@@ -21,9 +21,8 @@ from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
 
 
-def ran_on(ledger: Ledger, basis: str) -> set[str]:
-    """Return the machines of a cluster that gave the results of an attempt which count."""
-    figures = (figures for _, figures in ledger.results(basis))
+def ran_on(figures: Iterable[str]) -> set[str]:
+    """Return the machines of a cluster that gave results; ``figures``: of these."""
     return {canonical_json.loads(Measurements, one).machine for one in figures} - {""}
 
 
@@ -77,7 +76,8 @@ class SetAside:
     def find_distrusted(self, ledger: Ledger, bases: Iterable[str]) -> dict[str, str]:
         """Return the attempts with a result of one of these machines, and its name."""
         machines = self.machines()
-        ran = ((basis, ran_on(ledger, basis) & machines) for basis in bases if machines)
+        figures = ledger.figures(bases) if machines else {}
+        ran = ((basis, ran_on(runs) & machines) for basis, runs in figures.items())
         return {basis: min(found) for basis, found in ran if found}
 
     def kept(self) -> list[DistrustedMachine]:

@@ -452,6 +452,17 @@ class Ledger:
                 found = []
         return found
 
+    def figures(self, bases: Iterable[str]) -> dict[str, list[str]]:
+        """Return the figures of each run that counts, in order, of attempts that have any."""
+        found: dict[str, list[str]] = {}
+        for some in _parts(bases):
+            for basis, figures, is_withdrawn in self.db.execute(sql.FIGURES, {"bases": some}):
+                if is_withdrawn:
+                    found.pop(basis, None)
+                else:
+                    found.setdefault(basis, []).append(figures)
+        return found
+
     def get_planned(self, basis: str) -> PlannedAttempt:
         """Return what :meth:`plan` was given."""
         return PlannedAttempt(*self.db.execute(sql.PLANNED, {"of": basis}).one())

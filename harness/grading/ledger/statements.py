@@ -157,6 +157,11 @@ RESULTS = (
     .where(_OF)
     .order_by(RESULT.c.number)
 )
+FIGURES = (  # without the results, which are long
+    select(RESULT.c.basis, RESULT.c.figures, RESULT.c.result == WITHDRAWN)
+    .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
+    .order_by(RESULT.c.basis, RESULT.c.number)
+)
 LAST_NUMBERS = (
     select(RESULT.c.basis, func.max(RESULT.c.number))
     .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))

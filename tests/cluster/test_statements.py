@@ -1,0 +1,34 @@
+"""How often a grading asks its ledger: what is asked of many attempts is asked at once."""
+
+from contextlib import closing
+
+from sqlalchemy import event
+
+from harness.assignments import assignment
+from harness.grading import LEDGER, ORIGINALS, grade
+from harness.grading.attempts.units import Unheard
+from harness.grading.grade import GradeOptions
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.ledger.originals import Store
+from tests.cluster.test_set_aside import PASSED, Away
+from tests.harness import small_class
+from tests.harness.small_class import Student
+
+
+def statements(folder, submissions):
+    """The statements of a grading of so many submissions, beside its plan and its marks."""
+    students = [Student(f"S{n}", f"return 2 * n  # {n}", 7) for n in range(submissions)]
+    room, found = small_class.make(folder, students), []
+    own = assignment.find(str(room / "counting"))
+    wanted = GradeOptions(own, room / "submissions", room, public_only=True, images=False)
+    store = Store(room / ORIGINALS)
+    with closing(Ledger(room / LEDGER)) as ledger:
+        plan = grade.prepare(wanted, ledger, store)
+        event.listen(ledger.db, "before_cursor_execute", lambda *given: found.append(given[2]))
+        grade.run(wanted, ledger, plan, store, Unheard(), away=Away(("m", PASSED)))
+    return found
+
+
+def test_a_submission_more_costs_no_more_than_its_results_are_written_with(tmp_path):
+    few, many = (len(statements(tmp_path / f"{count}", count)) for count in (2, 7))
+    assert (many - few) / 5 <= 22
