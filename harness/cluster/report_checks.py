@@ -8,16 +8,15 @@ Whether such a result is true is another question, which second opinions answer.
 from __future__ import annotations
 
 import enum
-import json
-from collections.abc import Collection, Mapping
-from types import NoneType, UnionType
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
-from harness.work import canonical_json, plain_values, worker_events
-from harness.work.canonical_json import NOTHING
+from harness.work import plain_values, worker_events
 from harness.work.records import WorkUnit
 from harness.work.worker_events import (
     AttemptEvent,
@@ -53,19 +52,22 @@ def read_events(
         UnbelievableError: they are not about the unit, or not what a worker can say of it.
     """
     try:
-        said = [worker_events.read(line.encode()) for line in found.lines]
+        said = [worker_events.parse(line.encode()) for line in found.lines]
     except (UsageError, UnicodeEncodeError) as error:
         raise UnbelievableError(str(error)) from None
-    if not said or not isinstance(said[-1], UnitFinished):
+    last = said[-1][0] if said else None
+    if not isinstance(last, UnitFinished):
         raise UnbelievableError("it does not say that it has come to the end")
     kept: list[AttemptEvent] = []
-    for word in said[:-1]:
+    for word, result in said[:-1]:
         if isinstance(word, BuildFinished | AttemptFinished | HarnessFailed):
             _check(word, unit, cases, kept)
+            if isinstance(word, AttemptFinished) and result is not None:
+                _check_result(result, cases[word.basis])
             kept.append(word)
         elif not isinstance(word, ProgressEvent | EngineHung) or word.basis not in cases:
             raise UnbelievableError(f"it says {type(word).__name__.lower()} where nobody asked")
-    return kept, said[-1]
+    return kept, last
 
 
 def _check(
@@ -82,50 +84,53 @@ def _check(
         raise UnbelievableError("it tells of a case file that it was not asked, or twice")
     if isinstance(word, AttemptFinished) and word.figures.pace != unit.pace:
         raise UnbelievableError("it has limited an engine by another pace than its own")
-    if isinstance(word, AttemptFinished) and word.result != NOTHING:
-        _check_result(word.result, cases[word.basis])
 
 
 def _is_of(word: AttemptEvent, basis: str) -> bool:
     return not isinstance(word, BuildFinished) and word.basis == basis
 
 
-def _check_result(text: str, case: CaseFile) -> None:
-    found = json.loads(text)
+def _check_result(found: Any, case: CaseFile) -> None:
+    """Check a result as JSON has it: with each field there is, it is what is written of one."""
     if not is_of(FileResult, found):
         raise UnbelievableError("a result is not what the result of a case file is made of")
-    result = canonical_json.loads(FileResult, text)
     tests = [index for index, step in enumerate(case.steps) if step.is_test]
-    steps = [one.step for one in result.outcomes]
-    if len(result.replies) != len(case.steps) or steps != tests:
+    steps = [one["step"] for one in found["outcomes"]]
+    if len(found["replies"]) != len(case.steps) or steps != tests:
         raise UnbelievableError("a result has other commands or tests than its case file")
-    named = [*(one.step for one in result.failures), *(one.step for one in result.restarts)]
+    named = [one["step"] for one in (*found["failures"], *found["restarts"])]
     if any(step is not None and not 0 <= step <= len(case.steps) for step in named):
         raise UnbelievableError("a result names a command that its case file does not have")
-    if canonical_json.dumps(result) != text:
-        raise UnbelievableError("a result is not written as results are")
 
 
 def is_of(kind: Any, found: Any) -> bool:
-    """Whether a value read from JSON is of a type, in whatever it is made of."""
+    """Whether a value read from JSON is of a type, in whatever it is made of, with all fields."""
+    return _tester(kind)(found)
+
+
+@cache
+def _tester(kind: Any) -> Callable[[Any], bool]:
+    """Return what tells whether a value is of a type, worked out once for each type."""
     if get_origin(kind) in (Union, UnionType):
-        kinds = [NoneType if one is None else one for one in get_args(kind)]
-        return any(is_of(one, found) for one in kinds)
+        tests = [_tester(one) for one in get_args(kind)]
+        return lambda found: any(test(found) for test in tests)
     if get_origin(kind) is tuple:
-        inner = get_args(kind)[0]
-        return isinstance(found, list) and all(is_of(inner, one) for one in found)
+        test = _tester(get_args(kind)[0])
+        return lambda found: isinstance(found, list) and all(map(test, found))
     if hasattr(kind, "_fields"):
-        return _is_record(kind, found)
+        return _record_tester(kind)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return found in [one.value for one in kind]
+        values = [one.value for one in kind]
+        return lambda found: found in values
     if kind is float:
-        return isinstance(found, int | float) and not isinstance(found, bool)
-    return type(found) is kind
+        return lambda found: type(found) in (int, float)
+    return lambda found: type(found) is kind
 
 
-def _is_record(kind: Any, found: Any) -> bool:
-    kinds = get_type_hints(kind)
-    if not isinstance(found, dict) or found.keys() - kinds.keys():
-        return False
-    needed = set(kind._fields) - set(kind._field_defaults)
-    return needed <= found.keys() and all(is_of(kinds[key], one) for key, one in found.items())
+def _record_tester(kind: Any) -> Callable[[Any], bool]:
+    tests = {name: _tester(one) for name, one in get_type_hints(kind).items()}
+    return lambda found: (
+        isinstance(found, dict)
+        and found.keys() == tests.keys()
+        and all(test(found[name]) for name, test in tests.items())
+    )

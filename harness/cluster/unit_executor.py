@@ -161,13 +161,13 @@ class UnitExecutor:
         try:
             _write_line(process, canonical_json.dumps(unit).encode() + b"\n")
             for line in process.stdout:
-                word = worker_events.read(line)
-                if isinstance(word, Claim):
+                kind = worker_events.kind_of(line)
+                if kind is Claim:
                     _write_line(process, answer(Granted(granted=True, hangs=hangs)))
                     continue
-                hangs += isinstance(word, EngineHung)
+                hangs += kind is EngineHung
                 yield line.decode().rstrip("\n")
-                if isinstance(word, UnitFinished):
+                if kind is UnitFinished:
                     return
         except BrokenPipeError:
             pass

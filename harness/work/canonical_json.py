@@ -43,6 +43,9 @@ _TEXTS: dict[
     datetime.datetime: (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
 }
 
+# Nearly all that a record is made of.
+_ATOMS = frozenset({str, int, float, bool, NoneType})
+
 
 # --- any record --------------------------------------------------------------------------------
 
@@ -59,6 +62,10 @@ def loads(kind: type[Record], text: str) -> Record:
 
 
 def _plain(value: Any) -> Any:
+    return value if type(value) in _ATOMS else _plain_compound(value)
+
+
+def _plain_compound(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, tuple) and hasattr(value, "_fields"):

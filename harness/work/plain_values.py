@@ -44,37 +44,95 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def value(kind: Any, plain: Any, place: str) -> Any:
-    """Return a value of a type from its plain form; ``place``: what errors call it."""
+    """Return a value of a type from its plain form; ``place``: what errors call it.
+
+    Raises:
+        UsageError: it is not what the type says.
+    """
+    try:
+        return _reader(kind)(plain)
+    except _RefusedError as error:
+        raise UsageError(f"{place}{error.place}{error.what}") from None
+
+
+class _RefusedError(Exception):
+    """A value that is not what its type says."""
+
+    def __init__(self, what: str) -> None:
+        self.place = ""  # within the whole: told as the error goes up, so that no other value pays
+        self.what = what
+
+    def within(self, place: str) -> _RefusedError:
+        """Return this error of a part, as one of what it is a part of."""
+        self.place = f"{place}{self.place}"
+        return self
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """Return what makes a value of a type from its plain form, worked out once for each type."""
     if get_origin(kind) in (Union, UnionType):
         (other,) = set(get_args(kind)) - {NoneType}
-        return None if plain is None else value(other, plain, place)
+        read = _reader(other)
+        return lambda plain: None if plain is None else read(plain)
     if get_origin(kind) is tuple:
-        return _items(get_args(kind), plain, place)
-    if hasattr(kind, "_fields"):
-        return _record(kind, plain, place)
+        return _list_reader(_reader(get_args(kind)[0]))
+    return _record_reader(kind) if hasattr(kind, "_fields") else _plain_reader(kind)
+
+
+def _plain_reader(kind: Any) -> Callable[[Any], Any]:
     expected, is_right = _PLAIN[kind]
-    if not is_right(plain):
-        _refuse(plain, expected, place)
-    return float(plain) if kind is float else plain
+
+    def read_plain(plain: Any) -> Any:
+        if not is_right(plain):
+            _refuse(plain, expected)
+        return float(plain) if kind is float else plain
+
+    return read_plain
 
 
-def _items(kinds: tuple[Any, ...], plain: Any, place: str) -> tuple[Any, ...]:
-    if not isinstance(plain, list):
-        _refuse(plain, "a list", place)
-    return tuple(value(kinds[0], one, f"{place}[{i}]") for i, one in enumerate(plain))
+def _list_reader(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def read_list(plain: Any) -> tuple[Any, ...]:
+        if not isinstance(plain, list):
+            _refuse(plain, "a list")
+        found: list[Any] = []  # how many there are tells where it failed
+        try:
+            for one in plain:
+                found.append(read(one))
+        except _RefusedError as error:
+            raise error.within(f"[{len(found)}]") from None
+        return tuple(found)
+
+    return read_list
 
 
-def _record(kind: Any, plain: Any, place: str) -> Any:
+def _record_reader(kind: Any) -> Callable[[Any], Any]:
+    reads = {name: _reader(one) for name, one in _kinds(kind).items()}
+    fields, needed = reads.keys(), set(kind._fields) - set(kind._field_defaults)
+
+    def read_record(plain: Any) -> Any:
+        if not (isinstance(plain, dict) and needed <= plain.keys() <= fields):
+            _refuse_keys(kind, plain)
+        found: dict[str, Any] = {}
+        for key, one in plain.items():
+            try:
+                found[key] = reads[key](one)
+            except _RefusedError as error:
+                raise error.within(f".{key}") from None
+        return kind(**found)
+
+    return read_record
+
+
+def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
+    """Say what is wrong with what is not an object, or has other keys than a record."""
     fields = ", ".join(kind._fields)
     if not isinstance(plain, dict):
-        _refuse(plain, f"an object with {fields}", place)
+        _refuse(plain, f"an object with {fields}")
     if unknown := sorted(set(plain) - set(kind._fields)):
-        raise UsageError(f"{place}: there is no key {_shorten(unknown[0])}, only {fields}")
+        raise _RefusedError(f": there is no key {_shorten(unknown[0])}, only {fields}")
     missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
-    if missing:
-        raise UsageError(f"{place}: the key {missing[0]!r} is missing")
-    kinds = _kinds(kind)
-    return kind(**{key: value(kinds[key], one, f"{place}.{key}") for key, one in plain.items()})
+    raise _RefusedError(f": the key {missing[0]!r} is missing")
 
 
 @cache
@@ -83,8 +141,8 @@ def _kinds(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _refuse(found: Any, expected: str, place: str) -> NoReturn:
-    raise UsageError(f"{place}: found {_shorten(found)}, expected {expected}")
+def _refuse(found: Any, expected: str) -> NoReturn:
+    raise _RefusedError(f": found {_shorten(found)}, expected {expected}")
 
 
 def _shorten(found: Any) -> str:

@@ -122,21 +122,40 @@ def line(event: WorkerEvent) -> bytes:
     return f'{{"word":"{_NAMES[type(event)]}",{found[1:]}\n'.encode()
 
 
+def kind_of(text: bytes) -> type[Any]:
+    """Return the kind of event that a line of :func:`line` is; nothing else of it is read.
+
+    Raises:
+        UsageError: it is not such a line.
+    """
+    before, _, rest = text.partition(b'":"')
+    name = rest.partition(b'"')[0].decode(errors="replace")
+    if before != b'{"word' or name not in _BY_NAME:
+        raise UsageError(f"found {text[:60]!r}, expected a word of a worker")
+    return _BY_NAME[name]
+
+
 def read(text: bytes) -> WorkerEvent:
     """Return the event of a line.
 
     Raises:
         UsageError: it is not an event.
     """
+    return parse(text)[0]
+
+
+def parse(text: bytes) -> tuple[WorkerEvent, Any]:
+    """Return the event of a line, and its result as JSON has it, if it has one; raises as read."""
     try:
         found = json.loads(text)
         kind = _BY_NAME[found.pop("word")]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise UsageError(f"found {text[:60]!r}, expected a word of a worker") from None
+    result = None
     if kind is AttemptFinished and _RESULT in found:
-        found[_RESULT] = json.dumps(found[_RESULT], sort_keys=True, separators=(",", ":"))
-    event: WorkerEvent = plain_values.value(kind, found, f"the word {_NAMES[kind]!r}")
-    return event
+        result = found[_RESULT]
+        found[_RESULT] = json.dumps(result, sort_keys=True, separators=(",", ":"))
+    return plain_values.value(kind, found, f"the word {_NAMES[kind]!r}"), result
 
 
 def schema() -> dict[str, Any]:

@@ -125,6 +125,8 @@ OUTCOME = json.loads(TEXT)["outcomes"][0]
     [
         "{}",
         changed(more=1),
+        json.dumps({key: one for key, one in json.loads(TEXT).items() if key != "restarts"}),
+        changed(errors=1.0),
         changed(replies=[]),
         changed(outcomes=[]),
         changed(outcomes=[{**OUTCOME, "step": 0}]),

@@ -138,6 +138,7 @@ def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
     line = worker_events.line(word)
     assert line.count(b"\n") == 1
     assert worker_events.read(line) == word
+    assert worker_events.kind_of(line) is type(word)
     assert fits(json.loads(line), worker_events.schema())
 
 
@@ -302,9 +303,10 @@ def test_bytes_that_are_nowhere_are_named(made, is_changed, tmp_path):
 
 
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
-def test_what_is_no_word_is_refused(line):
+@pytest.mark.parametrize("read", [worker_events.read, worker_events.kind_of])
+def test_what_is_no_word_is_refused(read, line):
     with pytest.raises(UsageError, match="expected a word"):
-        worker_events.read(line)
+        read(line)
 
 
 # --- the process ---
