@@ -60,6 +60,10 @@ class FilePatterns(NamedTuple):
     log: str  # of the test before submitting; required too, and written by check. "": none is
 
 
+# Where an engine may be started: in the folder of the submission, or in that of the case file.
+SUBMISSION, CASES = "submission", "cases"
+
+
 class EngineSettings(NamedTuple):
     """How a submission is started."""
 
@@ -69,6 +73,7 @@ class EngineSettings(NamedTuple):
     # To be installed for it: requirements, or the name of a file of them beside the assignment.
     packages: tuple[str, ...] | str = ()
     needs: tuple[str, ...] = ()  # programs that must be installed to run it
+    starts_in: str = SUBMISSION  # the folder in which it is started
 
 
 class BuildSteps(NamedTuple):
@@ -213,10 +218,11 @@ class Assignment(NamedTuple):
 
         ``stage``: the folder in which the submission's lies, and the course's beside it. An
         adapter is started where the case file is ("" means that), for it reads the files that
-        commands name; a submission's own engine in its own folder.
+        commands name; a submission's own engine in its own folder, unless it does so, too.
         """
         words = self.fill_in(shlex.split(self.engine.command), stage)
-        return shlex.join(words), "" if self.adapter else str(stage / self.archive.folder)
+        is_at_case = self.adapter or self.engine.starts_in == CASES
+        return shlex.join(words), "" if is_at_case else str(stage / self.archive.folder)
 
     def fill_in(self, words: Sequence[str], stage: Path) -> list[str]:
         """Return the words of a command with all that stands for something on this machine.
@@ -485,6 +491,7 @@ _ENGINE = {
     "python": Field(_python, ""),
     "packages": Field(_packages, ()),
     "needs": Field(_PROGRAMS, ()),
+    "starts_in": Field(toml_schema.one_of(SUBMISSION, CASES), SUBMISSION),
 }
 _BUILD = {
     "steps": Field(toml_schema.list_of(_step, 1)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.cli import service_client
@@ -26,11 +28,13 @@ a suite's page.
 
 push posts FILE, which gtp-harness run --json wrote, and shows what differs from the
 run before. FILE may also be an archive of an engine, if the suite takes engines: the
-service runs it, and push waits for the end. list shows the runs of a suite. compare
-shows what differs between run number NOW and the run before, or run number FORMER.
+service runs it, and push waits for the end. cases sends case files of your own, a folder
+or an archive: the suite takes engines from then on, and runs them with --command. list
+shows the runs of a suite. compare shows what differs between run number NOW and the run
+before, or run number FORMER.
 
-The API token needs the scope submit to push a run, all to push an engine, and read
-for the other actions."""
+The API token needs the scope submit to push a run or send case files, all to push an
+engine, and read for the other actions."""
 
 _EPILOG = """\
 Exit status:
@@ -42,6 +46,8 @@ Exit status:
 Examples:
   gtp-harness run --json run.json ./engine cases/
   gtp-harness runs push https://tests.example.org/suites/12ab run.json
+  gtp-harness runs cases https://tests.example.org/suites/12ab cases/ \\
+      --command "{folder}/engine --gtp" --build make
   gtp-harness runs compare https://tests.example.org/suites/12ab 41 12"""
 
 # Where systems of continuous integration tell the commit.
@@ -61,12 +67,17 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     if given.action not in _ACTIONS or not given.address:
-        parser.error("expected push ADDRESS FILE, list ADDRESS or compare ADDRESS NOW [FORMER]")
+        parser.error(
+            "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
+            " [FORMER]"
+        )
     least, most = _WORDS[given.action]
     if not least <= len(given.words) <= most:
         parser.error(f"{given.action}: found {len(given.words)} words after ADDRESS")
     if given.revision and given.action != "push":
         parser.error("--revision goes with push")
+    if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
+        parser.error("cases needs --command; --command and --build go with cases")
     service_client.require_httpx("runs")
     from harness.client import Client, suite_of
 
@@ -120,6 +131,29 @@ def _revision(file: Path) -> str:
 
 def _commit() -> str:
     return next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
+
+
+def send_cases(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
+    """Send the case files of a suite, and return the exit status."""
+    with _as_archive(Path(given.words[0])) as archive:
+        found = client.send_cases(suite, archive, given.command, given.build)
+    print(escape_controls(f"{found['title']} runs engines with these case files."))
+    print(f"Page: {found['page']}")
+    return ExitCode.OK
+
+
+@contextmanager
+def _as_archive(place: Path) -> Iterator[Path]:
+    """Give an archive; a folder is packed into one, which is gone afterwards."""
+    if not place.is_dir():
+        yield place
+        return
+    from harness.intake.archive_writing import files_in, pack_alike
+
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
+        archive = Path(room, "cases.tar")
+        pack_alike(archive, place, {name: name for name in files_in(place)[0]})
+        yield archive
 
 
 def list_runs(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
@@ -176,16 +210,19 @@ def _change_line(one: dict[str, Any]) -> str:
 
 _ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
     "push": push,
+    "cases": send_cases,
     "list": list_runs,
     "compare": compare,
 }
-_WORDS = {"push": (1, 1), "list": (0, 0), "compare": (1, 2)}  # after ADDRESS: least and most
+# Words after ADDRESS: least and most.
+_WORDS = {"push": (1, 1), "cases": (1, 1), "list": (0, 0), "compare": (1, 2)}
 
 
 def command_line() -> CommandParser:
     """Return the parser of its command line."""
     parser = CommandParser("runs", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness runs push ADDRESS FILE [OPTION…]\n" \
+        "       gtp-harness runs cases ADDRESS FILE --command TEXT [OPTION…]\n" \
         "       gtp-harness runs list ADDRESS [OPTION…]\n" \
         "       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]"  # fmt: skip
     hidden = argparse.SUPPRESS
@@ -197,5 +234,17 @@ def command_line() -> CommandParser:
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"
         f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip
+    add(
+        "--command",
+        default="",
+        metavar="TEXT",
+        help="with cases: command that starts an engine; {folder} is its folder",
+    )
+    add(
+        "--build",
+        default="",
+        metavar="TEXT",
+        help="with cases: command that builds an engine first, in its folder",
+    )
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

@@ -160,6 +160,17 @@ class Client:
         """
         return self._send(suite.path, archive, _ARCHIVE, name=archive.name, revision=revision)
 
+    def send_cases(
+        self, suite: SuitePlace, archive: Path, command: str, build: str = ""
+    ) -> dict[str, Any]:
+        """Send the case files by which the service runs engines; return the suite.
+
+        ``command``: starts an engine; ``{folder}`` is its folder. ``build``: builds it first.
+        Raises as :meth:`submit`.
+        """
+        query = {"name": archive.name, "command": command, "build": build}
+        return self._send(f"/suites/{suite.suite}/cases", archive, _ARCHIVE, "PUT", **query)
+
     def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
         """Yield the state of a run until it has ended; raises as :meth:`get`."""
         while True:
@@ -188,7 +199,9 @@ class Client:
 
     # --- sending and repeating ---
 
-    def _send(self, path: str, file: Path, kind: str, **query: str) -> dict[str, Any]:
+    def _send(
+        self, path: str, file: Path, kind: str, method: str = "POST", **query: str
+    ) -> dict[str, Any]:
         try:
             data = file.read_bytes()
         except OSError as error:
@@ -198,7 +211,7 @@ class Client:
             "content-type": kind,
         }
         found: dict[str, Any] = self._ask(
-            "POST", path, params=query, content=data, headers=headers
+            method, path, params=query, content=data, headers=headers
         )
         return found
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Query
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -12,7 +14,8 @@ from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.records import Suite
-from harness.service.runs import keeping
+from harness.service.runs import keeping, own_cases
+from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
 from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
 
@@ -28,7 +31,9 @@ class SuiteShown(BaseModel):
     is_mine: bool
     is_open: bool  # anyone who is signed in may read it
     badge: str | None  # the address of its badge; null: it has none, or the suite is another's
-    source: str  # the assignment by whose public case files engines are run here; empty: none
+    # The assignment by whose public case files engines are run here; "uploaded": by case files of
+    # the owner's own; empty: none are.
+    source: str
     page: str  # the address of its page
 
 
@@ -112,6 +117,43 @@ def change(
             has_badge=bool(suite.badge) if wanted.has_badge is None else wanted.has_badge,
         )
     return _describe(here, made)
+
+
+@ROUTES.at(
+    "PUT",
+    f"{_ONE}/cases",
+    OWNERS,
+    scope="submit",
+    response_model=SuiteShown,
+    openapi_extra=bodies.AN_ARCHIVE,
+)
+async def take_cases(
+    here: Now,
+    name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
+    command: Annotated[
+        str,
+        Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py"),
+    ],
+    build: Annotated[
+        str, Query(max_length=500, description="builds it first, such as make; empty: nothing")
+    ] = "",
+) -> SuiteShown:
+    """Run the engines of a suite by the case files in an archive, in the place of former ones."""
+    how = HowToRun(command, build)
+    async with bodies.as_file(here) as path:
+        return await run_in_threadpool(_take_cases, here, path, name, how)
+
+
+def _take_cases(here: Here, path: Path, name: str, how: HowToRun) -> SuiteShown:
+    settings, suite = here.service.settings, here.sure_suite()
+    with (
+        own_cases.unpack(settings, path, name, how) as (place, own),
+        here.service.database.acting(here.by) as act,
+    ):
+        own_cases.take(act, settings, suite, place, own)
+        found = suites.SUITES.find(act.db, id=suite.id)
+    assert found
+    return _describe(here, found)
 
 
 @ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)

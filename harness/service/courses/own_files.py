@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -56,10 +56,13 @@ def _folder(settings: Settings, one: Assigned) -> Path:
 
 
 @contextmanager
-def unpack(settings: Settings, path: Path, name: str) -> Iterator[tuple[Path, Assignment]]:
+def unpack(
+    settings: Settings, path: Path, name: str, complete: Callable[[Path], None] | None = None
+) -> Iterator[tuple[Path, Assignment]]:
     """Give the folder of an assignment that was sent as an archive called ``name``, read.
 
-    :func:`keep` moves the folder to where it belongs; else it is gone afterwards.
+    :func:`keep` moves the folder to where it belongs; else it is gone afterwards. ``complete``:
+    adds to the folder what its sender does not send; may raise UsageError.
 
     Raises:
         UsageError: it is not an archive, has no assignment, or one that is wrong or would run
@@ -68,6 +71,8 @@ def unpack(settings: Settings, path: Path, name: str) -> Iterator[tuple[Path, As
     with tempfile.TemporaryDirectory(dir=settings.data, prefix=".source-") as room:
         place = Path(room, safe(name.partition(".")[0]))
         _unpack(path, place)
+        if complete:
+            complete(place)
         try:
             found = assignments.read(place / FILE)
         except HarnessError as error:
@@ -114,6 +119,17 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
     keep(settings, place, made)
     courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=one.id)
     act.note("assignment replaced", one.id, edition=made.edition, changes=changes)
+
+
+def is_different(settings: Settings, one: Assigned, place: Path) -> bool:
+    """Return whether the folder ``place`` that was sent differs from the one that holds."""
+    return bool(_changes(_document(settings, one).parent, place))
+
+
+def forget_editions(settings: Settings, before: Assigned) -> None:
+    """Remove the uploads older than ``before``, of an assignment that has no gradings."""
+    for number in range(before.edition):
+        shutil.rmtree(_folder(settings, before._replace(edition=number)), ignore_errors=True)
 
 
 def editions(settings: Settings, one: Assigned) -> list[list[str]]:

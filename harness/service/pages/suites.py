@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fastapi.responses import RedirectResponse, Response
 
 from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
-from harness.service.pages.course import read_upload
+from harness.service.courses import own_files
+from harness.service.handing_in import packing, receiving
+from harness.service.pages.form_files import Sent, sent
 from harness.service.pages.gradings import serve_file
-from harness.service.records import Suite
-from harness.service.runs import badge, documents, histories, keeping
-from harness.service.runs.keeping import Posted
+from harness.service.records import Suite, SuiteRun
+from harness.service.runs import badge, documents, histories, keeping, own_cases
+from harness.service.runs.keeping import Posted, RunArchive
+from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, OWNERS, SIGNED_IN, Here, Now, Refused, Routes
+from harness.service.web.access import (
+    ANYBODY,
+    OWNERS,
+    SIGNED_IN,
+    Form,
+    Here,
+    Now,
+    Refused,
+    Routes,
+)
 from harness.service.web.rendering import Crumbs
 
 ROUTES = Routes()
@@ -65,6 +79,7 @@ def show(here: Now) -> Response:
         runs=found,
         states=states,
         source=source,
+        is_own=source == own_files.OWN,
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
         base=here.service.settings.base,
@@ -99,12 +114,38 @@ def remove(here: Now) -> Response:
 
 @ROUTES.at("POST", f"{_ONE}/runs", OWNERS)
 def post(here: Now) -> Response:
-    """Take a document of ``run --json``."""
-    data = read_upload(here, documents.LARGEST)
-    suite, posted = here.sure_suite(), Posted.read(data, here.field("revision"))
-    with here.service.database.acting(here.by) as act:
-        made = keeping.post(act, suite, posted, here.service.settings.suite(suite.id))
+    """Take a document of ``run --json``, or an engine to be run here."""
+    with sent(here) as found:
+        made = _post(here, found) if documents.is_document(found.path) else _run(here, found)
     return RedirectResponse(f"{_address(here)}/runs/{made.id}", 303)
+
+
+def _post(here: Here, found: Sent) -> SuiteRun:
+    suite, folder = here.sure_suite(), _folder(here)
+    posted = Posted.read(documents.load(found.path), here.field("revision"))
+    with here.service.database.acting(here.by) as act:
+        return keeping.post(act, suite, posted, folder)
+
+
+def _run(here: Here, found: Sent) -> SuiteRun:
+    service = here.service
+    kept = receiving.keep(service.store, found.path, found.name, service.settings.largest)
+    archive = RunArchive(kept.name, kept.sha256, here.field("revision"))
+    with service.database.acting(here.by) as act:
+        return keeping.post_engine(act, here.sure_suite(), archive, _folder(here))
+
+
+@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=packing.MOST))
+def take_cases(here: Now) -> Response:
+    """Run the engines of a suite by case files of the owner's own."""
+    settings, how = here.service.settings, HowToRun(here.field("command"), here.field("build"))
+    with (
+        sent(here) as found,
+        own_cases.unpack(settings, found.path, found.name, how) as (place, own),
+        here.service.database.acting(here.by) as act,
+    ):
+        own_cases.take(act, settings, here.sure_suite(), place, own)
+    return RedirectResponse(_address(here), 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/history/{{name}}", SIGNED_IN)
@@ -136,6 +177,10 @@ def show_badge(here: Now) -> Response:
 def crumbs(suite: Suite, *more: tuple[str, str]) -> Crumbs:
     """Return the way to the page of a suite, or to one below it."""
     return [("Test suites", "/suites"), (suite.title, f"/suites/{suite.id}"), *more]
+
+
+def _folder(here: Here) -> Path:
+    return here.service.settings.suite(here.sure_suite().id)
 
 
 def _address(here: Here) -> str:

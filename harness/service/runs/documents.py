@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -102,6 +103,25 @@ class RunDocument(_DocumentPart):
 def engine_of(file: FileDone) -> str:
     """Return the name and version that an engine gave."""
     return f"{file.engine.name} {file.engine.version}".strip()
+
+
+def is_document(path: Path) -> bool:
+    """Return whether a file is an object of JSON, as documents are, and not an archive."""
+    with path.open("rb") as file:
+        return file.read(100).lstrip().startswith(b"{")
+
+
+def load(path: Path) -> bytes:
+    """Return the bytes of a document in a file.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    with path.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise UsageError(f"the document has more than {LARGEST:,} bytes")
+    return data
 
 
 def read(data: bytes) -> RunDocument:

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection
 
+from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.history.records import RunKept
@@ -97,18 +98,21 @@ def make(act: Act, title: str, source: str = "") -> Suite:
     """
     if len(suites.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
         raise UsageError(f"there are {MOST_SUITES} suites already: remove one first")
-    bench = _bench(act, title, making.check_shipped(source)) if source else ""
+    bench = make_bench(act, title, making.check_shipped(source)).id if source else ""
     made = Suite(new_id(), act.by, _title(title), time.time(), bench=bench)
     suites.SUITES.add(act.db, made)
     act.note("suite made", made.id, title=made.title)
     return made
 
 
-def _bench(act: Act, title: str, source: str) -> str:
-    """Make an assignment in a course that nobody is in; return its id."""
+def make_bench(act: Act, title: str, source: str, own: Assignment | None = None) -> Assigned:
+    """Make an assignment in a course that nobody is in; return it.
+
+    ``source``, ``own``: as of :func:`making.assign`.
+    """
     course = courses.COURSES.add(act.db, Course(new_id(), _title(title), time.time()))
     wanted = Assigned("", course.id, _title(title), source, "", "", "", "", 0, 0.0)
-    return making.assign(act, wanted).id
+    return making.assign(act, wanted, own)
 
 
 def change(act: Act, suite: Suite, title: str, *, is_open: bool, has_badge: bool) -> Suite:
@@ -150,7 +154,10 @@ def remove(act: Act, suite: Suite, settings: Settings) -> None:
 
 
 def source(db: Connection, suite: Suite) -> str:
-    """Return the assignment as which engines are run here; empty: none are."""
+    """Return the assignment as which engines are run here; empty: none are.
+
+    :data:`harness.service.courses.own_files.OWN`: by case files of the author's own.
+    """
     found = courses.ASSIGNMENTS.find(db, id=suite.bench) if suite.bench else None
     return found.source if found else ""
 
@@ -189,7 +196,9 @@ def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> Su
         UsageError: the suite runs no engines, or too many of the owner's wait.
     """
     if not suite.bench:
-        raise UsageError("this suite takes documents of run --json, not engines")
+        raise UsageError(
+            "this suite takes documents of run --json, not engines: send its case files first"
+        )
     _check_revision(archive.revision)
     _check_room(act, suite, 0)
     jobs = queue.JOBS.all(act.db, kind=RUN, key=suite.person, state=[WAITING, LEASED])

@@ -40,6 +40,12 @@ def forget_bench(db: Connection, bench: str) -> None:
         db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(bench)}" CASCADE'))
 
 
+def lock(db: Connection, suite: str) -> Suite:
+    """Return a suite; all other transactions with this lock wait until the end of this one."""
+    (found,) = SUITES.list(db, SUITES.query.where(SUITE.c.id == suite).with_for_update())
+    return found
+
+
 def next_number(db: Connection, suite: str) -> int:
     """Return the number of a suite's next run; another transaction waits for the end of this."""
     db.execute(SUITE.update().where(SUITE.c.id == suite).values(runs=SUITE.c.runs + 1))
