@@ -29,6 +29,7 @@ MEMORY = Path("/dev/shm")
 LARGEST = 1 << 30  # bytes of one file
 _PATIENCE = 30.0  # seconds without a byte
 _PIECE = 1 << 20
+_FILLED = 0.9  # of a cache that was too full: so full it is left
 _UNFINISHED = ".unfinished-"
 _TMPFS = "tmpfs"
 _ROOM, _IN_USE = "gtp-harness-cases-", "in-use-"  # folders of a worker: in memory, in its cache
@@ -187,7 +188,8 @@ def _pieces(answer: http.client.HTTPResponse, size: int) -> Iterator[bytes]:
 class Cache:
     """Files by their SHA-256 on the disk, so many bytes at most; processes share it.
 
-    ``in_use`` has links to the files of the unit in hand: another process may make room meanwhile.
+    ``in_use`` has links to the files of the unit in hand, or of the last one: another process may
+    make room meanwhile.
     """
 
     def __init__(self, folder: Path, most: int) -> None:
@@ -198,6 +200,8 @@ class Cache:
         """
         self.folder = folder
         self._most = most
+        self._room = 0  # bytes that may come before all files are looked at again
+        self._checked: dict[Sha256, _Stamp] = {}  # of the files in use, when they were read
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._own = HeldFolder(folder, _IN_USE)
@@ -207,30 +211,56 @@ class Cache:
             raise UsageError(f"cannot use {folder} as a cache: {error.strerror}") from None
 
     def use(self, wanted: Iterable[Sha256]) -> list[Missing]:
-        """Let files be in use; return those that are to be fetched first."""
+        """Let these files be in use, and no others; return those that are to be fetched first.
+
+        What the unit before had as well is not read again unless it was touched since.
+        """
+        names = dict.fromkeys(wanted)
+        for sha256 in self._checked.keys() - names.keys():
+            self._drop(sha256)
         return [
-            Missing(sha256, self.in_use / sha256)
-            for sha256 in dict.fromkeys(wanted)
-            if not self._is_kept(sha256)
+            Missing(sha256, self.in_use / sha256) for sha256 in names if not self._is_kept(sha256)
         ]
 
-    def _is_kept(self, sha256: Sha256) -> bool:
+    def _drop(self, sha256: Sha256) -> None:
+        del self._checked[sha256]
         own = self.in_use / sha256
-        with contextlib.suppress(FileNotFoundError):  # not kept, or not any more
-            own.hardlink_to(self.folder / sha256)
-        if not _is_whole(own, sha256):
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(own)  # it was used until now
+        own.unlink(missing_ok=True)
+
+    def _is_kept(self, sha256: Sha256) -> bool:
+        own, before = self.in_use / sha256, self._checked.pop(sha256, None)
+        if before is None:
+            self._link(own, sha256)
+        try:
+            now = _stamp(own)
+        except FileNotFoundError:
             return False
-        os.utime(own)
+        if now != before and not _is_whole(own, sha256):
+            own.unlink(missing_ok=True)
+            return False
+        self._checked[sha256] = now
         return True
+
+    def _link(self, own: Path, sha256: Sha256) -> None:
+        """Let a file be in use if it is kept; it may be there, of a unit that failed."""
+        with contextlib.suppress(FileNotFoundError, FileExistsError):
+            own.hardlink_to(self.folder / sha256)
+            os.utime(own)
 
     def keep(self, fetched: Iterable[Missing]) -> None:
         """Keep what was fetched; others go, those that were not used for longest first."""
         for one in fetched:
             _share(one.place, self.folder / one.sha256)
-        self._make_room()
+            self._checked[one.sha256] = stamp = _stamp(one.place)
+            self._room -= stamp.size
+        if self._room < 0:
+            self._make_room()
 
     def clear(self) -> None:
         """Use no file any more."""
+        self._checked.clear()
         for path in self.in_use.iterdir():
             path.unlink()
 
@@ -239,14 +269,33 @@ class Cache:
         self._own.close()
 
     def _make_room(self) -> None:
+        """Look at all files; that takes long where there are many, so it is not done each time.
+
+        Then there is some room, which the workers that share it divide among themselves. One that
+        comes later may have a little more for a while.
+        """
         found = sorted(_kept(self.folder))
         size = sum(one.size for one in found)
-        for one in found:
-            if size <= self._most:
-                return
-            if not one.is_in_use:
-                one.path.unlink(missing_ok=True)  # another worker may have been faster
-                size -= one.size
+        if size > self._most:
+            for one in found:
+                if size > _FILLED * self._most and not one.is_in_use:
+                    one.path.unlink(missing_ok=True)  # another worker may have been faster
+                    size -= one.size
+        workers = sum(1 for _ in self.folder.glob(f"{_IN_USE}*"))
+        self._room = max(self._most - size, 0) // max(workers, 1)
+
+
+class _Stamp(NamedTuple):
+    """What changes of a file when it is written or replaced."""
+
+    inode: int
+    size: int
+    modified: int
+
+
+def _stamp(path: Path) -> _Stamp:
+    told = path.stat()
+    return _Stamp(told.st_ino, told.st_size, told.st_mtime_ns)
 
 
 class _CachedFile(NamedTuple):

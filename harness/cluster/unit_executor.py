@@ -85,9 +85,9 @@ class UnitExecutor:
                 )
             except (HarnessError, OSError) as error:
                 lines, trouble = (), str(error)
+                self._own.cache.clear()
             finally:
                 self._memory.clear()
-                self._own.cache.clear()
         self._count(trouble)
         return canonical_json.dumps(WorkerReport(self._own.facts.machine, lines, trouble))
 

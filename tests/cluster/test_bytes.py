@@ -225,6 +225,54 @@ def test_a_cache_keeps_what_was_used_last(served, tmp_path):
         assert kept(cache) == {10, 30}
 
 
+def test_all_files_of_a_cache_are_looked_at_when_its_room_is_used_up(
+    served, tmp_path, monkeypatch
+):
+    files = lying(tmp_path, *(bytes(size) for size in range(10, 20)))
+    looked, look = [], fetching._kept
+    monkeypatch.setattr(fetching, "_kept", lambda own: looked.append(own) or look(own))
+    with (
+        source(served, served.tokens.make(files)) as found,
+        closing(Cache(tmp_path / "cache", 100)) as cache,
+    ):
+        for one in files:
+            bring(cache, found, one)
+            assert sum(kept(cache)) <= 100
+    # At first, and when 10 + 11 + … + 16 and 14 + … + 19 are more than there is room for.
+    assert len(looked) == 3
+
+
+def test_what_two_units_need_is_not_read_again_and_what_one_needs_does_not_stay_in_use(
+    served, tmp_path, monkeypatch
+):
+    common, first, second = files = lying(tmp_path, b"c", b"f1", b"s22")
+    hashed, check = [], fetching._is_whole
+    monkeypatch.setattr(
+        fetching, "_is_whole", lambda path, name: hashed.append(name) or check(path, name)
+    )
+    with (
+        source(served, served.tokens.make(files)) as found,
+        closing(Cache(tmp_path / "cache", 100)) as cache,
+    ):
+        for one in (first, second):
+            missing = cache.use([common.sha256, one.sha256])
+            found.fetch(missing)
+            cache.keep(missing)
+            assert {path.name for path in cache.in_use.iterdir()} == {common.sha256, one.sha256}
+        assert hashed == []  # all was hashed as it came
+        (cache.in_use / common.sha256).chmod(0o600)
+        (cache.in_use / common.sha256).write_bytes(b"on a disk that breaks")
+        assert [one.sha256 for one in cache.use([common.sha256])] == [common.sha256]
+
+
+def test_after_a_unit_that_failed_half_of_its_files_are_no_trouble(served, tmp_path):
+    (one,) = lying(tmp_path, b"one")
+    token = served.tokens.make([one])
+    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+        found.fetch(cache.use([one.sha256]))  # and it is not kept
+        assert cache.use([one.sha256]) == []
+
+
 def test_what_one_worker_uses_stays_while_another_makes_room(served, tmp_path):
     files = lying(tmp_path, bytes(30), bytes(40))
     place = tmp_path / "cache"
