@@ -18,7 +18,7 @@ from typing import NamedTuple
 from harness.assignments import needs
 from harness.cluster import report_checks, rules
 from harness.cluster.connector_link import LOST, ConnectorProcess, Link
-from harness.cluster.opinions import Opinions
+from harness.cluster.opinions import Opinions, RoundVerdict
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
@@ -266,6 +266,7 @@ class _UnitRun:
         self._units = units
         self._store = store
         self._natures, self._ran_on = means.assignment.natures, means.ran_on
+        self._secret = means.secret
         self._python = means.assignment.python
         self._environment = dispatcher.environment(self._python)
         self._needs = _needs(means, units[0].environment.sandbox, self._environment)
@@ -445,6 +446,9 @@ class _UnitRun:
             not_on = frozenset(self._opinions.machines(word.basis))
             self._waiting.append(Piece(piece.place, (case,), not_on=not_on, is_opinion=True))
             return
+        self._tell_verdict(piece, case, verdict)
+
+    def _tell_verdict(self, piece: Piece, case: UnitCase, verdict: RoundVerdict) -> None:
         for liar in verdict.liars:
             self._dispatcher.set_aside(liar, verdict.why)
         if verdict.why and not verdict.liars:
@@ -453,7 +457,9 @@ class _UnitRun:
 
     def _is_wanted(self, piece: Piece, machine: str, word: AttemptFinished) -> bool:
         """Whether there is to be a second opinion."""
-        if not rules.is_seconded(word.basis) or word.doubtful or self._units[piece.place].alone:
+        if word.doubtful or self._units[piece.place].alone:
+            return False
+        if not rules.is_seconded(word.basis, self._secret):
             return False
         own = self._dispatcher
         others = rules.eligible_workers(own.workers, self._needs, (machine,), own.aside)
@@ -466,11 +472,10 @@ class _UnitRun:
         return any(self._natures[name].chooses for name in names)
 
     def _settle(self, piece: Piece) -> None:
-        """Believe the first who did it, for nobody else could."""
+        """Decide by what was said, for nobody else could do it."""
         for case in piece.cases:
-            word = self._opinions.first(case.basis)
-            if word:
-                self._on_word(piece.place, word)
+            if verdict := self._opinions.close(case.basis):
+                self._tell_verdict(piece, case, verdict)
         self._end(piece)
 
     def _conclude(self, piece: Piece, words: Sequence[AttemptEvent], fault: str) -> None:

@@ -2,7 +2,9 @@
 
 Two runs agree if they have the same verdicts and the same kinds of engine failure; the output of
 an engine may differ. If two runs differ, a third one decides. A worker that two others, on other
-machines, outvote is a liar, or its machine is broken. Pure.
+machines, outvote is a liar, or its machine is broken. A machine that says the same twice has one
+vote. If there are only two, and each stays with what it said, nobody can tell which is right: that
+is a harness error, which costs no marks, and a person is told. Pure.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import NamedTuple
 from harness.records import FileResult
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING
-from harness.work.worker_events import AttemptFinished
+from harness.work.worker_events import AttemptFinished, HarnessFailed
 
 _ENOUGH = 3  # opinions
 
@@ -20,7 +22,7 @@ _ENOUGH = 3  # opinions
 class RoundVerdict(NamedTuple):
     """The result of a round: what is believed."""
 
-    word: AttemptFinished
+    word: AttemptFinished | HarnessFailed
     liars: tuple[str, ...] = ()  # addresses of workers
     why: str = ""  # something was wrong
 
@@ -54,10 +56,15 @@ class Opinions:
         """Return where an attempt was done."""
         return {one.machine for one in self._found.get(basis, [])}
 
-    def first(self, basis: str) -> AttemptFinished | None:
-        """Return what was said first."""
+    def close(self, basis: str) -> RoundVerdict | None:
+        """Return what is believed if nobody else can say it; None: nobody has said anything.
+
+        If one alone has said something, that is. Two that differ decide nothing.
+        """
         found = self._found.get(basis, [])
-        return found[0].word if found else None
+        if len(found) > 1:
+            return _undecided(found)
+        return RoundVerdict(found[0].word) if found else None
 
 
 def _of_three(found: list[_Opinion]) -> RoundVerdict:
@@ -66,12 +73,20 @@ def _of_three(found: list[_Opinion]) -> RoundVerdict:
     machines = {one.machine for one in found}
     for believed, other in ((found[0], found[1]), (found[1], found[0])):
         if _agree(believed.word, last.word):
+            if believed.machine == last.machine:
+                return _undecided(found)
             why = "its result of a case file differs from that of two others"
             is_sure = len(machines) == _ENOUGH
             liars = (other.address,) if is_sure else ()
             return RoundVerdict(believed.word, liars, why if is_sure else _unsure(found))
     # Nobody agrees with anybody: it is run again, alone.
     return RoundVerdict(found[0].word._replace(doubtful=True), (), _unsure(found))
+
+
+def _undecided(found: list[_Opinion]) -> RoundVerdict:
+    """Return that no result is believed: a mark that may be wrong is worse than none."""
+    why = f"{_unsure(found)}. A worker on another machine would decide"
+    return RoundVerdict(HarnessFailed(found[0].word.basis, why), (), why)
 
 
 def _unsure(found: list[_Opinion]) -> str:

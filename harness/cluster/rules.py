@@ -10,18 +10,18 @@
   enforces this, too.
 * A worker gets nothing if it says that it is more than four times as slow or as fast as the
   reference machine.
-* One attempt in a hundred is done twice, on two machines.
+* One attempt in a hundred is done twice, on two machines. No worker can tell which.
 """
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 ON_THE_WAY = 2  # units for each worker
 SECONDED = 100  # of so many attempts one is done twice
-MOST_DEATHS = 3  # of workers under one attempt, by itself: then it is a fault
 _OURS = "gtp-harness"  # what our resources begin with
 _SLOWEST = 1000.0  # paces that can be
 PACES = (0.25, 4.0)  # those of workers that get something
@@ -116,9 +116,14 @@ def eligible_workers(
     return [one for one in fitting if one.machine not in not_on] or fitting
 
 
-def is_seconded(basis: str) -> bool:
-    """Whether an attempt is done twice: by its digest, so that nobody chooses."""
-    return int(basis[:8], 16) % SECONDED == 0
+def is_seconded(basis: str, secret: str) -> bool:
+    """Whether an attempt is done twice.
+
+    ``secret``: of the ledger. A worker is sent the basis. If that alone decided, it could lie
+    wherever nobody looks.
+    """
+    found = hmac.digest(secret.encode(), f"second opinion {basis}".encode(), "sha256")
+    return int.from_bytes(found[:8], "big") % SECONDED == 0
 
 
 # --- as resources of Dask ----------------------------------------------------------------------

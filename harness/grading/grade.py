@@ -291,7 +291,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        own = means(wanted, found)._replace(away=away)
+        own = means(wanted, found)._replace(away=away, secret=ledger.seed)
         Runner(ledger, own, listener, company).run(units(found, store))
 
 

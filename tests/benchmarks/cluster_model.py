@@ -183,7 +183,7 @@ class Cluster:
         self._flying -= 1
         if not piece.not_on and len(self._facts) > 1:
             for _ in range(piece.cases):
-                if rules.is_seconded(f"{self._random.getrandbits(32):08x}"):
+                if rules.is_seconded(f"{self._random.getrandbits(32):08x}", ""):
                     self._left[piece.place] += 1
                     self._wait(_Piece(rules.order(0, piece.place), piece.place, 1, machine))
         self._left[piece.place] -= 1

@@ -21,16 +21,19 @@ from harness.environments.environment_archive import UnsendableError
 from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
 from harness.grading.attempts.set_aside import SetAside
+from harness.records import Outcome, Verdict
 from harness.work import canonical_json, worker_events
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.records import UnitCase
 from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
 from oracle import __version__
 from oracle.natures import Natures
-from tests.cluster.test_report_checks import UNIT
+from tests.cluster.test_report_checks import REPLY, RESULT, UNIT
 
 CASE = b"1 twice 2\n#? [4]\n"
+OUTCOME = Outcome(0, Verdict.FAILED, None)
 SHA256 = hashlib.sha256(CASE).hexdigest()
+SECRET = "of the ledger"
 BASES = ["01" * 32, "02" * 32, "03" * 32]  # none of them is done twice
 ONE, TWO = (Facts(f"tcp://{name}", name, __version__, ("3",), (), ()) for name in ("one", "two"))
 
@@ -113,7 +116,7 @@ def carried(tmp_path):
         own.python = more.pop("python", None)
         own_dispatcher = Dispatcher(settings, remarks.append, **more)
         own_dispatcher._connector = connector
-        means = SimpleNamespace(assignment=own, ran_on=ran_on or {})
+        means = SimpleNamespace(assignment=own, ran_on=ran_on or {}, secret=SECRET)
         unit = UNIT._replace(cases=cases, alone=alone)
         ends = own_dispatcher.run([unit], tmp_path, means, lambda place, word: said.append(word))
         return SimpleNamespace(ends=list(ends), said=said, connector=connector, remarks=remarks)
@@ -247,6 +250,41 @@ def test_one_in_a_hundred_goes_to_another_machine_as_well(carried, monkeypatch):
     assert sorted(load.unit.cases[0].basis for load in opinions) == BASES
     assert {load.only for load in opinions} == {(TWO.address,)}
     assert bases(found) == BASES
+
+
+def failing(load):
+    """What a machine brings that tells another verdict of each case file than the others."""
+    text = canonical_json.dumps(RESULT._replace(outcomes=(OUTCOME,), replies=(REPLY,)))
+    said = [*(finished(case.basis)._replace(result=text) for case in load.unit.cases)]
+    lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in (*said, UnitFinished()))
+    return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("", lines)))]
+
+
+def test_two_machines_that_stay_with_what_they_said_are_a_harness_error(carried, monkeypatch):
+    """The third run goes to one of them again, whose vote counts once."""
+    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    brought = {ONE.address: well, TWO.address: failing}
+    answer = [lambda load: brought[load.only[0]](load)] * 20
+    found = carried(*answer)
+    assert bases(found) == []
+    assert bases(found, HarnessFailed) == BASES
+    assert all("one, two differ" in remark for remark in found.remarks)
+    assert len(found.remarks) == 3
+
+
+def test_so_are_two_that_differ_if_nobody_can_run_it_a_third_time(carried, monkeypatch):
+    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    found = carried(well, failing, failing, failing, *[died] * 3)
+    assert bases(found) == []
+    assert bases(found, HarnessFailed) == BASES
+
+
+def test_which_are_done_twice_is_sent_to_nobody(carried, monkeypatch):
+    asked = []
+    monkeypatch.setattr("harness.cluster.rules.is_seconded", lambda *given: asked.append(given))
+    found = carried()
+    assert asked == [(basis, SECRET) for basis in BASES]
+    assert not any(SECRET in canonical_json.dumps(load) for load in found.connector.loads)
 
 
 def test_a_second_opinion_that_nobody_brings_is_not_waited_for(carried, monkeypatch):

@@ -6,7 +6,7 @@ from harness.cluster.opinions import Opinions
 from harness.records import CaseFile, FileResult, Outcome, Verdict
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptFinished
+from harness.work.worker_events import AttemptFinished, HarnessFailed
 
 
 def told(*verdicts, stderr=""):
@@ -49,10 +49,29 @@ def test_of_three_who_stands_alone_is_a_liar(said, believed, liar):
     assert "two others" in verdicts[2].why
 
 
-def test_where_two_are_on_one_machine_nobody_is_a_liar():
-    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), ("b", WRONG))
+@pytest.mark.parametrize("again", [("a", RIGHT), ("b", WRONG)])
+def test_a_machine_that_agrees_with_itself_decides_nothing_against_another(again):
+    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), again)
+    assert isinstance(verdict.word, HarnessFailed)
     assert verdict.liars == ()
     assert "a, b" in verdict.why
+    assert verdict.word == HarnessFailed("basis", verdict.why)
+
+
+@pytest.mark.parametrize(("again", "believed"), [(("a", WRONG), WRONG), (("b", RIGHT), RIGHT)])
+def test_what_both_of_two_machines_have_said_is_believed(again, believed):
+    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), again)
+    assert (verdict.word, verdict.liars) == (believed, ())
+    assert "a, b" in verdict.why
+
+
+def test_if_nobody_else_can_do_it_one_alone_is_believed_and_two_that_differ_are_not():
+    opinions = Opinions()
+    assert opinions.close("basis") is None
+    opinions.add("tcp://a", "a", RIGHT)
+    assert opinions.close("basis") == (RIGHT, (), "")
+    opinions.add("tcp://b", "b", WRONG)
+    assert isinstance(opinions.close("basis").word, HarnessFailed)
 
 
 def test_where_nobody_agrees_it_is_run_again():

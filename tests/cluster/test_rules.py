@@ -98,4 +98,13 @@ def test_it_goes_to_another_machine_if_there_is_one():
 
 def test_about_one_attempt_in_a_hundred_is_done_twice():
     bases = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(20_000)]
-    assert 150 < sum(map(rules.is_seconded, bases)) < 250
+    assert 150 < sum(rules.is_seconded(basis, "secret") for basis in bases) < 250
+
+
+def test_which_attempts_that_are_depends_on_what_no_worker_knows():
+    """A worker knows the bases, and how often one of them is done twice."""
+    bases = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(20_000)]
+    one, other = (
+        {basis for basis in bases if rules.is_seconded(basis, secret)} for secret in ("a", "b")
+    )
+    assert len(one & other) < 10 < len(one)

@@ -28,6 +28,7 @@ class Away:
         return "3"
 
     def run(self, units, _store, means, on_word, _on_time):
+        self.secret = means.secret
         for index, unit in enumerate(units):
             ran_on = {means.ran_on[case.basis] for case in unit.cases}
             self.asked.append((unit.alone, ran_on))
@@ -60,6 +61,7 @@ def test_another_process_knows_where_the_first_run_was(tmp_path):
     with closing(Ledger(output / LEDGER)) as ledger:
         found = grade.load_last_plan(ledger)
         grade.run(wanted, ledger, found, store, Unheard(), away=second)
+        assert second.secret == ledger.seed != ""
         assert grade.count_pending(ledger, found) == 0
     assert first.asked[0] == (False, {""})
     assert first.asked[-1] == (True, {"one"})

@@ -53,6 +53,7 @@ class GradingContext(NamedTuple):
     away: Away | None = None  # where engines run; None: on this machine
     book: SetAside = SetAside()  # of machines whose results count for nothing
     ran_on: Mapping[str, str] = MappingProxyType({})  # machines of runs before this one, by basis
+    secret: str = ""  # of the ledger; never sent anywhere
 
 
 class Orders:
