@@ -21,13 +21,12 @@ _ASKED = (
     "states",
     "lease",
     "release",
-    "finish",
+    "finish_all",
     "settle",
     "broke",
     "runs",
     "results",
     "figures",
-    "set_build",
 )
 
 

@@ -21,7 +21,9 @@ from sqlalchemy import event, select
 from harness.errors import BusyError, UsageError
 from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger.ledger import (
+    BuildRow,
     CaseRow,
+    FinishedRun,
     Ledger,
     MarkRow,
     PlannedAttempt,
@@ -93,6 +95,42 @@ def test_an_attempt_is_known_by_its_basis(ledger):
 
 def test_an_attempt_that_nobody_planned_has_no_state(ledger):
     assert ledger.states(["unheard of", BASES[0]]).keys() == {BASES[0]}
+
+
+def test_many_results_are_written_at_once_each_once_and_those_alone_that_are_leased(ledger):
+    token = ledger.lease(BASES[:3])
+    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    other = ROW._replace(result="other")
+    runs = [FinishedRun(basis, other, 1, True) for basis in (*BASES, BASES[1])]
+    assert not ledger.finish_all(token, runs)
+    assert [[text for text, _ in ledger.results(basis)] for basis in BASES] == [
+        *(["{}"], ["other"], ["other"], [])
+    ]
+    assert states(ledger) == ["done", "done", "done", "waiting"]
+    ledger.check()
+
+
+def test_builds_are_written_with_the_results_and_what_is_known_stays(ledger):
+    token = ledger.lease(BASES)
+    ledger.set_build("known", "first", 1.0)
+    builds = [
+        BuildRow(*one) for one in (("known", "later", 1.0), ("b", "1", 1.0), ("b", "2", 1.0))
+    ]
+    run = FinishedRun(BASES[0], ROW, 1, last=False)
+    assert ledger.finish_all(token, [run], builds)
+    assert (ledger.build("known"), ledger.build("b")) == ("first", "1")
+    assert (states(ledger)[0], ledger.runs(BASES[0])) == ("leased", 1)
+    ledger.check()
+
+
+def test_of_what_is_written_at_once_all_is_there_or_nothing(ledger):
+    token = ledger.lease(BASES)
+    runs = [FinishedRun(basis, ROW, 1, last=True) for basis in BASES]
+    with pytest.raises(ZeroDivisionError):
+        ledger.finish_all(token, runs, (BuildRow("b", "1", 1 / n) for n in (1, 0)))
+    assert states(ledger) == ["leased"] * 4
+    assert not any(map(ledger.results, BASES))
+    assert ledger.finish_all(token, runs)
 
 
 def test_a_result_is_written_once(ledger):

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 
-from harness.errors import BusyError
 from harness.grading.attempts.concurrent_runs import ALONE, Company
 from harness.grading.attempts.orders import GradingContext, Orders
+from harness.grading.attempts.recording import Recorder
 from harness.grading.attempts.set_aside import withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.attempts.watching import Watch
-from harness.grading.ledger.ledger import Ledger, ResultRow
+from harness.grading.ledger.ledger import Ledger
 from harness.records import FileResult
 from harness.running import jobs
 from harness.work import canonical_json, fairness
@@ -25,12 +25,8 @@ from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,
-    BuildFinished,
-    HarnessFailed,
     ProgressEvent,
 )
-
-MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 
 _Measured = Mapping[str, Sequence[Measurements]]  # of the runs of attempts, by basis
 
@@ -156,42 +152,32 @@ class Runner:
     def _round(
         self, units: Sequence[GradingUnit], orders: Orders, number: int, workers: int
     ) -> None:
-        heard: list[set[str]] = [set() for _ in units]
-
-        def on_word(index: int, word: AttemptEvent) -> None:
-            heard[index].add(word.basis)
-            self._record(word, number)
+        def on_recorded(index: int, word: AttemptEvent) -> None:
             if isinstance(word, AttemptFinished):
                 self._watch.note(word.result)
             self._listener.on_word(units[index], word)
 
+        # Here a result comes by itself; from away, a report has many.
+        is_by_itself = self._means.away is None
+        recorder = Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
+
         def on_time(found: list[int]) -> None:
+            recorder.flush()
             self._listener.on_time([units[index] for index in found])
 
         def on_progress(index: int, word: ProgressEvent) -> None:
             self._listener.on_progress(units[index], word)
 
         ends = orders.run(
-            units, workers, on_word, on_time, shared=number == 1, on_progress=on_progress
+            units, workers, recorder.add, on_time, shared=number == 1, on_progress=on_progress
         )
         with closing(ends):
             for index, fault in ends:
-                for task in units[index].tasks:
-                    if fault and task.basis not in heard[index]:
-                        on_word(index, HarnessFailed(task.basis, _describe_fault(fault)))
+                if fault:
+                    bases = [task.basis for task in units[index].tasks]
+                    recorder.add_fault(index, bases, _describe_fault(fault))
+                recorder.flush()
                 self._watch.look([units[index]])
-
-    def _record(self, word: AttemptEvent, number: int) -> None:
-        if isinstance(word, BuildFinished):
-            self._ledger.set_build(word.basis, canonical_json.dumps(word.build), word.seconds)
-        elif isinstance(word, HarnessFailed):
-            self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
-        else:
-            last = number > 1 or not word.doubtful
-            if not self._ledger.finish(word.basis, self._token, _row(word), number, last):
-                raise BusyError(
-                    f"another process has taken over the grading in {self._ledger.name}"
-                )
 
 
 def _rest(
@@ -221,17 +207,3 @@ def _describe_fault(fault: jobs.Fault) -> str:
     """Return how the harness failed, and where, in one line."""
     places = [line.strip() for line in fault.details.splitlines() if line.startswith("  File ")]
     return f"{fault.message} ({places[-1]})" if places else fault.message
-
-
-def _row(word: AttemptFinished) -> ResultRow:
-    figures = word.figures
-    return ResultRow(
-        result=word.result,
-        started=figures.started,
-        pid=figures.pid,
-        seconds=figures.seconds,
-        cpu=figures.cpu,
-        memory=figures.memory,
-        own_cpu=figures.own_cpu,
-        figures=canonical_json.dumps(figures),
-    )

@@ -20,7 +20,7 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from harness.errors import BusyError, LedgerError
 from harness.escaping import escape_controls
@@ -36,6 +36,8 @@ from harness.work import canonical_json
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
 _RENEWED = 60.0  # seconds after which who finishes something renews its lease
 _TOGETHER = 500  # attempts that are asked for in one statement
+
+_One = TypeVar("_One")
 
 
 class Run(NamedTuple):
@@ -88,6 +90,23 @@ class ResultRow(NamedTuple):
     memory: int
     own_cpu: float
     figures: str
+
+
+class FinishedRun(NamedTuple):
+    """A run of an attempt that has ended."""
+
+    basis: str
+    row: ResultRow
+    number: int  # of the run of it, from 1, of those that count
+    last: bool  # the attempt is done with that
+
+
+class BuildRow(NamedTuple):
+    """A build as the ledger stores it."""
+
+    basis: str
+    result: str
+    seconds: float
 
 
 class MarkRow(NamedTuple):
@@ -380,21 +399,44 @@ class Ledger:
         self._renewed[token] = time.monotonic()
 
     def finish(self, basis: str, token: str, row: ResultRow, number: int, last: bool) -> bool:
-        """Write a result, once; False, and nothing is written, without the lease.
+        """Write a result, once; False, and nothing is written, without the lease."""
+        return self.finish_all(token, [FinishedRun(basis, row, number, last)])
 
-        ``number``: of the run of it, from 1, of those that count. ``last``: the attempt is done
-        with that.
+    def finish_all(
+        self, token: str, runs: Sequence[FinishedRun], builds: Iterable[BuildRow] = ()
+    ) -> bool:
+        """Write results, each once, and builds.
+
+        Without the lease of one of them it is not written, and False is returned.
         """
+        first: dict[str, FinishedRun] = {}
+        for one in runs:
+            first.setdefault(one.basis, one)
         with self.changing():
-            withdrawn = self.db.execute(sql.MINE, {"of": basis, "by": token}).scalar()
-            if withdrawn is None:
-                return False
-            self.chains.append("result", (basis, withdrawn + number, token, *row, int(last)))
-            if last:
-                self.db.execute(sql.DONE, {"of": basis})
+            written = self._add_results(token, list(first.values()))
+            self._add_new_builds(builds)
             if self._renewed.get(token, 0.0) < time.monotonic() - _RENEWED:
                 self._renew(token)
-            return True
+        return written == len(runs)
+
+    def _add_results(self, token: str, runs: Sequence[FinishedRun]) -> int:
+        """Write results of attempts that are leased, and return how many; of a transaction."""
+        written = 0
+        for some in _parts(runs):
+            asked = {"bases": sorted(one.basis for one in some), "by": token}
+            before = {row.basis: row.withdrawn for row in self.db.execute(sql.MINE, asked)}
+            mine = [one for one in some if one.basis in before]
+            self.chains.extend(
+                "result",
+                [
+                    (one.basis, before[one.basis] + one.number, token, *one.row, int(one.last))
+                    for one in mine
+                ],
+            )
+            if done := [one.basis for one in mine if one.last]:
+                self.db.execute(sql.DONE, {"bases": done})
+            written += len(mine)
+        return written
 
     def settle(self, basis: str, token: str) -> None:
         """Let an attempt be done with the results that it has."""
@@ -422,7 +464,8 @@ class Ledger:
                 self._withdraw_results(names, why)
                 self.chains.hold("build")
                 for build in sorted({build for _, build in idle}):
-                    self._add_build(build, sql.WITHDRAWN, 0.0)
+                    if before := self._builds(build):
+                        self._add_build(BuildRow(build, sql.WITHDRAWN, 0.0), before)
                 self.db.execute(sql.WAIT_AGAIN, {"bases": names})
             found += names
         return found
@@ -472,16 +515,22 @@ class Ledger:
     def set_build(self, basis: str, result: str, seconds: float) -> None:
         """Record the result of the build steps; what is known stays."""
         with self.changing():
-            self.chains.hold("build")
-            if self.build(basis) is None:
-                self._add_build(basis, result, seconds)
+            self._add_new_builds([BuildRow(basis, result, seconds)])
 
-    def _add_build(self, basis: str, result: str, seconds: float) -> None:
-        """Write a build, or that there is none any more; a part of a transaction."""
-        before = self._builds(basis)
-        if before or result != sql.WITHDRAWN:
-            name = f"{basis} {len(before) + 1}" if before else basis
-            self.chains.append("build", (name, result, seconds))
+    def _add_new_builds(self, builds: Iterable[BuildRow]) -> None:
+        """Write the builds that are not known; a part of a transaction."""
+        new = {one.basis: one for one in reversed(list(builds))}  # the first one of each
+        if new:
+            self.chains.hold("build")
+        for one in reversed(new.values()):
+            before = self._builds(one.basis)
+            if not before or before[-1] == sql.WITHDRAWN:
+                self._add_build(one, before)
+
+    def _add_build(self, build: BuildRow, before: Sequence[str]) -> None:
+        """Write a build, or that there is none any more; ``before``: what was known of it."""
+        name = f"{build.basis} {len(before) + 1}" if before else build.basis
+        self.chains.append("build", (name, build.result, build.seconds))
 
     def build(self, basis: str) -> str | None:
         """Return the result of the build steps, if they were made and count."""
@@ -553,9 +602,9 @@ def _is_emptied(place: LedgerFile | Server) -> bool:
     return path.exists() and not path.stat().st_size and place.key("").exists()
 
 
-def _parts(bases: Iterable[str]) -> Iterator[list[str]]:
-    """Yield names, as many together as are asked for in one statement."""
-    found = list(bases)
+def _parts(some: Iterable[_One]) -> Iterator[list[_One]]:
+    """Yield names, or what has them, as many together as are asked for in one statement."""
+    found = list(some)
     for start in range(0, len(found), _TOGETHER):
         yield found[start : start + _TOGETHER]
 

@@ -94,9 +94,9 @@ WANTED_OF = (
 )
 STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
 MINE = (
-    select(_withdrawn(ATTEMPT.c.basis))
-    .select_from(ATTEMPT)
-    .where(_ONE, _BY, _LEASED)
+    select(ATTEMPT.c.basis, _withdrawn(ATTEMPT.c.basis).label("withdrawn"))
+    .where(_SOME, _BY, _LEASED)
+    .order_by(ATTEMPT.c.basis)
     .with_for_update(of=ATTEMPT)
 )
 IDLE = (
@@ -131,8 +131,8 @@ TRY_AGAIN = (
 )
 RELEASE = update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
 RENEW = update(ATTEMPT).where(_BY).values(until=bindparam("end"))
-DONE = update(ATTEMPT).where(_ONE).values(state="done")
-SETTLE = DONE.where(_BY)
+DONE = update(ATTEMPT).where(_SOME).values(state="done")
+SETTLE = update(ATTEMPT).where(_ONE, _BY).values(state="done")
 _MORE = ATTEMPT.c.faults + 1
 BROKE = (
     update(ATTEMPT)
