@@ -12,6 +12,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,8 +44,9 @@ from harness.grading.attempts.set_aside import SetAside
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.running.jobs import Fault
+from harness.work import canonical_json
 from harness.work.crew import Ends
-from harness.work.records import Sha256, UnitCase, WorkUnit
+from harness.work.records import Folder, Sha256, UnitCase, WorkUnit
 from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 from oracle import __version__
 
@@ -340,7 +342,8 @@ class _UnitRun:
     def _load(self, piece: Piece, only: tuple[str, ...]) -> Load:
         unit = self._units[piece.place]._replace(cases=piece.cases)
         files, sent = list_files(unit, self._store), self._environment
-        own = Load("", 0, without_places(unit), files, self._needs, only)
+        text = canonical_json.dumps(without_places(unit))
+        own = Load("", 0, text, files, self._needs, only, None, len(unit.cases), unit.alone)
         if sent is None:
             return own
         archive = ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
@@ -518,13 +521,16 @@ def list_files(unit: WorkUnit, store: Path) -> tuple[ServedFile, ...]:
     own = unit.submission
     found = [ServedFile(own.sha256, own.path)]
     for folder in (unit.assignment, *([unit.course] if unit.course else [])):
-        found += [
-            ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files
-        ]
+        found += _files_of(folder)
     for case in unit.cases:
         found.append(ServedFile(case.sha256, str(store / case.sha256)))
         found += [ServedFile(one.sha256, str(Path(case.place, one.name))) for one in case.beside]
     return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=8)  # all units of a grading have the same
+def _files_of(folder: Folder) -> tuple[ServedFile, ...]:
+    return tuple(ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files)
 
 
 def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) -> Needs:

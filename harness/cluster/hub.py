@@ -93,7 +93,7 @@ class Hub:
     def state(self) -> HubState:
         """Return what is known now."""
         flights = tuple(
-            Flight(name, len(sent.load.unit.cases), sent.load.unit.alone, sent.since)
+            Flight(name, sent.load.cases, sent.load.alone, sent.since)
             for name, sent in self._flying.items()
         )
         return HubState(
@@ -173,7 +173,7 @@ class Hub:
                 return
             self._count += 1
             sent = self._waiting.popleft()
-            name = f"{self._own}-{self._count}-{sent.load.unit.cases[0].basis[:16]}"
+            name = f"{self._own}-{self._count}-{sent.load.id.rpartition('-')[2]}"
             self._flying[name] = sent
             self._connector.write(
                 json_lines.to_line(sent.load._replace(id=name, number=self._count))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from harness.cluster.rules import Facts, Needs
 from harness.environments.records import PackedEnvironment
-from harness.work.records import Sha256, WorkUnit
+from harness.work.records import Sha256
 
 
 class SchedulerSettings(NamedTuple):
@@ -53,11 +53,15 @@ class Load(NamedTuple):
 
     id: str  # never used again
     number: int  # what has a smaller one goes before
-    unit: WorkUnit  # without places: they are the server's own
+    # JSON of a WorkUnit without places, which are the server's own. Only the worker reads it: for
+    # those in between that would cost more than all else.
+    unit: str
     files: tuple[ServedFile, ...]  # all that the unit names
     needs: Needs
     only: tuple[str, ...]  # addresses of workers, of which one is to do it
     environment: PackedEnvironment | None = None  # for a worker that does not have it
+    cases: int = 0  # of the unit, for people
+    alone: bool = False  # nothing else runs beside it, for people
 
 
 class Drop(NamedTuple):
@@ -72,7 +76,7 @@ Order = Load | Drop
 class DaskTask(NamedTuple):
     """A unit as a worker gets it."""
 
-    unit: WorkUnit
+    unit: str  # JSON of a WorkUnit
     bytes_at: str  # such as https://10.0.0.1:4711
     token: str  # good for this one
     environment: PackedEnvironment | None = None  # to be fetched if it is not there

@@ -21,9 +21,9 @@ from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.fetching import ByteConnection, Cache, Memory, Source
 from harness.cluster.records import DaskTask, WorkerReport
 from harness.cluster.rules import Facts
-from harness.environments.records import EnginePython
+from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, plain_values, unit_worker, worker_events
 from harness.work.machine import Machine
 from harness.work.records import WorkUnit
 from harness.work.unit_worker import answer
@@ -98,13 +98,14 @@ class UnitExecutor:
             self._done_count += 1
 
     def _run_task(self, task: DaskTask) -> Iterator[str]:
-        unit, level = task.unit, task.unit.environment.sandbox
+        unit = unit_worker.read(task.unit, "the unit")
+        level = unit.environment.sandbox
         if level not in self._own.facts.levels:
             raise UsageError(f"the sandbox level {level} was not proven on this worker")
         with ExitStack() as held:
             source = Source(self._connect(task.bytes_at), task.token)
             self._fetch(unit, source)
-            program = held.enter_context(self._python(task, source))
+            program = held.enter_context(self._python(unit, task.environment, source))
             held.enter_context(self._quiet(alone=unit.alone))
             yield from self._run_unit(self._localize(unit, program))
 
@@ -128,21 +129,23 @@ class UnitExecutor:
             return nullcontext()
         return machine.apart() if alone else machine.together()
 
-    def _python(self, task: DaskTask, source: Source) -> AbstractContextManager[str]:
+    def _python(
+        self, unit: WorkUnit, sent: PackedEnvironment | None, source: Source
+    ) -> AbstractContextManager[str]:
         """Give the program of the Python that a unit needs; empty: it needs none.
 
         Raises:
             UsageError: it is not here, and is not sent.
             FetchError: it cannot be had.
         """
-        python = task.unit.environment.python
+        python = unit.environment.python
         here = {one.fingerprint: one.program for one in self._own.pythons}
         if python is None or python.fingerprint in here:
             return nullcontext(here[python.fingerprint] if python else "")
-        if task.environment is None:
+        if sent is None:
             raise UsageError(f"{python.described} is not on this worker")
         quiet = partial(self._quiet, alone=False)
-        return self._own.environments.in_use(task.environment, source, quiet)
+        return self._own.environments.in_use(sent, source, quiet)
 
     def _localize(self, unit: WorkUnit, program: str) -> WorkUnit:
         """Return a unit as it is done on this machine; ``program``: its Python."""

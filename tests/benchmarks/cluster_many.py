@@ -19,6 +19,7 @@ from harness.cluster.connector_link import ConnectorProcess
 from harness.cluster.records import ConnectorSettings, FinishedUnit, Load, LostUnit, PresentWorkers
 from harness.cluster.rules import Facts, Needs
 from harness.options import BoxLimits, Limits
+from harness.work import canonical_json
 from harness.work.records import (
     Environment,
     Folder,
@@ -109,7 +110,8 @@ def _carry(connector: ConnectorProcess, present: tuple[Facts, ...], units: int) 
         for _ in range(min(rules.count_free(len(present), sent - back), units - sent)):
             sent += 1
             only = tuple(one.address for one in rules.eligible_workers(present, _NEEDS))
-            connector.send(Load(f"{sent}-0123456789abcdef", sent, _unit(sent), (), _NEEDS, only))
+            unit = canonical_json.dumps(_unit(sent))
+            connector.send(Load(f"{sent}-0123456789abcdef", sent, unit, (), _NEEDS, only))
         used += time.process_time() - begun
         for news in connector.receive(0.25):
             assert not isinstance(news, LostUnit), news

@@ -9,6 +9,7 @@ from harness.cluster.bytes_server import Tokens
 from harness.cluster.connector import Connector
 from harness.cluster.records import Drop, Load, LostUnit, PresentWorkers
 from harness.cluster.rules import Facts, Needs, list_announced_resources
+from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
 
 ONE, TWO = (Facts(f"tcp://{name}", name, "1", ("3",), (), ()) for name in ("one", "two"))
@@ -47,7 +48,7 @@ class Served:
 
 
 def load(*only):
-    return Load("id", 1, UNIT, (), Needs("1", "3"), only)
+    return Load("id", 1, canonical_json.dumps(UNIT), (), Needs("1", "3"), only)
 
 
 @pytest.fixture(autouse=True)

@@ -22,9 +22,9 @@ from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
 from harness.grading.attempts.set_aside import SetAside
 from harness.records import Outcome, Verdict
-from harness.work import canonical_json, worker_events
+from harness.work import canonical_json, plain_values, worker_events
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.records import UnitCase
+from harness.work.records import UnitCase, WorkUnit
 from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
 from oracle import __version__
 from oracle.natures import Natures
@@ -63,12 +63,17 @@ class Connector:
         pass
 
 
+def unit_of(load):
+    """The unit of a load, as a worker reads it."""
+    return plain_values.read(WorkUnit, load.unit, "the unit")
+
+
 def finished(basis):
     return AttemptFinished(basis, NOTHING, Measurements(pace=1.0), failed=True, doubtful=False)
 
 
 def well(load):
-    said = [*(finished(case.basis) for case in load.unit.cases), UnitFinished()]
+    said = [*(finished(case.basis) for case in unit_of(load).cases), UnitFinished()]
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("liar", lines)))]
 
@@ -138,7 +143,7 @@ def test_whatever_is_lost_each_attempt_is_told_once(carried, answer):
 
 def test_after_a_death_each_case_file_goes_by_itself(carried):
     found = carried(died)
-    assert [len(load.unit.cases) for load in found.connector.loads] == [3, 1, 1, 1]
+    assert [len(unit_of(load).cases) for load in found.connector.loads] == [3, 1, 1, 1]
     assert bases(found) == BASES
     assert not bases(found, HarnessFailed)
 
@@ -230,7 +235,8 @@ def test_what_is_in_doubt_goes_to_another_machine_than_the_ledger_has(
 
 def test_nothing_of_this_machine_but_what_lies_where_is_sent(carried, tmp_path):
     (load,) = carried(well).connector.loads
-    assert str(tmp_path) not in canonical_json.dumps(load.unit)
+    assert str(tmp_path) not in load.unit
+    assert (load.cases, load.alone) == (3, False)
     assert (SHA256, str(tmp_path / SHA256)) in load.files
     assert len({one.id for one in carried(died).connector.loads}) == 4
 
@@ -247,7 +253,7 @@ def test_one_in_a_hundred_goes_to_another_machine_as_well(carried, monkeypatch):
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
     found = carried()
     opinions = found.connector.loads[1:]
-    assert sorted(load.unit.cases[0].basis for load in opinions) == BASES
+    assert sorted(unit_of(load).cases[0].basis for load in opinions) == BASES
     assert {load.only for load in opinions} == {(TWO.address,)}
     assert bases(found) == BASES
 
@@ -255,7 +261,7 @@ def test_one_in_a_hundred_goes_to_another_machine_as_well(carried, monkeypatch):
 def failing(load):
     """What a machine brings that tells another verdict of each case file than the others."""
     text = canonical_json.dumps(RESULT._replace(outcomes=(OUTCOME,), replies=(REPLY,)))
-    said = [*(finished(case.basis)._replace(result=text) for case in load.unit.cases)]
+    said = [*(finished(case.basis)._replace(result=text) for case in unit_of(load).cases)]
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in (*said, UnitFinished()))
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("", lines)))]
 

@@ -14,6 +14,7 @@ from harness.cluster.message_filter import forbidden_operation
 from harness.cluster.records import ConnectorSettings, FinishedUnit, Load, LostUnit, PresentWorkers
 from harness.cluster.rules import Needs
 from harness.options import BoxLimits, Limits
+from harness.work import canonical_json
 from harness.work.records import Environment, Folder, UnitSubmission, WorkUnit
 from oracle import __version__
 from tests.cluster.clusters import ROOT, cluster
@@ -79,12 +80,12 @@ def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
         connector = ConnectorProcess(ConnectorSettings(found.address, "", "127.0.0.1", 0))
         try:
             (worker,) = wait_for(connector, PresentWorkers).workers
-            needs = Needs(__version__, "3")
-            connector.send(Load("one", 1, UNIT, (), needs, (worker.address,)))
+            needs, unit = Needs(__version__, "3"), canonical_json.dumps(UNIT)
+            connector.send(Load("one", 1, unit, (), needs, (worker.address,)))
             news = wait_for(connector, FinishedUnit | LostUnit)
             # What is no text is lost; of a text nobody has looked at what is in it.
             assert isinstance(news, FinishedUnit) is (way == "message")
-            connector.send(Load("two", 2, UNIT, (), needs, (worker.address,)))
+            connector.send(Load("two", 2, unit, (), needs, (worker.address,)))
             assert (
                 wait_for(connector, FinishedUnit | LostUnit).id == "two"
             )  # both are still at work

@@ -18,7 +18,7 @@ from harness.cluster.records import (
 )
 from harness.cluster.rules import ON_THE_WAY, Facts, Needs
 from harness.errors import UsageError
-from harness.work.records import UnitCase
+from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
 
 SETTINGS = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
@@ -40,8 +40,9 @@ class Sink:
 
 
 def load(name):
-    unit = UNIT._replace(cases=(UnitCase("ab" * 32, "one.gtp", "cd" * 32),))
-    return json_lines.to_line(Load(name, 1, unit, (), Needs("1", "3"), (ONE.address,)))
+    unit = canonical_json.dumps(UNIT)
+    needs, only = Needs("1", "3"), (ONE.address,)
+    return json_lines.to_line(Load(name, 1, unit, (), needs, only, None, 7, alone=True))
 
 
 @pytest.fixture
@@ -50,6 +51,13 @@ def hub(tmp_path):
     made._connector = Sink()
     made._take(PresentWorkers((ONE,)))
     return made
+
+
+def test_people_see_how_much_is_on_its_way_and_by_which_attempt(hub):
+    hub._wait(Sink(), load("grading-1-0123456789abcdef"))
+    (flight,) = hub.state().flights
+    assert (flight.cases, flight.alone) == (7, True)
+    assert flight.name.endswith("-1-0123456789abcdef")
 
 
 def sent(hub):
