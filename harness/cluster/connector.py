@@ -20,7 +20,7 @@ from distributed import Client, Future, wait
 
 from harness.cluster import cluster_state, dask_task, json_lines, roles, rules
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.message_filter import LEFT, REPORT, GuardedScheduler
+from harness.cluster.message_filter import CENSUS, LEFT, REPORT, GuardedScheduler
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
@@ -91,11 +91,15 @@ class Connector:
             NoSchedulerError: it is.
             UsageError: it is not one of ours, which takes nothing from a worker that it may not.
         """
-        told = -_SEEN
+        told, census = -_SEEN, None
+        found = await identity(self._client)  # or it is no scheduler of ours
         while True:
-            found = await identity(self._client)
-            self._note_workers(_workers(found))
-            if self._watches and time.monotonic() - told >= _SEEN:
+            is_due = self._watches and time.monotonic() - told >= _SEEN
+            now = await _ask_scheduler(self._client, CENSUS)
+            if is_due or now != census:
+                census, found = now, await identity(self._client)
+                self._note_workers(_workers(found))
+            if is_due:
                 told = time.monotonic()
                 self._send_news(await describe_cluster(self._client, found))
             await asyncio.sleep(_LOOK * (1 + len(found["workers"]) / 100))

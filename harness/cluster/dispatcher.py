@@ -7,12 +7,14 @@ how often it happened. Whatever else is lost is sent again, as often as it takes
 
 from __future__ import annotations
 
+import heapq
 import secrets
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -274,9 +276,13 @@ class _UnitRun:
         self._needs = _needs(means, units[0].environment.sandbox, self._environment)
         self._is_lack_told = False
         self._on_word = on_word
-        self._waiting = [self._as_piece(index, unit) for index, unit in enumerate(units)]
+        self._waiting: list[tuple[tuple[int, int], int, Piece]] = []  # a heap, in fair order
+        self._count = count()  # of what ever waited: of equals the first goes first
+        for index, unit in enumerate(units):
+            self._wait(self._as_piece(index, unit))
         self._under_way: dict[str, Piece] = {}
         self._left = [1] * len(units)  # pieces of each unit
+        self._open = len(units)  # units with pieces
         self._faults: dict[int, Fault] = {}
         self._ended: deque[int] = deque()
         self._opinions = Opinions()
@@ -285,7 +291,7 @@ class _UnitRun:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left."""
-        return not any(self._left) and not self._ended
+        return not self._open and not self._ended
 
     @property
     def under_way(self) -> list[int]:
@@ -315,18 +321,25 @@ class _UnitRun:
         own = self._dispatcher
         if not own.is_ready:
             return
-        self._waiting.sort(key=lambda piece: rules.order(piece.tries, piece.place))
-        believed = [one for one in own.workers if one.address not in own.aside]
-        for piece in self._waiting[: rules.count_free(len(believed), len(self._under_way))]:
-            places = rules.eligible_workers(own.workers, self._needs, piece.not_on, own.aside)
-            if places:
-                load = self._load(piece, tuple(one.address for one in places))
-                self._under_way[own.send(piece, load)] = piece
-                self._waiting.remove(piece)
+        aside = own.aside
+        believed = [one for one in own.workers if one.address not in aside]
+        # What all units may go to; one that is not to go to some machine goes there if it must.
+        fitting = rules.eligible_workers(believed, self._needs)
+        for _ in range(rules.count_free(len(believed), len(self._under_way))):
+            if not (fitting and self._waiting):
+                break
+            *_, piece = heapq.heappop(self._waiting)
+            places = rules.elsewhere(fitting, piece.not_on)
+            load = self._load(piece, tuple(one.address for one in places))
+            self._under_way[own.send(piece, load)] = piece
         if self._under_way:
             own.be_patient()
         elif self._waiting:
             self._wait_for_worker(believed)
+
+    def _wait(self, piece: Piece) -> None:
+        order = rules.order(piece.tries, piece.place)
+        heapq.heappush(self._waiting, (order, next(self._count), piece))
 
     def _wait_for_worker(self, believed: Sequence[Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
@@ -381,14 +394,15 @@ class _UnitRun:
         elif len(piece.cases) > 1:
             self._left[piece.place] += len(piece.cases) - 1
             tries = piece.tries + 1
-            self._waiting += [piece._replace(cases=(one,), tries=tries) for one in piece.cases]
+            for one in piece.cases:
+                self._wait(piece._replace(cases=(one,), tries=tries))
         else:
             self._on_word(piece.place, HarnessFailed(piece.cases[0].basis, why))
             self._end(piece)
 
     def _requeue(self, piece: Piece, not_on: str = "") -> None:
         machines = piece.not_on | ({not_on} - {""})
-        self._waiting.append(piece._replace(tries=piece.tries + 1, not_on=machines))
+        self._wait(piece._replace(tries=piece.tries + 1, not_on=machines))
 
     def _take_finished(self, piece: Piece, news: FinishedUnit) -> None:
         machine = self._dispatcher.machine(news.address)
@@ -447,7 +461,7 @@ class _UnitRun:
         if verdict is None:
             self._left[piece.place] += 1
             not_on = frozenset(self._opinions.machines(word.basis))
-            self._waiting.append(Piece(piece.place, (case,), not_on=not_on, is_opinion=True))
+            self._wait(Piece(piece.place, (case,), not_on=not_on, is_opinion=True))
             return
         self._tell_verdict(piece, case, verdict)
 
@@ -496,6 +510,7 @@ class _UnitRun:
     def _end(self, piece: Piece) -> None:
         self._left[piece.place] -= 1
         if not self._left[piece.place]:
+            self._open -= 1
             self._ended.append(piece.place)
 
     def _case(self, case: UnitCase) -> CaseFile:

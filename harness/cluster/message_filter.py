@@ -17,7 +17,8 @@ from distributed.comm.core import CommClosedError
 
 from harness.cluster import roles
 
-LEFT, REPORT = "gtp_harness_left", "gtp_harness_report"  # operations of ours
+# Operations of ours.
+CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
 _REMEMBERED = 20  # workers that have left
 
 Rule = Callable[[str], frozenset[str] | None]
@@ -29,7 +30,14 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._left: deque[tuple[str, float]] = deque(maxlen=_REMEMBERED)
-        self.handlers |= {LEFT: self.left, REPORT: self.find_report}
+        self.handlers |= {CENSUS: self.census, LEFT: self.left, REPORT: self.find_report}
+
+    def census(self) -> int:
+        """Return a number that is another one when other workers are there, or one's status is.
+
+        It is asked for often. All that is known of each worker is much more.
+        """
+        return hash(tuple((one.server_id, one.status.name) for one in self.workers.values()))
 
     def left(self) -> list[tuple[str, float]]:
         """Return the addresses of the workers that left last, and when."""

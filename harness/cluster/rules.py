@@ -113,7 +113,12 @@ def eligible_workers(
     workers that are not believed any more.
     """
     fitting = [one for one in workers if one.address not in aside and fits(one, needs)]
-    return [one for one in fitting if one.machine not in not_on] or fitting
+    return elsewhere(fitting, not_on)
+
+
+def elsewhere(workers: list[Facts], not_on: Collection[str]) -> list[Facts]:
+    """Return the workers that are not on these machines; all if there is no other one."""
+    return [one for one in workers if one.machine not in not_on] or workers if not_on else workers
 
 
 def is_seconded(basis: str, secret: str) -> bool:

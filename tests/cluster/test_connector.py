@@ -1,12 +1,15 @@
 """What a connector does with loads, with a client of Dask that a test plays."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
+from distributed.core import Status
 
 from harness.cluster import cluster_state
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector
+from harness.cluster.connector import Connector, NoSchedulerError
+from harness.cluster.message_filter import GuardedScheduler
 from harness.cluster.records import Drop, Load, LostUnit, PresentWorkers
 from harness.cluster.rules import Facts, Needs, list_announced_resources
 from harness.work import canonical_json
@@ -89,6 +92,49 @@ def test_one_for_workers_that_are_there_is_not():
     said, (is_released,) = done(lambda connector: connector.send(load(TWO.address, ONE.address)))
     assert said == [PresentWorkers((ONE,))]
     assert not is_released
+
+
+class Scheduler:
+    """Says of each look how the workers are, and counts how often it tells all of them."""
+
+    def __init__(self, *looks):
+        self.looks, self.told = list(looks), 0
+
+    async def gtp_harness_census(self):
+        return hash(self.looks[0])
+
+    async def identity(self, n_workers):
+        assert n_workers == -1
+        self.told += 1
+        (_, resources), workers = ("", list_announced_resources(ONE)), self.looks[0]
+        found = {one: {"name": "one:1", "resources": resources} for one in workers}
+        return {"type": "GuardedScheduler", "workers": found}
+
+
+def test_workers_are_looked_at_in_full_when_one_comes_or_goes(monkeypatch):
+    scheduler = Scheduler((), (), ("tcp://one",), ("tcp://one",), ("tcp://one",), ())
+    client, said = SimpleNamespace(status="running", scheduler=scheduler), []
+
+    async def next_look(_seconds):
+        del scheduler.looks[0]
+        if not scheduler.looks:
+            raise NoSchedulerError
+
+    monkeypatch.setattr("harness.cluster.connector.asyncio.sleep", next_look)
+    with pytest.raises(NoSchedulerError):
+        asyncio.run(Connector(client, Served(), said.append).watch())
+    assert [[one.address for one in news.workers] for news in said] == [[], ["tcp://one"], []]
+    assert scheduler.told == 4  # of six looks: the first of all, and of each change
+
+
+def test_a_census_is_another_one_when_a_worker_or_its_status_is():
+    def census(*workers):
+        found = [SimpleNamespace(server_id=name, status=status) for name, status in workers]
+        return GuardedScheduler.census(SimpleNamespace(workers=dict(enumerate(found))))
+
+    one, paused, other = ("a", Status.running), ("a", Status.paused), ("b", Status.running)
+    assert census(one, other) == census(one, other)
+    assert len({census(), census(one), census(paused), census(other), census(one, other)}) == 5
 
 
 def test_what_nobody_waits_for_is_dropped_without_a_word():

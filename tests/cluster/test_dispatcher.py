@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cluster import dispatcher
+from harness.cluster import dispatcher, rules
 from harness.cluster.dispatcher import Dispatcher
 from harness.cluster.records import (
     ConnectorSettings,
@@ -115,15 +115,19 @@ def carried(tmp_path):
     own = SimpleNamespace(natures=Natures({}), build=None)
     own.engine = SimpleNamespace(needs=())
 
-    def carry(*answers, workers=(ONE, TWO), later=(), ran_on=None, alone=False, **more):
+    def carry(
+        *answers, workers=(ONE, TWO), later=(), ran_on=None, alone=False, single=False, **more
+    ):
+        """``single``: each case file is a unit."""
         connector, said, remarks = Connector(*answers, workers=workers, later=later), [], []
         settings = ConnectorSettings("tcp://127.0.0.1:1", "", "", 0)
         own.python = more.pop("python", None)
         own_dispatcher = Dispatcher(settings, remarks.append, **more)
         own_dispatcher._connector = connector
         means = SimpleNamespace(assignment=own, ran_on=ran_on or {}, secret=SECRET)
-        unit = UNIT._replace(cases=cases, alone=alone)
-        ends = own_dispatcher.run([unit], tmp_path, means, lambda place, word: said.append(word))
+        asked = [cases] if not single else [(one,) for one in cases]
+        units = [UNIT._replace(cases=some, alone=alone) for some in asked]
+        ends = own_dispatcher.run(units, tmp_path, means, lambda place, word: said.append(word))
         return SimpleNamespace(ends=list(ends), said=said, connector=connector, remarks=remarks)
 
     return carry
@@ -139,6 +143,20 @@ def test_whatever_is_lost_each_attempt_is_told_once(carried, answer):
     assert found.ends == [(0, None)]
     assert bases(found) == BASES
     assert not bases(found, HarnessFailed)
+
+
+def test_what_was_lost_goes_after_what_was_never_tried(carried):
+    found = carried(vanished, workers=(ONE,), single=True)
+    sent = [unit_of(load).cases[0].basis for load in found.connector.loads]
+    assert sent == [*BASES, BASES[0]]
+
+
+def test_who_may_do_them_is_asked_once_for_all_that_are_sent(carried, monkeypatch):
+    asked, ask = [], rules.eligible_workers
+    monkeypatch.setattr(rules, "eligible_workers", lambda *own: asked.append(own) or ask(*own))
+    found = carried(single=True)
+    assert len(found.connector.loads) == 3
+    assert len(asked) < 3
 
 
 def test_after_a_death_each_case_file_goes_by_itself(carried):

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -174,6 +175,22 @@ def test_a_salvaged_ledger_has_not_forgotten_what_counts(wanted, tmp_path):
         found = grade.load_last_plan(ledger)
         assert grade.count_pending(ledger, found) == len(found.planned) == 4
         assert not any(ledger.results(one.basis) for one in found.planned)
+
+
+def test_a_file_of_machines_is_read_again_when_it_was_changed(tmp_path, monkeypatch):
+    book, other = SetAside(tmp_path / SET_ASIDE), SetAside(tmp_path / SET_ASIDE)
+    assert book.machines() == set()
+    other.add("liar", "it lies")
+    reads, read = [], Path.read_text
+    monkeypatch.setattr(
+        Path, "read_text", lambda *own, **as_: reads.append(own) or read(*own, **as_)
+    )
+    assert book.machines() == book.machines() == {"liar"}
+    assert len(reads) == 1
+    (tmp_path / SET_ASIDE).write_text("")
+    assert book.machines() == set()
+    (tmp_path / SET_ASIDE).unlink()
+    assert book.machines() == set()
 
 
 def test_what_somebody_has_leased_is_not_withdrawn(wanted):

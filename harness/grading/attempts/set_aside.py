@@ -47,6 +47,8 @@ class SetAside:
         """``path``: of the file, a line of JSON for each machine; None: nothing is kept."""
         self._path = path
         self._own: set[str] = set()
+        self._stamp: tuple[int, ...] = ()  # of the file when it was read last
+        self._kept: list[DistrustedMachine] = []
 
     def machines(self) -> frozenset[str]:
         """Return the names of all of them now; other processes may have added some.
@@ -83,10 +85,19 @@ class SetAside:
     def kept(self) -> list[DistrustedMachine]:
         """Return the machines of the file, the first one first; raises as :meth:`machines`."""
         try:
-            text = self._path.read_text(encoding="ascii") if self._path else ""
+            told = self._path.stat() if self._path else None
         except FileNotFoundError:
-            return []
-        return [self._machine(number, line) for number, line in enumerate(text.splitlines(), 1)]
+            told = None
+        stamp = (told.st_ino, told.st_size, told.st_mtime_ns) if told else ()
+        if stamp != self._stamp:  # it is asked for often, and changes seldom
+            self._kept = self._read() if stamp else []
+            self._stamp = stamp
+        return list(self._kept)
+
+    def _read(self) -> list[DistrustedMachine]:
+        assert self._path
+        lines = self._path.read_text(encoding="ascii").splitlines()
+        return [self._machine(number, line) for number, line in enumerate(lines, 1)]
 
     def _machine(self, number: int, line: str) -> DistrustedMachine:
         """Return the machine of a line, which a person may have edited."""
