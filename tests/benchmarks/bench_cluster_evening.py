@@ -22,6 +22,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.text import number_of
+
 if TYPE_CHECKING:
     from tests.benchmarks.cluster_model import Course
 
@@ -158,7 +160,8 @@ def cost(told: dict) -> Iterator[str]:
         "worker": "worker: Dask's part, fetching", "sandbox": "unit of work, engines too",
         "alone": "the same unit without a cluster",
     }  # fmt: skip
-    yield from table(*["ms of CPU time for an attempt"], *(f"{one} case files" for one in costs))
+    heads = (number_of(int(one), "case file") for one in costs)
+    yield from table("ms of CPU time for an attempt", *heads)
     for name, text in names.items():
         yield row(text, *(f"{one[name]:.2f}" for one in costs.values()))
     sums = [f"**{bench_cluster.total(one):.2f}**" for one in costs.values()]

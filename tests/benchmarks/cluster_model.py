@@ -241,7 +241,7 @@ def _split(costs: dict[int, float]) -> tuple[float, float]:
 
     ``costs``: milliseconds for an attempt where a unit has so many.
     """
-    (few, high), (many, low) = sorted(costs.items())
+    (few, high), *_, (many, low) = sorted(costs.items())
     unit = max(0.0, (high - low) / (1 / few - 1 / many))
     return unit / 1000, max(0.0, low - unit / many) / 1000
 
