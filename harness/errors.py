@@ -11,6 +11,7 @@
     ├── UndecidedError         matching takes too long; becomes the verdict "not judged"
     ├── AssignmentError        an assignment.toml is wrong: file, key, found, expected
     ├── ArchiveError           an archive that intake refuses: what in it, and why
+    ├── ReadingFailedError     a confined reader of an archive failed: the harness's own fault
     ├── LedgerError            a ledger that is damaged or was edited: what of it
     ├── ServerError            a ledger's server that cannot be used now; exit status 3
     │   └── NoClusterError     no machine of a cluster can be used now; exit status 3
@@ -100,6 +101,10 @@ class ArchiveError(HarnessError):
     def __str__(self) -> str:
         name = self.member if len(self.member) <= _SHOWN else self.member[:_SHOWN] + "…"
         return f"{name!r}: {self.message}" if name else self.message
+
+
+class ReadingFailedError(HarnessError):
+    """The confined child that was to read an archive died, hung or answered nonsense."""
 
 
 class PatternError(HarnessError):

@@ -196,7 +196,7 @@ class UnitExecutor:
         stores = (self._own.cache.in_use, self._memory.folder)
         options = [word for store in stores for word in ("--store", str(store))]
         options += ["--room", str(self._memory.room)]
-        return options + (["--proven", level] if level != "off" else [])
+        return options + (["--proven", level, "--confined"] if level != "off" else [])
 
 
 def _write_line(process: subprocess.Popen[bytes], line: bytes) -> None:

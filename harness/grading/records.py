@@ -76,6 +76,7 @@ class Submission(NamedTuple):
     remarks: tuple[str, ...] = ()  # what else there is to be said, a sentence each
     refused: str = ""  # why there is nothing to grade; else empty
     log: CheckLog = CheckLog()
+    unread: str = ""  # how the harness failed to read it; never costs a mark
 
 
 class Measured(NamedTuple):

@@ -16,9 +16,9 @@ from typing import BinaryIO, NamedTuple
 
 from harness import open_folders
 from harness.errors import ArchiveError, UsageError
-from harness.intake import kinds, tar, zip  # noqa: A004 - the format's name
+from harness.intake import kinds, reading
 from harness.intake.archive_limits import IntakeLimits, Meter
-from harness.intake.archive_streams import PIECE, Stream, pieces
+from harness.intake.archive_streams import PIECE
 from harness.intake.member_names import MemberNames, check_name
 from harness.intake.members import ArchiveMember
 
@@ -59,20 +59,21 @@ def examine(
     Raises:
         UsageError: it cannot be opened.
         ArchiveError: it is refused; says what in it, and why.
+        ReadingFailedError: a confined child that was to read it failed.
     """
     with open_regular(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
-        kind = _kind(file)
-        digest = _sha256(file)
+        digest = _sha256(file)  # before it is read: a child reads the very same open file
+        found = reading.read(file, meter)
         listed = tuple(
             ExaminedMember("/".join(parts), member.is_folder, member.size, member.executable)
-            for parts, member in _members(file, kind, meter)
+            for parts, member in _members(found, meter)
         )
         size = os.fstat(file.fileno()).st_size
     if not any(not member.is_folder for member in listed):
         raise ArchiveError("the archive has no files in it")
-    remark = kinds.describe_mismatch(name or path, kind)
-    return Contents(kind, digest, size, listed, (remark,) if remark else ())
+    remark = kinds.describe_mismatch(name or path, found.kind)
+    return Contents(found.kind, digest, size, listed, (remark,) if remark else ())
 
 
 def unpack(
@@ -103,7 +104,7 @@ def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveM
     """
     with open_regular(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
-        for parts, member in _members(file, _kind(file), meter):
+        for parts, member in _members(reading.read(file, meter), meter):
             if not member.is_folder:
                 yield member._replace(name="/".join(parts))
 
@@ -125,17 +126,6 @@ def open_regular(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _kind(file: BinaryIO) -> str:
-    head = file.read(kinds.HEAD)
-    file.seek(0)
-    kind = kinds.kind(head)
-    if not kind:
-        is_zip = zip.is_self_extracting(file)
-        what = "a self-extracting zip archive" if is_zip else kinds.describe_kind(head)
-        raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
-    return kind
-
-
 def _sha256(file: BinaryIO) -> str:
     digest = hashlib.sha256()
     while piece := file.read(PIECE):
@@ -145,16 +135,11 @@ def _sha256(file: BinaryIO) -> str:
 
 
 def _members(
-    file: BinaryIO, kind: str, meter: Meter
+    found: reading.OpenArchive, meter: Meter
 ) -> Iterator[tuple[tuple[str, ...], ArchiveMember]]:
     """Yield each member with the parts of its name, which leads nowhere else."""
     names = MemberNames()
-    found = (
-        zip.members(file, meter)
-        if kind == kinds.ZIP
-        else tar.members(Stream(pieces(file, kind), meter))
-    )
-    for member in found:
+    for member in found.members:
         meter.member()
         parts = check_name(member.name, meter.limits)
         if parts:

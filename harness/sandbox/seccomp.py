@@ -113,6 +113,15 @@ OF_A_KIND = {"setpriority": _PRIO_PROCESS, "ioprio_set": _IOPRIO_WHO_PROCESS}
 # Where neither a pid namespace nor Landlock keeps signals in: a process may signal itself alone.
 SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
 
+# All that a process needs that computes with the descriptors that it has: memory of its own, and
+# its end. No file is opened by these, no process begun or signalled, no socket made.
+COMPUTING = _names(
+    """
+    read write pread64 lseek fstat close mmap mprotect munmap mremap brk madvise futex sched_yield
+    clock_gettime getrandom restart_syscall rt_sigreturn exit exit_group
+    """
+)
+
 Instruction = tuple[int, int, int, int]
 
 
@@ -141,7 +150,25 @@ def program(
     code += [*_of_itself(machine, OF_ANYBODY), *_of_a_kind(machine)] if metadata else []
     code += [] if signals_of is None else _signals(machine, signals_of)
     code.append((_RETURN, 0, 0, _ALLOW))
+    return _pack(code)
+
+
+def _pack(code: Iterable[Instruction]) -> bytes:
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
+
+
+def computing(machine: str) -> bytes:
+    """Return a filter for ``machine`` that refuses all calls but those of :data:`COMPUTING`.
+
+    Raises:
+        KeyError: for any machine but x86_64 and aarch64.
+    """
+    allowed = [NUMBERS[machine][name] for name in COMPUTING]
+    code = [*_entrance(machine)]
+    for number in allowed:
+        code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    code.append((_RETURN, 0, 0, _ERROR | errno.EPERM))
+    return _pack(code)
 
 
 @cache

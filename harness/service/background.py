@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 from harness import signals
+from harness.intake import confined_reading
 from harness.service.settings import Settings, load_settings
 from harness.service.storage.database import Database
 from harness.work.parent import die_with_parent
@@ -21,6 +22,8 @@ def begin() -> Settings:
     signals.leave_sigint_to_the_parent()
     settings, parent = load_settings(sys.stdin.read())
     die_with_parent(parent)  # it may have been killed by now
+    if settings.sandbox != "off":
+        confined_reading.confine()
     return settings
 
 

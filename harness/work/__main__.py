@@ -58,6 +58,8 @@ def _options() -> argparse.ArgumentParser:
         help="a folder of files named by their SHA-256; may be repeated")  # fmt: skip
     add("--proven", default="", metavar="LEVEL",
         help="a sandbox level that was just proven here: it is not proven again")  # fmt: skip
+    add("--confined", action="store_true",
+        help="let confined children read archives")  # fmt: skip
     add("--room", default=None, metavar="FOLDER",
         help="where files are laid out (default: the folder of temporary files)")  # fmt: skip
     add("--serve", action="store_true",
@@ -95,6 +97,10 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _worker(given: argparse.Namespace) -> unit_worker.UnitWorker:
+    if given.confined:
+        from harness.intake import confined_reading
+
+        confined_reading.confine()
     return unit_worker.UnitWorker(FileFinder(given.store), given.proven, given.room)
 
 

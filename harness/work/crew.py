@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from harness.errors import UsageError
+from harness.intake import reading
 from harness.running import jobs
 from harness.work import canonical_json, worker_events
 from harness.work.records import WorkUnit
@@ -54,6 +55,7 @@ class Crew:
     def __init__(self, stores: Sequence[Path], proven: str = "") -> None:
         options = [word for store in stores for word in ("--store", str(store))]
         options += ["--proven", proven] if proven else []
+        options += ["--confined"] if reading.is_chosen() else []
         self._words = [sys.executable, "-P", "-c", _TURN, str(_ROOM), "--serve", *options]
 
     def run(  # noqa: PLR0913 - three of them are told, each of something else

@@ -141,6 +141,12 @@ def test_what_cannot_be_used_gets_nothing_and_the_reason():
     assert (got.total, got.of, got.withheld, got.note) == (0, 5, False, "It is no archive.")
 
 
+def test_what_the_harness_cannot_read_has_no_mark_yet():
+    got = marks(assignment_of(), submission_of(unread="the reader died"), [])
+    assert (got.total, got.of, got.withheld) == (0, 5, True)
+    assert got.note == "No mark yet: The reader died."
+
+
 def test_what_cannot_be_built_or_never_answers_does_not_run():
     dead = [attempt_of("---"), attempt_of("--", "b.gtp", PRIVATE)]
     for attempts in ([unbuilt(), unbuilt("b.gtp", PRIVATE)], dead):

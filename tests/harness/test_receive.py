@@ -12,11 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.assignments import assignment, receipt, workspace
-from harness.errors import ArchiveError, UsageError
+from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.grading.attempts import attempt_plan
 from harness.grading.ledger.originals import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
 from harness.grading.taking_in.log_evidence import LONGEST
 from harness.grading.taking_in.receive import receive
+from harness.intake import reading
 from harness.intake.archive_limits import MIB, IntakeLimits
 from tests.harness.archives import write_zip
 from tests.harness.hostile_archives import LARGE, ROSTER, python_tar, zipped
@@ -110,6 +112,32 @@ def test_what_is_received_can_be_unpacked_from_the_store(hand_in, store, tmp_pat
 
 
 # --- which one counts
+
+
+def test_what_the_harness_cannot_read_is_unread_and_no_earlier_one_takes_its_place(hand_in):
+    first, last = packed(FILES), packed({**FILES, "readme.txt": b"last"})
+
+    def read(file, meter):
+        if os.fstat(file.fileno()).st_size == len(last):
+            raise ReadingFailedError("the reader died")
+        return reading.read_here(file, meter)
+
+    assert len(first) != len(last)
+    reading.choose(read)
+    try:
+        found = hand_in(("a1.tgz", first), ("a1-1.tgz", last))
+    finally:
+        reading.choose(None)
+    assert found == Submission(
+        key="ada",
+        students=(STUDENT,),
+        name="a1-1.tgz",
+        time=datetime.datetime(2026, 1, 29, 1),
+        late=True,
+        unread="the reader died",
+    )
+    cases = attempt_plan.public_cases(ASSIGNMENT)
+    assert attempt_plan.attempts(ASSIGNMENT, None, True, [found], cases) == []
 
 
 def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):

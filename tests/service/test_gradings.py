@@ -4,8 +4,10 @@ import contextlib
 
 import pytest
 
+from harness.errors import ReadingFailedError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.set_aside import SetAside
+from harness.intake import reading
 from harness.service import machines
 from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, WAITING
 from harness.service.storage import courses, queue, uploads
@@ -198,6 +200,38 @@ def test_marks_wait_for_a_submission_that_is_begun_anew(service, course):
     change(service, {"until": 0.0}, kind=CONCLUDE)  # it was put off
     work(service)
     assert marks(course.teacher.get(first).text)["ada"] == "5.6 of 7"
+
+
+def test_an_upload_that_the_harness_cannot_read_costs_no_mark_and_stops_nobody(
+    service, course, monkeypatch
+):
+    """What reads archives broke over one of them, whatever is in it."""
+    submit(service, course)
+    killer = small_class.submission("return 2 * n  # and more")
+
+    def read(file, meter):
+        if file.read() == killer:
+            raise ReadingFailedError("the reader of an archive died")
+        file.seek(0)
+        return reading.read_here(file, meter)
+
+    monkeypatch.setattr(reading, "_chosen", read)
+    ben = Browser(service).enter(course.links["ben"])
+    page = hand_in(ben, course, killer).url.path
+    work(service)
+    with service.database.reading() as db:
+        assert [one.fault for one in queue.JOBS.all(db, state=FAULT)] == [
+            "the reader of an archive died"
+        ]
+    assert "could not be checked" in ben.get(page).text
+    path = begin(course).url.path
+    work(service)
+    shown = course.teacher.get(path).text
+    assert marks(shown) == {"ada": "5.6 of 7", "ben": ""}
+    monkeypatch.setattr(reading, "_chosen", None)
+    again = begin(course).url.path
+    work(service)
+    assert marks(course.teacher.get(again).text) == {"ada": "5.6 of 7", "ben": "5.6 of 7"}
 
 
 def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):

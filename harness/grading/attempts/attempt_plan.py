@@ -147,7 +147,7 @@ def attempts(
             build,
         )
         for one in submissions
-        if not one.refused
+        if not (one.refused or one.unread)
         for build in [_digest(canonical_json.dumps([ground, _subject(one)]))]
         for case in cases
     ]

@@ -3,9 +3,8 @@
 These rules decide, in this order:
 
 1. Nothing usable was submitted, or it came after the late deadline: no points.
-2. The harness failed in a case file, or has not run it: the mark is *withheld*. Its parts are
-given
-   as far as they are known; nothing is to be exported.
+2. The harness failed to read it or in a case file, or has not run one: the mark is *withheld*.
+   Its parts are given as far as they are known; nothing is to be exported.
 3. The submission cannot be built, or its engine never answers: ``does_not_run``, for everything.
 4. Else each part by its rule. Tests that were not reached because the engine failed are failed.
 
@@ -55,6 +54,9 @@ def marks(
     if submission.refused or late.refused:
         note = sentence(submission.refused or late.reason)
         return _finish(_flat(assignment, kinds, note), _NO_DEDUCTION, note)
+    if submission.unread:
+        note = f"No mark yet: {sentence(submission.unread)}"
+        return _finish(_flat(assignment, kinds, note), _NO_DEDUCTION, note, withheld=True)
     deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
     unknown = _unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-from harness.errors import ArchiveError, UsageError
+from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.ledger.originals import Store
 from harness.grading.records import Submission
 from harness.intake import archive
@@ -38,7 +38,7 @@ def tokens(name: str, content: bytes) -> list[str]:
 
 
 def read_program(submission: Submission, store: Store) -> dict[str, bytes]:
-    """Return the files of a program that are graded; none if the original is gone."""
+    """Return the files of a program that are graded; none if its original cannot be read now."""
     wanted = {submission.root + name: name for name in submission.kept if is_program(name)}
     try:
         return {
@@ -46,7 +46,7 @@ def read_program(submission: Submission, store: Store) -> dict[str, bytes]:
             for member in archive.files(str(store.path(submission.sha256)))
             if member.name in wanted and member.size <= _LARGEST
         }
-    except (ArchiveError, UsageError):
+    except (ArchiveError, ReadingFailedError, UsageError):
         return {}
 
 

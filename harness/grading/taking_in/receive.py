@@ -21,7 +21,7 @@ from harness.assignments.contents import (
     remarks,
 )
 from harness.assignments.submitted import InspectedArchive, changes, inspect_archive
-from harness.errors import ArchiveError
+from harness.errors import ArchiveError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading.ledger.originals import Store
 from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
@@ -38,7 +38,8 @@ def receive(
     """Return what of an entry is graded, its bytes kept in the store.
 
     The last archive that can be read and has a file of the assignment counts. If there is none,
-    the submission is refused, with the reason for the last.
+    the submission is refused, with the reason for the last. If the harness fails to read one, the
+    submission is ``unread``: nobody knows whether that one counts.
 
     ``overlay``: the course folder, to tell whether a copy of it was changed.
 
@@ -57,6 +58,8 @@ def receive(
             what = "folder" if handed.path.is_dir() else "file"
             refusals.append(f"The {what} {_format_name(handed)} is refused: {error}.")
             continue
+        except ReadingFailedError as error:  # an earlier one must not count in its place
+            return named._replace(unread=str(error))
         said = (*refusals, *_earlier(entry.handed[:index], store), *found.remarks)
         return found._replace(remarks=said)
     last = entry.handed[-1]

@@ -6,6 +6,7 @@ import datetime
 import os
 from collections.abc import Sequence
 
+from harness.errors import ReadingFailedError
 from harness.escaping import encode_without_surrogates, escape_controls
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
@@ -35,6 +36,8 @@ def plan_run(ground: Ground, job: Job) -> GradingPlan | None:
     assignment = ground.wanted.assignment
     entry = StudentSubmissions(run.id, (), (handed,))
     submission = receive(entry, assignment, ground.store, ground.overlay)
+    if submission.unread:
+        raise ReadingFailedError(submission.unread)
     cases = attempt_plan.public_cases(assignment)
     return grade.plan_attempts(ground.wanted, ground.ledger, [submission], cases)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
@@ -113,6 +113,8 @@ def _plan(ground: Ground, upload: Upload, own: StudentSubmissions) -> GradingPla
     assignment = ground.wanted.assignment
     entry = own._replace(handed=(receiving.make_submitted_file(ground.store, upload),))
     submission = receive(entry, assignment, ground.store, ground.overlay)
+    if submission.unread:
+        raise ReadingFailedError(submission.unread)
     cases = attempt_plan.public_cases(assignment)
     found = grade.plan_attempts(ground.wanted, ground.ledger, [submission], cases)
     record = canonical_json.dumps(submission)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.intake import kinds, zip  # noqa: A004 - the format's name
+from harness.intake import kinds, reading
 from harness.intake.archive_limits import MIB, IntakeLimits, Meter
 from harness.intake.member_names import mend_name
 
@@ -99,7 +99,7 @@ def unzip(path: Path, room: Path) -> None:
     with path.open("rb") as file:
         meter = Meter(_DOWNLOAD, os.fstat(file.fileno()).st_size)
         taken: set[str] = set()
-        for member in zip.members(file, meter):
+        for member in reading.read(file, meter).members:
             meter.member()
             if not member.is_folder:
                 _write(room / _make_unique(mend_name(member.name), taken), member.content)
