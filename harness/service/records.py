@@ -198,12 +198,13 @@ class Job(NamedTuple):
     state: str = WAITING
     deaths: int = 0  # of workers that had it
     fault: str = ""
-    turn: int = 0  # how many unfinished jobs its student had before it
+    turn: int = 0  # how many unfinished jobs of its kind its person had before it
     due: str = ""  # the deadline
     made: float = 0.0
     token: str = ""
     owner: str = ""
     until: float = 0.0
+    person: str = ""  # the id of who wanted it; empty: nobody
 
 
 class Letter(NamedTuple):

@@ -9,21 +9,23 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from harness.grading.ledger import owners
-from harness.service.courses import making
+from harness.service.courses import grading, making
 from harness.service.people import entering
 from harness.service.records import (
     CHECK,
     CONCLUDE,
     DONE,
+    DRAFT,
     FAULT,
     GRADE,
     LEASED,
+    PREVIEW,
     WAITING,
     Assigned,
     Grading,
     Job,
 )
-from harness.service.storage import queue
+from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
 from harness.service.storage.rows import new_id
 from harness.service.storage.uploads import GRADINGS
@@ -42,17 +44,18 @@ def assignment(database):
     return assigned(database)
 
 
-def assigned(database):
+def assigned(database, deadline=""):
     with database.acting() as act:
         by = act._replace(by=entering.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
-        wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
+        wanted = Assigned("", course, "", "gosensei", "", deadline, "", "", 0, 0.0)
         return making.assign(by, wanted).id
 
 
-def put(database, assignment, key="ada", kind=CHECK, about="", due=""):
+def put(database, assignment, key="ada", kind=CHECK, about="", due="", person=""):
+    wanted = Job("", kind, assignment, about or new_id(), key, due=due, person=person)
     with database.changing() as db:
-        return queue.put(db, Job("", kind, assignment, about or new_id(), key, due=due))
+        return queue.put(db, wanted)
 
 
 def lease(database):
@@ -87,6 +90,68 @@ def test_nobody_waits_behind_what_another_adds(database, assignment, put_in, exp
         key, _, due = word.partition(":")
         put(database, assignment, key, due=due)
     assert order(database) == expected.split()
+
+
+SEVERAL = [  # what is put, as a person and an assignment, perhaps a group: whose comes out
+    ("ada:1 ada:2 ada:2 ben:2", "ada ben ada ada"),
+    ("ada:1 ada:2 ben:1 ben:2 cyd:2", "ada ben cyd ada ben"),
+    ("ada:1:x ben:1:x cyd:1:y", "ada cyd ben"),  # who submits as a group waits as one
+    ("ada:1:x ada:2:y ben:1:z", "ada ben ada"),
+]
+
+
+@pytest.mark.parametrize("kind", [CHECK, DRAFT, PREVIEW])
+@pytest.mark.parametrize(("put_in", "expected"), SEVERAL)
+def test_nobody_waits_behind_what_another_adds_in_several_courses(
+    database, kind, put_in, expected
+):
+    places = {number: assigned(database) for number in "12"}
+    for word in put_in.split():
+        person, number, *group = word.split(":")
+        put(database, places[number], (group or [f"{person} {number}"])[0], kind, person=person)
+    taken = []
+    while job := lease(database):
+        taken.append(job)
+    assert [one.person for one in taken] == expected.split()
+
+
+def test_what_the_staff_wants_and_what_students_submit_are_counted_apart(database, assignment):
+    for kind in (DRAFT, PREVIEW, CHECK, DRAFT):
+        put(database, assignment, kind, kind, person="tess")
+    put(database, assignment, "tom", DRAFT, person="tom")
+    assert order(database) == [DRAFT, CHECK, "tom", PREVIEW, DRAFT]
+
+
+def test_of_two_gradings_the_one_with_the_earlier_deadline_goes_first(database):
+    dates = ("2026-02-01T12:00:00", "2026-01-01T12:00:00", "")
+    places = [assigned(database, one) for one in dates]
+    with database.acting() as act:
+        for place in places:
+            found = courses.ASSIGNMENTS.find(act.db, id=place)
+            by = act._replace(by=entering.add_person(act, "Tom").id)
+            grading.begin(by, found, public_only=True)
+    with database.changing() as db:
+        leased = [queue.lease(db) for _ in places]
+    assert [one.assignment for one in leased] == [places[1], places[0], places[2]]
+    assert [one.due for one in leased] == [dates[1], dates[0], "9999"]
+
+
+def test_marks_are_made_when_the_deadline_of_their_grading_says(database):
+    places = [assigned(database), assigned(database)]
+    for place, due in zip(places, ("2026-02", "2026-01"), strict=True):
+        made = new_id()
+        with database.acting() as act:
+            tess = entering.add_person(act, "Tess").id
+            GRADINGS.add(act.db, Grading(made, place, tess, time.time(), run=1))
+        done = put(database, place, "ada", GRADE, made, due)
+        outdated(database, done, state=DONE)
+    with database.changing() as db:
+        queue.follow_up(db)
+        leased = [queue.lease(db), queue.lease(db)]
+    assert [(one.kind, one.due) for one in leased] == [
+        (CONCLUDE, "2026-01"),
+        (CONCLUDE, "2026-02"),
+    ]
 
 
 def test_a_class_that_is_graded_waits_for_students_but_not_for_their_third_job(

@@ -53,7 +53,8 @@ def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
     _be_alone(act, assigned.id)
     made = Grading(new_id(), assigned.id, act.by, time.time(), public_only)
     uploads.GRADINGS.add(act.db, made)
-    queue.put(act.db, Job("", PLAN, assigned.id, made.id))
+    due = assigned.deadline  # all its submissions have this one
+    queue.put(act.db, Job("", PLAN, assigned.id, made.id, due=due, person=act.by))
     act.note("grading begun", made.id, public_only=public_only)
     return made
 

@@ -90,7 +90,8 @@ def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
     owner_rows.give(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = _rule(act.db, assigned, key).deadline
     due = deadline.isoformat() if deadline else ""
-    queue.put(act.db, Job("", CHECK, assigned.id, upload.id, key, due=due))
+    wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)
+    queue.put(act.db, wanted)
     act.note("handed in", upload.id, sha256=kept.sha256, name=name)
     return upload
 

@@ -207,7 +207,7 @@ def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> Su
     made = _new(act, suite, archive.revision)
     name = one_line(archive.name, _ENGINE) or "archive"
     made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
-    queue.put(act.db, Job("", RUN, suite.bench, made.id, suite.person))
+    queue.put(act.db, Job("", RUN, suite.bench, made.id, suite.person, person=suite.person))
     return made
 
 

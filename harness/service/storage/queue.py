@@ -1,9 +1,9 @@
 """The queue: jobs, leased by workers on any number of machines. It never holds bytes.
 
 Who has fewer unfinished jobs before a job goes first; then the earlier deadline, then the earlier
-job. So nobody waits behind another's tenth upload. A lease ends when its worker's process does, on
-the same machine, or when it is not renewed. A job under which workers died so often, with nothing
-done between, is a fault.
+job. So nobody waits behind another's tenth upload, in whichever courses these are. A lease ends
+when its worker's process does, on the same machine, or when it is not renewed. A job under which
+workers died so often, with nothing done between, is a fault.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, func, select, tuple_
+from sqlalchemy import Connection, Select, and_, exists, func, or_, select, tuple_
 
 from harness.grading.ledger import owners
 from harness.service.records import (
@@ -52,6 +52,9 @@ _TURNS = {
     CONCLUDE: 2,
     RUN: 2,
 }
+# Jobs of which the second of one person comes after the first of all others: of students, of the
+# staff in front of a page, and of engine authors. All submissions of a class are nobody's.
+_COUNTED = ((CHECK,), (PLAN, DRAFT, PREVIEW, MEASURE), (RUN,))
 _UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 
@@ -61,15 +64,19 @@ def put(db: Connection, wanted: Job) -> Job:
     known = JOBS.find(db, kind=wanted.kind, about=wanted.about, key=wanted.key)
     if known:
         return known
-    before = _count_unfinished(db, wanted.assignment, wanted.key) if wanted.kind == CHECK else 0
-    turn, due = _TURNS[wanted.kind] + before, wanted.due or _LATE
+    turn, due = _TURNS[wanted.kind] + _count_unfinished(db, wanted), wanted.due or _LATE
     return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=time.time()))
 
 
-def _count_unfinished(db: Connection, assignment: str, key: str) -> int:
-    query = select(func.count()).where(
-        JOB.c.assignment == assignment, JOB.c.key == key, JOB.c.kind == CHECK, _UNFINISHED
+def _count_unfinished(db: Connection, wanted: Job) -> int:
+    """Return how many jobs of its kind the person has, in all courses, or the group for it."""
+    kinds = next((kinds for kinds in _COUNTED if wanted.kind in kinds), ())
+    is_of_group = and_(JOB.c.assignment == wanted.assignment, JOB.c.key == wanted.key)
+    is_own = or_(
+        and_(JOB.c.person == wanted.person, JOB.c.person != ""),
+        and_(is_of_group, JOB.c.key != ""),
     )
+    query = select(func.count()).where(JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
     return int(db.execute(query).scalar_one())
 
 
@@ -200,7 +207,8 @@ def follow_up(db: Connection) -> None:
     """Let gradings be concluded of which nothing is left to be run."""
     found = db.execute(_concludable().with_for_update(skip_locked=True)).fetchall()
     for row in found:
-        put(db, Job("", CONCLUDE, row.assignment, row.id))
+        due = min((one.due for one in of(db, row.id)), default="")
+        put(db, Job("", CONCLUDE, row.assignment, row.id, due=due))
 
 
 def _concludable() -> Select[tuple[str, str]]:

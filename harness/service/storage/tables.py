@@ -296,6 +296,7 @@ JOB = Table(
     _text("token"),
     _text("owner"),
     _number("until"),
+    _text("person"),
 )
 Index("job_left", JOB.c.state, JOB.c.turn, JOB.c.due, JOB.c.made)
 Index("job_about", JOB.c.about, JOB.c.kind)

@@ -127,7 +127,7 @@ def begin(
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
     DraftFolder(settings.assignment_folder(assigned.id), made).begin(wish, games)
-    queue.put(act.db, Job("", DRAFT, assigned.id, made))
+    queue.put(act.db, Job("", DRAFT, assigned.id, made, person=act.by))
     act.note("positions wanted", assigned.id, draft=made, games=len(games))
     return made
 

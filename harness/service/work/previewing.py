@@ -112,7 +112,7 @@ def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
     own, made = own_files.assignment_of(settings, assigned), new_id()
     asked = point_weights.read(own, parts(settings, assigned), told)
     Preview(settings.assignment_folder(assigned.id), made).begin(asked)
-    queue.put(act.db, Job("", PREVIEW, assigned.id, made))
+    queue.put(act.db, Job("", PREVIEW, assigned.id, made, person=act.by))
     return made
 
 

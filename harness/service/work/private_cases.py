@@ -79,7 +79,8 @@ def remove(act: Act, assigned: Assigned, made: Path, name: str) -> None:
 
 def _let_measure(act: Act, assigned: Assigned, made: Path) -> None:
     if cases.paths(made):
-        queue.put(act.db, Job("", MEASURE, assigned.id, about(assigned.id, made)))
+        wanted = Job("", MEASURE, assigned.id, about(assigned.id, made), person=act.by)
+        queue.put(act.db, wanted)
 
 
 def measure(ground: Ground, job: Job) -> None:
