@@ -19,7 +19,7 @@ from harness.service.courses import roster
 from harness.service.courses.making import late, moment
 from harness.service.handing_in import ownership
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
-from harness.service.storage import courses, owner_rows, queue
+from harness.service.storage import courses, owner_rows, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.service.storage.uploads import UPLOADS
@@ -102,8 +102,21 @@ def explain_bound(
     """Return why a student or group cannot withdraw an upload; empty: it can."""
     if reason := explain_closed(db, assigned, key, now):
         return reason
-    is_own = any(one.upload == upload for one in ownership.of(db, assigned, key).own)
-    return "" if is_own else f"it is of the group {upload.key}, which continues without you"
+    if all(one.upload != upload for one in ownership.of(db, assigned, key).own):
+        return f"it is of the group {upload.key}, which continues without you"
+    return _explain_final(db, assigned, key, now)
+
+
+def _explain_final(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
+    """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
+    rule = _rule(db, assigned, key)
+    last = rule.deadline
+    if last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes):
+        return f"the deadline was {last:%Y-%m-%d at %H:%M}"
+    released = uploads.find_released(db, assigned.id)
+    students = courses.students_of(db, assigned.course, key) if released else ()
+    is_known = any(released and uploads.mark_of(db, released.id, one) for one in students)
+    return "its mark is released" if is_known else ""
 
 
 def withdraw(act: Act, upload: Upload) -> None:

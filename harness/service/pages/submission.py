@@ -17,7 +17,7 @@ from harness.service import machines
 from harness.service.handing_in import receiving
 from harness.service.pages import assignment_page, upload_states
 from harness.service.pages.course import attachment
-from harness.service.records import FAULT, LEASED, WAITING, Job
+from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
@@ -37,6 +37,7 @@ def show(here: Now) -> Response:
     assert here.upload
     with here.service.database.reading() as db:
         job = queue.checks(db, about=here.upload.id).get(here.upload.id)
+    known = here.sure()
         words = _words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
     return rendering.page(
@@ -48,6 +49,7 @@ def show(here: Now) -> Response:
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
         ahead=ahead,
         stuck=machines.complaint(here.service.settings),
+        bound=_explain_bound(here) if known.member.role == STUDENT else "",
         words=[in_words(word) for _, word in words if not tells_what_runs(word)],
         now="".join(in_words(word) for _, word in words[-1:] if tells_what_runs(word)),
         report=NOTHING if _is_running(job) else _report(here),

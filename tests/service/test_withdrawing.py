@@ -1,0 +1,103 @@
+"""Withdrawing ends with the deadline and the mark: nobody chooses the better try afterwards."""
+
+import datetime
+import time
+
+import pytest
+
+from harness.errors import UsageError
+from harness.service.courses import making, roster
+from harness.service.handing_in import receiving
+from harness.service.people import entering
+from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
+from harness.service.storage import courses, owner_rows, uploads
+from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of
+from tests.service.test_api_submissions import client_of, place
+from tests.service.test_story import hand_in
+
+__all__ = ["counting"]
+NOW = datetime.datetime(2026, 3, 1, 12, 0)
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def at(minutes):
+    """Return a date so many minutes from NOW; None: no date."""
+    return "" if minutes is None else (NOW + datetime.timedelta(minutes=minutes)).isoformat()
+
+
+ENDS = [  # minutes to the deadline, to the close, to ada's own, of grace; what ada is told
+    (None, None, None, 0, ""),
+    (5, None, None, 0, ""),
+    (-5, None, None, 0, "the deadline was 2026-03-01 at 11:55"),
+    (-5, None, None, 10, ""),
+    (-5, 60, None, 0, "the deadline was 2026-03-01 at 11:55"),
+    (-5, -1, None, 0, "it closed on 2026-03-01 at 11:59"),
+    (-5, None, 60, 0, ""),
+    (-90, None, -30, 0, "the deadline was 2026-03-01 at 11:30"),
+    (-90, None, -30, 40, ""),
+]
+
+
+@pytest.mark.parametrize(("deadline", "closes", "own", "grace", "told"), ENDS)
+def test_until_when_a_submission_may_be_withdrawn(service, deadline, closes, own, grace, told):
+    with service.database.acting() as act:
+        by = act._replace(by=entering.add_person(act, "Tess").id)
+        course = making.course(by, "Games").id
+        roster.take(by, course, roster.read(b"student\nada\nben\n"))
+        dates = {"deadline": at(deadline), "closes": at(closes), "opens": "", "deduction": ""}
+        wanted = Assigned("", course, "", "gosensei", grace=grace, made=0.0, **dates)
+        assigned = making.assign(by, wanted)
+        upload = add_upload(act, assigned)
+        if own is not None:
+            courses.extend(act.db, assigned.id, ["ada"], at(own))
+        assert receiving.explain_bound(act.db, assigned, "ada", upload, NOW) == told
+
+
+def add_upload(act, assigned):
+    """Add a submission of ada's, without bytes."""
+    ada = courses.MEMBERS.find(act.db, course=assigned.course, role=STUDENT, key="ada")
+    upload = Upload("u", assigned.id, "ada", ada.person, "a.tgz", "0" * 64, 1, 1.0)
+    uploads.UPLOADS.add(act.db, upload)
+    owner_rows.give(act.db, upload.id, ["ada"])
+    return upload
+
+
+@pytest.mark.parametrize("what", ["deadline", "mark"])
+def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
+    course = made(service, "student\nada\nben\n", deadline="2099-01-01T12:00")
+    ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
+    of_ada, of_ben = (hand_in(one, course, b"x").url.path for one in (ada, ben))
+    said = end(service, course, what)
+    assert said in ada.get(of_ada).text and "Withdraw it" not in ada.get(of_ada).text
+    answer = ada.post(f"{of_ada}/withdraw", of_ada)
+    assert answer.status_code == 409 and said in answer.text
+    with client_of(service, "ada") as client, pytest.raises(UsageError, match=said):
+        client._ask("POST", f"{place(course).path}/{of_ada.rpartition('/')[2]}/withdraw")
+    if what == "mark":  # ben got none
+        assert "Withdraw it" in ben.get(of_ben).text
+        assert ben.post(f"{of_ben}/withdraw", of_ben).status_code == 200
+    with service.database.reading() as db:
+        taken_back = [one.key for one in uploads.UPLOADS.all(db) if one.withdrawn]
+    assert taken_back == (["ben"] if what == "mark" else [])
+
+
+def end(service, course, what):
+    """Let the deadline be over, or ada's mark be released; return what she is told."""
+    assignment = course.assignment.rpartition("/")[2]
+    with service.database.acting() as act:
+        if what == "deadline":
+            courses.ASSIGNMENTS.change(act.db, {"deadline": "2026-01-01T12:00"}, id=assignment)
+            return "the deadline was 2026-01-01 at 12:00"
+        tess = entering.add_person(act, "Tess").id
+        now = time.time()
+        uploads.GRADINGS.add(
+            act.db, Grading("g", assignment, tess, now, concluded=now, released=now)
+        )
+        uploads.MARKS.add(act.db, Marked("g", "ada", "{}", "{}"))
+        uploads.RECEIVED_BY.add(act.db, Received("g", "ada", "ada"))
+    return "its mark is released"
