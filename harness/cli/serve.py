@@ -52,6 +52,8 @@ def main(arguments: list[str]) -> int:
         workers=given.workers or processors(),
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
+        most_uploads=given.most_uploads,
+        most_uploaded=given.most_uploaded << 20,
         log="-" if given.log_stderr else "",
         keep=",".join(given.keep),
         mail=given.mail,
@@ -131,6 +133,10 @@ def command_line() -> CommandParser:
         " many as its workers keep all of them busy)")  # fmt: skip
     add("--largest", type=whole(1, "megabytes"), default=64, metavar="MB",
         help="largest submission, in MB (default: %(default)s)")  # fmt: skip
+    add("--most-uploads", type=whole(1, "a whole number from 1"), default=100, metavar="N",
+        help="submissions of a student to an assignment (default: %(default)s)")  # fmt: skip
+    add("--most-uploaded", type=whole(1, "megabytes"), default=2048, metavar="MB",
+        help="size of these together, in MB (default: %(default)s)")  # fmt: skip
     grading_options.add_sandbox(add)
     grading_options.add_unsafe(add)
     grading_options.add_cluster(add)

@@ -26,7 +26,11 @@ class Settings(NamedTuple):
     sandbox: str = "auto"
     largest: int = 64 << 20  # bytes of an upload
     log: str = ""  # "-": standard error; empty: files in the folder
-    rate: int = 300  # requests of one API token in a minute
+    rate: int = 300  # requests of all API tokens of a person in a minute
+    page_rate: int = 1200  # pages of a person in a minute; who clicks asks for some 30
+    streams: int = 20  # pages that a person watches at a time
+    most_uploads: int = 100  # of one student to one assignment
+    most_uploaded: int = 2 << 30  # bytes of these together
     mail: str = ""  # smtp:// or smtps:// and the server; empty: files in the folder
     mail_from: str = ""  # the address that mails come from
     mail_password: str = ""  # the file of the password; empty: it is in the environment

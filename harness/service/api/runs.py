@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -132,11 +131,10 @@ async def post(
     An engine is an archive as the assignment of the suite wants it, as plain bytes.
     """
     if here.request.headers.get("content-type", "").startswith(_BYTES):
-        largest = here.service.settings.largest
-        archive = await bodies.read(here, largest)
-        return await run_in_threadpool(
-            _post_engine, here, archive, name, revision, idempotency_key
-        )
+        async with bodies.as_file(here) as path:
+            return await run_in_threadpool(
+                _post_engine, here, path, name, revision, idempotency_key
+            )
     data = await bodies.read(here, documents.LARGEST)
     return await run_in_threadpool(_post, here, data, revision, idempotency_key)
 
@@ -149,12 +147,9 @@ def _post(here: Here, data: bytes, revision: str, key: str) -> RunCompared:
         return _describe_posted(act.db, here, made)
 
 
-def _post_engine(here: Here, data: bytes, name: str, revision: str, key: str) -> RunCompared:
+def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> RunCompared:
     suite, service = here.sure_suite(), here.service
-    with tempfile.NamedTemporaryFile(dir=service.settings.data, prefix=".upload-") as copy:
-        copy.write(data)
-        copy.flush()
-        kept = receiving.keep(service.store, Path(copy.name), name, service.settings.largest)
+    kept = receiving.keep(service.store, path, name, service.settings.largest)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(here.by) as act:
         made = once(

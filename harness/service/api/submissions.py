@@ -21,6 +21,7 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.handing_in import ownership, receiving
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
+from harness.service.storage.audit_log import Act
 from harness.service.web.access import (
     MEMBERS,
     STUDENTS,
@@ -30,6 +31,7 @@ from harness.service.web.access import (
     Routes,
     own_uploads,
 )
+from harness.service.web.attachments import attached_file
 from harness.service.work import check_results
 from harness.service.work.job_handlers import check_page
 
@@ -115,9 +117,7 @@ def file(here: Now) -> Response:
     assert here.upload
     if receiving.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is not kept any more")
-    data = here.service.store.path(here.upload.sha256).read_bytes()
-    headers = {"content-disposition": f'attachment; filename="{here.upload.id}.archive"'}
-    return Response(data, media_type=bodies.BYTES, headers=headers)
+    return attached_file(f"{here.upload.id}.archive", here.service.store.path(here.upload.sha256))
 
 
 @ROUTES.at(
@@ -144,12 +144,15 @@ def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
     kept = receiving.keep(service.store, path, name, service.settings.largest)
     sent = (known.assigned.id, kept.name, kept.sha256)
     with service.database.acting(here.by) as act:
-        made = once(
-            act, key, sent, lambda: receiving.take(act, known.assigned, known.member, kept).id
-        )
+        made = once(act, key, sent, lambda: _put(act, here, kept).id)
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
         return _result(act.db, here, found)
+
+
+def _put(act: Act, here: Here, kept: receiving.Kept) -> Upload:
+    known, most = here.sure(), receiving.quota(here.service.settings)
+    return receiving.take(act, known.assigned, known.member, kept, most)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit", response_model=SubmissionResult)

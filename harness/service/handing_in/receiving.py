@@ -19,12 +19,25 @@ from harness.service.courses import roster
 from harness.service.courses.making import late, moment
 from harness.service.handing_in import ownership
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
+from harness.service.settings import Settings
 from harness.service.storage import courses, owner_rows, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.service.storage.uploads import UPLOADS
 
 _LONGEST = 120  # characters of a file's name
+
+
+class Quota(NamedTuple):
+    """How much one student may submit to one assignment; nobody who works on it meets it."""
+
+    uploads: int
+    size: int  # bytes together
+
+
+def quota(settings: Settings) -> Quota:
+    """Return how much a service takes."""
+    return Quota(settings.most_uploads, settings.most_uploaded)
 
 
 class Kept(NamedTuple):
@@ -72,8 +85,12 @@ def _rule(db: Connection, assigned: Assigned, key: str) -> Late:
     return late(assigned, courses.extensions(db, assigned.id)).of(students)
 
 
-def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
+def take(
+    act: Act, assigned: Assigned, member: Member, kept: Kept, most: Quota | None = None
+) -> Upload:
     """Write down an upload whose bytes are kept, and let a worker check it.
+
+    ``most``: of the student; None: any number.
 
     Raises:
         UsageError: nothing is taken now.
@@ -81,6 +98,8 @@ def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
     now, key = time.time(), member.submits_as
     if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
+    if most:
+        _check_room(act.db, assigned, member, kept.size, most)
     name = one_line(kept.name, _LONGEST) or "archive"
     upload = Upload(new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now)
     UPLOADS.add(act.db, upload)
@@ -94,6 +113,18 @@ def take(act: Act, assigned: Assigned, member: Member, kept: Kept) -> Upload:
     queue.put(act.db, wanted)
     act.note("handed in", upload.id, sha256=kept.sha256, name=name)
     return upload
+
+
+def _check_room(
+    db: Connection, assigned: Assigned, member: Member, size: int, most: Quota
+) -> None:
+    count, total = uploads.measure(db, assigned.id, member.person)
+    if count >= most.uploads:
+        raise UsageError(f"you have submitted {count} times, which is the limit: ask your teacher")
+    if total + size > most.size:
+        raise UsageError(
+            f"your submissions have {total:,} bytes, the limit is {most.size:,}: ask your teacher"
+        )
 
 
 def explain_bound(

@@ -117,7 +117,8 @@ def hand_in(here: Now) -> Response:
         name = archive.name if found.is_packed else found.name
         kept = receiving.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(here.by) as act:
-        upload = receiving.take(act, known.assigned, known.member, kept)
+        quota = receiving.quota(service.settings)
+        upload = receiving.take(act, known.assigned, known.member, kept, quota)
     return RedirectResponse(
         f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
     )

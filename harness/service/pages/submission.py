@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from sqlalchemy import Connection
+from starlette.types import Receive, Scope, Send
 
 from harness.report.markup import NOTHING
 from harness.service import machines
 from harness.service.handing_in import receiving
 from harness.service.pages import assignment_page, upload_states
-from harness.service.pages.course import attachment
 from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
+from harness.service.web.attachments import attached_file
 from harness.service.work.job_handlers import check_page
 
 ROUTES = Routes()
@@ -35,9 +36,9 @@ Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker
 def show(here: Now) -> Response:
     """Show a submission."""
     assert here.upload
+    known = here.sure()
     with here.service.database.reading() as db:
         job = queue.checks(db, about=here.upload.id).get(here.upload.id)
-    known = here.sure()
         words = _words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
     return rendering.page(
@@ -47,9 +48,9 @@ def show(here: Now) -> Response:
         state=upload_states.state(here.upload, job),
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
+        bound=_explain_bound(here) if known.member.role == STUDENT else "",
         ahead=ahead,
         stuck=machines.complaint(here.service.settings),
-        bound=_explain_bound(here) if known.member.role == STUDENT else "",
         words=[in_words(word) for _, word in words if not tells_what_runs(word)],
         now="".join(in_words(word) for _, word in words[-1:] if tells_what_runs(word)),
         report=NOTHING if _is_running(job) else _report(here),
@@ -94,7 +95,24 @@ def in_words(word: Word) -> str:
 @ROUTES.at("GET", f"{_PATH}/events", MEMBERS)
 def events(here: Now) -> Response:
     """Tell what is judged as it is judged: server-sent events, of public tests alone."""
-    return StreamingResponse(_news(here), media_type="text/event-stream")
+    watching = here.service.watching
+    if not watching.begin(here.by):
+        raise Refused(429, f"you watch {watching.most} pages already: close some of them")
+    return _Watched(_news(here), lambda: watching.end(here.by))
+
+
+class _Watched(StreamingResponse):
+    """Events, and what is done when they end, even if none was ever sent."""
+
+    def __init__(self, events: AsyncIterator[str], ended: Callable[[], None]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 async def _news(here: Here) -> AsyncIterator[str]:
@@ -126,8 +144,7 @@ def download(here: Now) -> Response:
     assert here.upload
     if receiving.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is not kept any more")
-    data = here.service.store.path(here.upload.sha256).read_bytes()
-    return attachment(f"{here.upload.id}.archive", data)
+    return attached_file(f"{here.upload.id}.archive", here.service.store.path(here.upload.sha256))
 
 
 @ROUTES.at("POST", f"{_PATH}/again", STAFF_ONLY)

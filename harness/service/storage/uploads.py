@@ -37,6 +37,15 @@ def gradings(db: Connection, assignment: str) -> list[Grading]:
     return GRADINGS.all(db, "at", "id", assignment=assignment)
 
 
+def measure(db: Connection, assignment: str, person: str) -> tuple[int, int]:
+    """Return how often somebody has submitted to an assignment, and how many bytes."""
+    query = select(func.count(), func.coalesce(func.sum(UPLOAD.c.size), 0)).where(
+        UPLOAD.c.assignment == assignment, UPLOAD.c.person == person
+    )
+    count, size = db.execute(query).one()
+    return int(count), int(size)
+
+
 def find_released(db: Connection, assignment: str) -> Grading | None:
     """Return the grading whose marks students see: the one that was released last."""
     query = (

@@ -340,7 +340,8 @@ class Guard:
     def _check_person(self, here: Here) -> None:
         if self.rule.signed_in and here.person is None:
             raise Refused(401, "sign in first")
-        if here.token and (wait := here.service.rates.take(here.token.id)):
+        rates = here.service.rates if here.token else here.service.page_rates
+        if here.person and (wait := rates.take(here.person.id)):
             raise Refused(429, f"too many requests: wait {wait} s", {"retry-after": str(wait)})
         if here.token and here.token.scope not in (self.scope, "all"):
             raise Refused(403, f"the token's scope is {here.token.scope!r}, not {self.scope!r}")

@@ -1,6 +1,6 @@
 """How often somebody may ask, and how much at a time.
 
-A bucket for each token is filled as time goes by; requests under way are counted by person.
+A bucket for each person is filled as time goes by; requests under way are counted by person, too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Rates:
     """Counts requests in this process. It may be shared by threads."""
 
     def __init__(self, each_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """``each_minute``: requests of one token, all at once or one after the other."""
+        """``each_minute``: requests of one person, all at once or one after the other."""
         self._most = float(each_minute)
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}  # requests, and when they were counted

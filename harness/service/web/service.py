@@ -28,6 +28,8 @@ class Service(NamedTuple):
     provider: Provider | None  # by which people may sign in
     under_way: RequestsUnderWay  # requests with a body
     asking: Rates  # for links: by addresses of the network
+    page_rates: Rates  # by people, as the other ones
+    watching: RequestsUnderWay  # pages that tell what is judged
 
     @classmethod
     def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
@@ -41,6 +43,8 @@ class Service(NamedTuple):
             providers.open_provider(settings),
             RequestsUnderWay(_AT_A_TIME),
             Rates(_ASKED),
+            Rates(settings.page_rate),
+            RequestsUnderWay(settings.streams),
         )
 
     def close(self) -> None:
