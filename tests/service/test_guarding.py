@@ -1,6 +1,9 @@
 """What is said with every answer, what is never shown by a browser, and how long secrets hold."""
 
+import re
 import time
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +11,7 @@ from harness.service.people import entering
 from harness.service.records import Grading
 from harness.service.storage import people, uploads
 from harness.service.storage.rows import new_id
+from harness.service.web import rendering
 from harness.service.web.rendering import files
 from harness.service.work.report_folders import folder_of
 from tests.service.serving import (
@@ -58,6 +62,51 @@ def test_every_answer_has_what_protects_browsers(service, path):
 def test_no_page_has_script_in_it(service, path):
     text = Browser(service).get(path).text
     assert all("src=" in part.partition(">")[0] for part in text.split("<script")[1:])
+
+
+TEMPLATES = sorted((Path(rendering.__file__).parent / "templates").glob("*"))
+
+
+class Scripts(HTMLParser):
+    """Finds what a browser would run, or load from elsewhere, in a template."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = [word for word in ("|safe", "autoescape", "Markup") if word in text]
+        self.feed(re.sub(r"{%.*?%}", "", re.sub(r"{{.*?}}", "told", text, flags=re.S), flags=re.S))
+
+    def handle_starttag(self, tag, attrs):
+        is_inline = tag == "script" and "src" not in dict(attrs)
+        if tag in ("iframe", "object", "embed", "base") or is_inline:
+            self.found.append(tag)
+        for name, value in ((name, value or "") for name, value in attrs):
+            if name.startswith(("on", "hx-on")) or re.match(r"(?i)\s*(javascript|data):", value):
+                self.found.append(name)
+            if name in ("src", "href") and re.match(r"(?i)(https?:)?//", value):
+                self.found.append(value)
+
+
+def test_no_template_has_script_in_it():
+    assert len(TEMPLATES) >= 25
+    assert {path.name: Scripts(path.read_text()).found for path in TEMPLATES} == {
+        path.name: [] for path in TEMPLATES
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<script>{{ x }}</script>", ["script"]),
+        ("<script src=\"{{ file('a.js') }}\"></script>", []),
+        ('{% if x %}<a\n onclick="f()">', ["onclick"]),
+        ('<a href=" JavaScript:f()">', ["href"]),
+        ('<div hx-on:click="f()">', ["hx-on:click"]),
+        ('<script src="//example.org/a.js"></script>', ["//example.org/a.js"]),
+        ("<p>{{ name|safe }}</p>", ["|safe"]),
+    ],
+)
+def test_script_in_a_template_is_found(text, found):
+    assert Scripts(text).found == found
 
 
 def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
