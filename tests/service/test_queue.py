@@ -211,6 +211,27 @@ def test_a_lease_of_another_machine_holds_until_it_runs_out(database, assignment
     assert lease(database) is not None
 
 
+@pytest.mark.parametrize("database", KINDS[-1:], indirect=True)
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_a_machine_whose_clock_is_wrong_takes_no_lease_and_keeps_none(
+    database, assignment, monkeypatch, hours
+):
+    """Whose clock is two hours fast, or slow, goes by the server's."""
+    job, right = put(database, assignment), time.time()
+    monkeypatch.setattr(time, "time", lambda: right + hours * 3600)
+    taken = lease(database)
+    assert abs(taken.until - queue.LEASE - right) < 600
+    outdated(database, job, owner="elsewhere 1 1@1")
+    assert lease(database) is None
+    with database.changing() as db:
+        assert queue.renew(db, taken)
+    assert abs(found(database, job).until - queue.LEASE - right) < 600
+    with database.changing() as db:
+        queue.put_off(db, taken)
+    outdated(database, job, until=right - 1)
+    assert lease(database) is not None
+
+
 def test_three_deaths_in_a_row_are_a_fault_that_a_person_can_begin_anew(database, assignment):
     job = put(database, assignment)
     for _ in range(queue.MOST_DEATHS):

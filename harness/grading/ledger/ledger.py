@@ -345,28 +345,28 @@ class Ledger:
 
     def _free(self, bases: Sequence[str]) -> list[str]:
         rows = self.db.execute(sql.NOT_DONE, {"bases": bases}).fetchall()
-        holding = self.database.list_held_tokens()
+        holding, now = self.database.list_held_tokens(), owners.now(self.db)
         free = {
             row.basis
             for row in rows
             if row.state == "waiting"
-            or not owners.is_held(row, holding, by_me=self.database.holds(row.token))
+            or not owners.is_held(row, holding, now, by_me=self.database.holds(row.token))
         }
         return [basis for basis in bases if basis in free]
 
     def _take(self, bases: Sequence[str]) -> Lease:
         """Write down a lease; a part of a transaction."""
         token = secrets.token_hex(8)
-        taken = {"by": token, "whose": owners.me(), "end": time.time() + LEASE}
+        taken = {"by": token, "whose": owners.me(), "end": owners.now(self.db) + LEASE}
         for some in _parts(bases):
             self.db.execute(sql.TAKE, {**taken, "bases": some})
         self.database.hold(token)
         return Lease(token, tuple(bases))
 
     def _refuse_company(self) -> None:
-        holding = self.database.list_held_tokens()
+        holding, now = self.database.list_held_tokens(), owners.now(self.db)
         for row in self.db.execute(sql.LEASES).fetchall():
-            if owners.is_held(row, holding):
+            if owners.is_held(row, holding, now):
                 machine, process = row.owner.split()[:2]
                 raise BusyError(
                     f"process {process} on {machine} is grading with {self.name}: wait for its end"
@@ -395,7 +395,7 @@ class Ledger:
             self._renew(token)
 
     def _renew(self, token: str) -> None:
-        self.db.execute(sql.RENEW, {"by": token, "end": time.time() + LEASE})
+        self.db.execute(sql.RENEW, {"by": token, "end": owners.now(self.db) + LEASE})
         self._renewed[token] = time.monotonic()
 
     def finish(self, basis: str, token: str, row: ResultRow, number: int, last: bool) -> bool:

@@ -8,6 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection, extract, func, select
+
+_SERVERS_TIME = select(extract("epoch", func.clock_timestamp()))
+
 
 def me() -> str:
     """Return this process as nobody else will ever be: its machine, its number, its start."""
@@ -26,15 +30,23 @@ def _start(pid: int) -> str:
     return "" if state in "ZX" else f"{fields[18]}@{boot}"
 
 
-def is_held(lease: Any, holding: set[str] | None, *, by_me: bool = False) -> bool:
+def now(db: Connection) -> float:
+    """Return the time by which leases end: the server's, if there is one, whatever ours is."""
+    if db.dialect.name != "postgresql":
+        return time.time()
+    return float(db.execute(_SERVERS_TIME).scalar_one())
+
+
+def is_held(lease: Any, holding: set[str] | None, at: float, *, by_me: bool = False) -> bool:
     """Whether a lease holds: its process lives; on another machine, it has not run out.
 
     ``lease``: a row with token, owner and until. ``holding``: the tokens of all connections, where
-    that is known. ``by_me``: if it is this process's own, whether it holds.
+    that is known. ``at``: the time, of :func:`now`. ``by_me``: if it is this process's own,
+    whether it holds.
     """
     if holding is not None and lease.token not in holding:
         return False
     machine, pid, *start = lease.owner.split()
     if machine != socket.gethostname():
-        return bool(lease.until > time.time())
+        return bool(lease.until > at)
     return by_me if pid == str(os.getpid()) else start == [_start(int(pid))]

@@ -2,14 +2,14 @@
 
 Who has fewer unfinished jobs before a job goes first; then the earlier deadline, then the earlier
 job. So nobody waits behind another's tenth upload, in whichever courses these are. A lease ends
-when its worker's process does, on the same machine, or when it is not renewed. A job under which
-workers died so often, with nothing done between, is a fault.
+when its worker's process does, on the same machine, or when it is not renewed, by the clock of the
+database's server if there is one. A job under which workers died so often, with nothing done
+between, is a fault.
 """
 
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -65,7 +65,7 @@ def put(db: Connection, wanted: Job) -> Job:
     if known:
         return known
     turn, due = _TURNS[wanted.kind] + _count_unfinished(db, wanted), wanted.due or _LATE
-    return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=time.time()))
+    return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=owners.now(db)))
 
 
 def _count_unfinished(db: Connection, wanted: Job) -> int:
@@ -111,7 +111,7 @@ def lease(db: Connection) -> Job | None:
             deaths=deaths,
             token=secrets.token_hex(8),
             owner=owners.me(),
-            until=time.time() + LEASE,
+            until=owners.now(db) + LEASE,
         )
         JOBS.change(db, taken._asdict(), id=job.id)
         return taken
@@ -120,19 +120,20 @@ def lease(db: Connection) -> Job | None:
 
 def _next(db: Connection) -> Job | None:
     """Return the first job that nobody has, locked in this transaction."""
+    now = owners.now(db)
     for state in (LEASED, WAITING):  # what a dead worker had comes first
         query = JOBS.query.where(JOB.c.state == state).order_by(*_ORDER)
         if state == WAITING:
-            query = query.where(JOB.c.until <= time.time()).limit(1)
+            query = query.where(JOB.c.until <= now).limit(1)
         locked = query.with_for_update(skip_locked=True)
         for job in JOBS.list(db, locked):
-            if state == WAITING or not _is_held(job):
+            if state == WAITING or not _is_held(job, now):
                 return job
     return None
 
 
-def _is_held(job: Job) -> bool:
-    return job.until > time.time() and owners.is_held(job, None, by_me=True)
+def _is_held(job: Job, now: float) -> bool:
+    return job.until > now and owners.is_held(job, None, now, by_me=True)
 
 
 def _bury(db: Connection, job: Job, deaths: int) -> None:
@@ -151,7 +152,7 @@ def _mine(job: Job) -> dict[str, Any]:
 
 def renew(db: Connection, job: Job) -> bool:
     """Let a lease begin anew; False: it is another's by now."""
-    return bool(JOBS.change(db, {"until": time.time() + LEASE}, **_mine(job)))
+    return bool(JOBS.change(db, {"until": owners.now(db) + LEASE}, **_mine(job)))
 
 
 def note_progress(db: Connection, job: Job) -> None:
@@ -172,7 +173,7 @@ def give_back(db: Connection, job: Job) -> None:
 
 def put_off(db: Connection, job: Job) -> None:
     """Let a job be done a little later: another worker is at what it needs."""
-    values = {"state": WAITING, "token": "", "owner": "", "until": time.time() + _LITTLE}
+    values = {"state": WAITING, "token": "", "owner": "", "until": owners.now(db) + _LITTLE}
     JOBS.change(db, values, **_mine(job))
 
 
@@ -189,7 +190,7 @@ def begin_anew(db: Connection, job: str) -> bool:
 
 def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
-    values = {"state": WAITING, "made": time.time(), "until": 0.0}
+    values = {"state": WAITING, "made": owners.now(db), "until": 0.0}
     JOBS.change(db, values, kind=kind, about=about, state=DONE)
 
 
@@ -200,7 +201,7 @@ def put_anew(db: Connection, wanted: Job) -> None:
     """
     known = put(db, wanted)
     values = {"state": WAITING, "token": "", "owner": "", "deaths": 0, "fault": "", "until": 0.0}
-    JOBS.change(db, {**values, "made": time.time()}, id=known.id)
+    JOBS.change(db, {**values, "made": owners.now(db)}, id=known.id)
 
 
 def follow_up(db: Connection) -> None:

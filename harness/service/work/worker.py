@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from harness import signals
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
+from harness.grading.ledger import owners
 from harness.service import counters, machines, service_log
 from harness.service.records import PLAN, Job
 from harness.service.settings import Settings
@@ -138,7 +139,7 @@ class Worker:
 
 def _count(db: Connection, job: Job, ended: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
-    leased, now = queue.get_lease_time(job), time.time()
+    leased, now = queue.get_lease_time(job), owners.now(db)
     figures.count(db, counters.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
     if ended in ("done", "fault"):
         figures.count(db, counters.WAITS, max(leased - job.made, 0.0), kind=job.kind)
