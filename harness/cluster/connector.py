@@ -92,7 +92,7 @@ class Connector:
             UsageError: it is not one of ours, which takes nothing from a worker that it may not.
         """
         told, census = -_SEEN, None
-        found = await identity(self._client)  # or it is no scheduler of ours
+        found = await identity(self._client)  # or it is not a scheduler of ours
         while True:
             is_due = self._watches and time.monotonic() - told >= _SEEN
             now = await _ask_scheduler(self._client, CENSUS)
