@@ -122,7 +122,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         pytest.skip("postgresql is not installed")
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    with _used(shared / "postgresql") as running:
+    with used(shared / "postgresql") as running:
         yield running
 
 
@@ -131,7 +131,7 @@ def own_postgresql(tmp_path: Path) -> Iterator[Running]:
     """A server for one test, which may kill it."""
     if programs() is None:
         pytest.skip("postgresql is not installed")
-    with _used(tmp_path / "postgresql") as running:
+    with used(tmp_path / "postgresql") as running:
         yield running
 
 
@@ -143,7 +143,7 @@ def database(postgresql: Running) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _used(place: Path) -> Iterator[Running]:
+def used(place: Path) -> Iterator[Running]:
     """Use the server of all workers, which is started if none runs."""
     place.mkdir(exist_ok=True)
     with (place / "users").open("a") as users:
