@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 
 from harness.service import service_log
 from harness.service.people import entering
@@ -13,6 +14,7 @@ from tests.service.serving import (
     BASE,
     KINDS,
     Browser,
+    client_of,
     counting,
     link_for,
     made,
@@ -21,6 +23,7 @@ from tests.service.serving import (
     teacher,
     work,
 )
+from tests.service.test_api_submissions import token_of
 
 __all__ = ["counting"]
 
@@ -131,6 +134,25 @@ def test_no_secret_of_any_kind_is_in_the_log(service, counting):
     text = written(service)
     assert len(lines(service)) > 10
     assert [one for one in secrets if one.rpartition("/")[2] in text] == []
+
+
+def test_who_hangs_up_in_the_middle_of_an_upload_is_no_fault_of_the_service(
+    service, counting, monkeypatch, capsys
+):
+    course = made(service, "student,name\nada,Ada\n")
+    headers = {"authorization": f"Bearer {token_of(service, 'ada')}"}
+    path = f"/api/v1{course.assignment}/submissions?name=a1.tgz"
+
+    async def hangs_up(_request):
+        yield b"half"
+        raise ClientDisconnect
+
+    with monkeypatch.context() as changed:
+        changed.setattr(Request, "stream", hangs_up)
+        client = client_of(service)
+        assert client.post(path, headers=headers, content=b"whole").status_code == 400
+    assert lines(service, "trouble") == []
+    assert capsys.readouterr().err == ""
 
 
 def test_the_password_of_a_database_is_not_in_the_log(tmp_path, capsys):

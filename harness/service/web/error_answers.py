@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import service_log
@@ -29,6 +30,7 @@ def add_handlers(app: FastAPI) -> None:
         NotNowError: lambda request, error: answer(request, 409, str(error)),
         UsageError: lambda request, error: answer(request, 422, str(error)),
         ServerError: _unavailable,
+        ClientDisconnect: lambda _request, _error: Response(status_code=400),  # to nobody
         HarnessError: _fault,
         Exception: _fault,
     }
