@@ -68,17 +68,26 @@ class Running:
         self.seen.update(found)
         return [pid for pid in found if module.encode() in command(pid).split(b"\0") or not module]
 
-    def kill(self, module: str) -> None:
-        """Kill the oldest of its processes of a kind; the parent of all is started again."""
+    def kill(self, module: str) -> int:
+        """Kill the oldest of its processes of a kind; the parent of all is started again.
+
+        Return how many were killed: none may be there yet since the last time.
+        """
         if module == PARENT:
             self.parts()
             self.process.kill()
             self.process.wait()
             self.start()
-            return
-        with contextlib.suppress(ProcessLookupError):  # none is there yet since the last time
+            return 1
+        with contextlib.suppress(ProcessLookupError):
             for pid in self.parts(module)[:1]:
                 os.kill(pid, signal.SIGKILL)
+                return 1
+        return 0
+
+    def kill_one(self, module: str) -> None:
+        """Kill the oldest of its processes of a kind as soon as one is there."""
+        until(lambda: self.kill(module))
 
     def end(self) -> int:
         self.process.terminate()

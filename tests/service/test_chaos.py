@@ -3,6 +3,7 @@
 What a grading comes to when all of them are killed again and again: test_chaos_at_length.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -32,6 +33,7 @@ from tests.service.running import (
     until,
 )
 from tests.service.serving import KINDS, opened, settings_of
+from tests.service.uploading import Uploader
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
 
@@ -54,6 +56,35 @@ def test_who_asks_waits_while_what_answers_is_started_anew(running):
     assert httpx.get(f"{running.base}/health", timeout=LONG).text == "ok\n"
     running.kill(WEB)
     assert httpx.get(f"{running.base}/health", timeout=LONG).text == "ok\n"
+
+
+def test_an_upload_under_which_the_web_process_is_killed_is_there_once(
+    running, settings, tmp_path
+):
+    """It is killed once when it has one half, once when it has all and nobody read its answer."""
+    with opened(settings) as service:
+        assignment = hand_in(service, tmp_path, CLASS[:1])
+        ada = Uploader(service, running, assignment, small_class.submission("return 2 * n"))
+        with ada.half_sent("half") as sent:
+            running.kill_one(WEB)
+            assert not answer_of(sent)
+        assert ada.uploads() == []
+        first = ada.insist("half")
+        with ada.half_sent("whole") as sent:
+            sent.sendall(ada.rest())
+            until(lambda: len(ada.uploads()) == 2)
+            running.kill_one(WEB)
+        second = ada.insist("whole")
+        assert [ada.insist("half"), ada.insist("whole")] == [first, second]
+        assert ada.uploads() == [first, second]
+        assert ada.insist("another") not in (first, second)
+
+
+def answer_of(sent):
+    """Return what is answered on a connection: nothing if the process that had it was killed."""
+    with contextlib.suppress(ConnectionError):
+        return sent.recv(1 << 16)
+    return b""
 
 
 @pytest.mark.parametrize("module", [WEB, WORKER])

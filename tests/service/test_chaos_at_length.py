@@ -1,19 +1,22 @@
 """A class is graded while something gets SIGKILL every few seconds: the worst that can happen.
 
 What is killed is drawn: the parent of all, the process that answers, the one that keeps house, a
-worker or, on a server, all that serves the database's connections. Afterwards each attempt has its
-result and each submission its one mark, and both are those of ``grade``, which nobody disturbed.
+worker or, on a server, all that serves the database's connections. Each is killed, and more than
+once if it is at length. Afterwards each attempt has its result and each submission its one mark,
+and both are those of ``grade``, which nobody disturbed. Somebody uploads by HTTP all the time, and
+sends again what was not answered: each upload is there once.
 """
 
 import contextlib
 import csv
 import functools
-import itertools
 import random
 import time
+from collections import Counter
 from contextlib import closing
 from typing import NamedTuple
 
+import psycopg
 import pytest
 
 from harness.assignments import assignment as assignments
@@ -45,6 +48,7 @@ from tests.service.running import (
     until,
 )
 from tests.service.serving import KINDS, opened
+from tests.service.uploading import Uploader
 
 pytestmark = pytest.mark.processes
 
@@ -75,11 +79,12 @@ class Size(NamedTuple):
     files: int  # private ones; there are two public ones
     pause: tuple[float, float]  # seconds between two kills, at least and at most
     done: int  # attempts and jobs between two kills, at least
-    kills: int  # at most
+    least: int  # kills of each kind
+    broken: int  # uploads that were sent again, at least
 
 
-SHORT = Size(students=5, files=2, pause=(0.5, 3), done=2, kills=8)
-LONG = Size(students=40, files=48, pause=(1, 4), done=25, kills=2000)  # 2,000 attempts
+SHORT = Size(students=5, files=2, pause=(0.5, 3), done=2, least=1, broken=0)
+LONG = Size(40, files=48, pause=(1, 4), done=25, least=10, broken=5)  # 2,000 attempts
 
 
 def make(room, size):
@@ -186,26 +191,38 @@ def _attempts(db):
     return sum(sum(one.counts) for (name, _), one in counted if name == counters.ATTEMPTS.name)
 
 
+class Kills(NamedTuple):
+    """How often what was killed, those alone that found something to kill."""
+
+    counts: Counter[str]
+    before: int  # of them, before all had their marks
+
+
 def kill_on(watched, running, server, size):
-    """Kill something every few seconds until all is done; return how often what.
+    """Kill something every few seconds until all is done, and each kind was killed so often.
 
     Some of it is done between two kills: on a very busy machine nothing would ever be otherwise.
     """
     draw, done = random.Random(17), 0
     kinds = [PARENT, WEB, KEEPER, WORKER, WORKER, *([BACKENDS] * 2 if server else [])]
-    counts = dict.fromkeys(kinds, 0)
-    for what in itertools.islice(rounds(kinds, draw), size.kills):
+    killed = Kills(Counter(dict.fromkeys(kinds, 0)), 0)
+    for what in rounds(kinds, draw):
         time.sleep(draw.uniform(*size.pause))
         done = until(functools.partial(watched.is_further, done + size.done))
-        if watched.is_concluded:
+        if watched.is_concluded and min(killed.counts.values()) >= size.least:
             break
-        counts[what] += 1
-        if what != BACKENDS:
-            running.kill(what)
-            continue
-        with contextlib.suppress(Exception):  # it is not up again since the last time
-            server.kill_backends()
-    return counts
+        count = kill_backends(server) if what == BACKENDS else running.kill(what)
+        killed.counts[what] += bool(count)
+        if not watched.is_concluded:
+            killed = killed._replace(before=killed.counts.total())
+    return killed
+
+
+def kill_backends(server):
+    """Kill what serves connections; return how many: none if it is not up since the last time."""
+    with contextlib.suppress(psycopg.OperationalError):
+        return server.kill_backends()
+    return 0
 
 
 def rounds(kinds, draw):
@@ -238,13 +255,20 @@ def test_whatever_is_killed_all_is_as_if_nothing_was(place, size, tmp_path, reco
     with closing(Running(settings)) as running, opened(settings) as service:
         assignment = hand_in(service, tmp_path, students(size.students), submission)
         watched = Watched(service, begin(service, assignment))
-        killed = kill_on(watched, running, server, size)
+        somebody = Uploader(service, running, assignment, submission("answer=$((2 * n))"))
+        with somebody.uploading():
+            killed = kill_on(watched, running, server, size)
         settle(service)
         found = until(lambda: left(watched, assignment))
+        assert until(somebody.uploads) == somebody.receipts
     seconds = round(time.monotonic() - started)
-    told = f"{len(found.results)} attempts, {killed}, faults {watched.faults}, {seconds} s"
+    uploads_ = f"{len(somebody.receipts)} uploads, {somebody.broken} of them sent again"
+    told = f"{len(found.results)} attempts, {dict(killed.counts)}, {killed.before} of these before"
+    told += f" the last mark, faults {watched.faults}, {uploads_}, {seconds} s"
     record_property("chaos", told)
     print(told)
+    assert min(killed.counts.values()) >= size.least
+    assert somebody.broken >= size.broken
     assert len(found.results) == size.students * (size.files + 2)
     compare(found, calm, students(size.students))
 
