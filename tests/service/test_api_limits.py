@@ -105,8 +105,9 @@ def test_nobody_is_counted_for_ever():
     assert all(counted.begin("") for _ in range(9))  # who is not signed in sends little
 
 
-def test_who_asks_too_often_is_told_when_to_come_again(tmp_path, counting):
-    settings = settings_of("sqlite", None, tmp_path / "data")._replace(rate=3)
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_asks_too_often_is_told_when_to_come_again(kind, request, tmp_path, counting):
+    settings = settings_of(kind, request, tmp_path / "data")._replace(rate=3)
     with opened(settings) as service:
         course = made(service, ROSTER)
         client = client_of(service)

@@ -126,10 +126,11 @@ def look_at_it(address, service):
     assert address in page and "Nothing runs now" not in page
 
 
-def test_without_a_scheduler_jobs_wait_and_go_on(request, tmp_path, counting, monkeypatch):
+@pytest.mark.parametrize("kind", KINDS_AT_LENGTH)
+def test_without_a_scheduler_jobs_wait_and_go_on(kind, request, tmp_path, counting, monkeypatch):
     needs(3)
     monkeypatch.setattr(machines, "_PATIENCE", 0.5)
-    data = settings_of("sqlite", request, tmp_path / "data")
+    data = settings_of(kind, request, tmp_path / "data")
     with cluster(tmp_path / "c", "one") as found:
         settings = on_cluster(data, found.address)
         with hub(settings), opened(settings) as service:

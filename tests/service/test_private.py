@@ -15,7 +15,16 @@ from harness.service.app import application
 from harness.service.storage import figures
 from harness.service.work import job_handlers
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    KINDS_AT_LENGTH,
+    Browser,
+    counting,
+    made,
+    opened,
+    settings_of,
+    work,
+)
 from tests.service.test_api_submissions import token_of
 from tests.service.test_story import hand_in
 
@@ -87,7 +96,7 @@ def _api(course, page):
     yield from (f"/api/v1{course.assignment}", submissions, f"{submissions}/{upload}")
 
 
-@pytest.mark.parametrize("settings_kind", KINDS[:1])
+@pytest.mark.parametrize("settings_kind", KINDS)
 def test_a_fault_of_a_grading_is_told_to_the_staff_alone(
     settings_kind, request, tmp_path, counting, monkeypatch
 ):
@@ -180,7 +189,7 @@ def _heard(folder):
 _OWN = re.compile(r"[0-9a-f]{12,64}|\d{4}-\d\d-\d\d[T ][\d:.+Z]*|\b\d+(\.\d+)? m?s\b|\d\d:\d\d")
 
 
-@pytest.mark.parametrize("kind", KINDS[:1])
+@pytest.mark.parametrize("kind", KINDS_AT_LENGTH)
 def test_what_a_student_is_told_is_the_same_whatever_is_private(kind, request, tmp_path, counting):
     """Case files of three kinds: none, one that is passed, and many that are not."""
     told = []

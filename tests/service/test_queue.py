@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
@@ -331,16 +331,14 @@ def test_who_looks_is_told_whether_there_is_something_to_do(database, assignment
 # --- a property --------------------------------------------------------------------------------
 
 
-@pytest.mark.processes
-@settings(max_examples=15)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keys=st.lists(st.sampled_from("abcde"), max_size=12))
-def test_the_nth_job_of_each_comes_before_the_next_of_anybody(tmp_path_factory, keys):
-    database = Database(settings_of("sqlite", None, tmp_path_factory.mktemp("data")))
-    assignment = assigned(database)
+def test_the_nth_job_of_each_comes_before_the_next_of_anybody(database, assignment, keys):
     for key in keys:
         put(database, assignment, key)
     came = order(database)
-    database.close()
+    with database.changing() as db:  # for the next example
+        queue.JOBS.remove(db, assignment=assignment)
     turns = [came[:place].count(key) for place, key in enumerate(came)]
     assert sorted(came) == sorted(keys)
     assert turns == sorted(turns)
