@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 from threading import current_thread, main_thread
 
 import pytest
@@ -13,6 +14,11 @@ import pytest
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget
+from harness.generating import record_reading, scene_production, scene_text
+from harness.generating.choices import choices
+from harness.generating.moves import Moves
+from harness.generating.record_reading import HarvestOptions
+from harness.generating.scene_production import SceneRequest
 from harness.judging import strength
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
@@ -23,7 +29,12 @@ from harness.specifications import specification
 from harness.specifications.truth import reply_of
 from harness.verifying.whole import verify
 from harness.vocabulary.script import Script, Trace, lay_files
+from oracle.grid import grid
 from oracle.mistakes import MISTAKES, mistaken_engine
+from oracle.position import Position
+from oracle.rules.capture import legal, played
+from oracle.rules.eyes import eyes
+from oracle.sgf import write_sgf
 
 SIZES = (5, 7, 9, 11)
 BOARD = "(;GM[1]FF[4]SZ[{0}]AB[aa][bb]AW[cc])"  # whose empty points are nobody's
@@ -76,6 +87,54 @@ def test_threads_judge_files_of_their_own_folders(tmp_path):
     _, caught, verdicts, _ = judged(folders[0])
     assert (len(caught), verdicts) == (1, [Verdict.PASSED, Verdict.FAILED])
     assert_the_same_in_threads(judged, folders)
+
+
+GAMES = 3
+MOVES = 40
+
+
+def game(size: int, number: int) -> bytes:
+    """Return a game between two that fill no eye of their own, as SGF."""
+    random, shape, sides, moves = Random(size * GAMES + number), grid(size), (0, 0), []
+    for turn in range(MOVES):
+        mine, theirs = sides
+        sensible = legal(shape, mine, theirs) & ~eyes(shape, mine, theirs)
+        if not sensible:
+            break
+        move = shape.bit(random.choice(shape.points(sensible)))
+        mine, theirs = played(shape, mine, theirs, move)
+        moves.append((1 + turn % 2, shape.point(move)))
+        sides = theirs, mine
+    return write_sgf(Position(shape), moves)
+
+
+def generated(folder: Path) -> object:
+    """What is generated of the game records of a folder, as files, and what it catches."""
+    own = specification("go-scoring")
+    drawn, paths = choices(7), [str(folder / "games.sgf")]
+    wanted = HarvestOptions(own.kind, drawn, Moves(), own.kind.sizes, private=None)
+    harvest = record_reading.harvest(paths, wanted, 1, lambda *_: None)
+    assert harvest.counts["games"] == GAMES
+    request = SceneRequest(own, drawn, own.kind.sizes, 2, secret=False)
+    produced = scene_production.produce(request, harvest, lambda _: None)
+    assert any(one.scene.find.moment.origin.text for one in produced.scenes)
+    text = scene_text.case_file(own.kind, produced.scenes, "", own.commands)
+    return text, scene_text.files(produced.scenes), produced.caught
+
+
+@pytest.mark.long(12)
+def test_threads_generate_from_game_records_of_their_own_folders(tmp_path):
+    """Two of them, once in a thread each: a set takes two seconds of the processor."""
+    here = os.getcwd()
+    folders = [tmp_path / str(size) for size in SIZES[:2]]
+    for folder, size in zip(folders, SIZES, strict=False):
+        folder.mkdir()
+        games = b"\n".join(game(size, number) for number in range(GAMES))
+        (folder / "games.sgf").write_bytes(games)
+    alone = [generated(folder) for folder in folders]
+    assert in_threads(generated, folders) == alone
+    assert alone[0][0] != alone[1][0]
+    assert os.getcwd() == here
 
 
 class Boards:
