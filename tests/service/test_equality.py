@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -16,14 +17,17 @@ import pytest
 
 from harness import shipped
 from harness.assignments import assignment as assignments
+from harness.cli import grade as grade_command
 from harness.cli import main
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.ledger.ledger import Ledger
+from harness.grading.records import Marks
 from harness.sandbox import levels
-from harness.service.courses import cases
-from harness.service.storage import uploads
+from harness.service.courses import cases, making
+from harness.service.storage import courses, uploads
 from harness.service.work.report_folders import folder_of
-from tests.harness import small_class
+from harness.work import canonical_json
+from tests.harness import small_class, whole_class
 from tests.harness.small_class import CLASS
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
@@ -33,21 +37,44 @@ __all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
 
+class File(NamedTuple):
+    """A file that a student hands in."""
+
+    name: str
+    data: bytes
+
+
 class Class(NamedTuple):
     """What is graded twice. Beside it one archive is refused, and somebody hands in nothing."""
 
     source: str  # an assignment that ships
-    handed: dict[str, tuple[bytes, ...]]  # by student, in order: the last one counts
+    handed: dict[str, tuple[File, ...]]  # by student, in order: the last one counts
     private: tuple[str, ...] = ()  # case files of the assignment's folder, as private ones
     overlay: Path | None = None  # the course's own folder
+    # Whose own deadline is not over, while the assignment's is; None: all as the assignment says.
+    extended: frozenset[str] | None = None
+    groups: tuple[tuple[str, str], ...] = ()  # students with the key of their group
+
+
+PAST, FUTURE = "2020-01-01T12:00", "2999-01-01T12:00"
+
+
+def in_time(*handed):
+    """Return files as they are called if nothing else is said."""
+    return tuple(File("a1.tgz", data) for data in handed)
 
 
 def small():
-    """Two who are right, one of them with a second try; wrong, dead, hanging and silent ones."""
+    """Two who are right, one of them with a second try; wrong, dead, hanging and silent ones.
+
+    A group hands in by one of two. It and one more have later deadlines; all others are late.
+    """
     bodies = {one.name.split()[0].lower(): one.body for one in (CLASS[0], *CLASS[2:4], *CLASS[6:])}
-    handed = {name: (small_class.submission(body),) for name, body in bodies.items()}
-    handed["ada"] = (small_class.submission("return 7"), *handed["ada"])
-    return Class("counting", handed)
+    bodies["ivy"] = CLASS[0].body
+    handed = {name: in_time(small_class.submission(body)) for name, body in bodies.items()}
+    handed["ada"] = (*in_time(small_class.submission("return 7")), *handed["ada"])
+    groups = (("ivy", "pair"), ("jon", "pair"))
+    return Class("counting", handed, extended=frozenset({"ada", "jon"}), groups=groups)
 
 
 class Change(NamedTuple):
@@ -98,7 +125,7 @@ def of_shipped(source):
     assert change.old in right[change.file]
     wrong = right | {change.file: right[change.file].replace(change.old, change.new)}
     first, second = (small_class.archive(files, own.archive.folder) for files in (right, wrong))
-    handed = {"ada": (first,), "ben": (first,), "cyd": (first, second)}
+    handed = {"ada": in_time(first), "ben": in_time(first), "cyd": in_time(first, second)}
     overlay = SUBMISSIONS / change.overlay if change.overlay else None
     return Class(source, handed, (change.private,), overlay)
 
@@ -110,7 +137,26 @@ def service(request, tmp_path):
 
 
 def test_marks_sheets_and_pages_are_those_of_grade(service, counting, tmp_path):
-    compare(service, small(), tmp_path)
+    found = compare(service, small(), tmp_path).totals
+    assert (found["ada"], found["pair"], found["cyd"]) == (7, 7, Fraction(24, 5))  # of 6, late
+
+
+@pytest.mark.slow
+@pytest.mark.long(1500)
+def test_so_are_those_of_two_hundred_of_every_kind(service, c_tools, java, tmp_path, monkeypatch):
+    """And they are the true ones."""
+    made_ = whole_class.make(tmp_path / "class")
+    monkeypatch.setattr(shipped, "folder", lambda: tmp_path / "class")
+    cases_ = {f"s{number}": case for number, case in made_.cases}
+    handed = {key: tuple(itertools.starmap(File, case.files)) for key, case in cases_.items()}
+    extended = frozenset(key for key, case in cases_.items() if not case.late)
+    own = Class(made_.assignment.name, handed, extended=extended)
+    compared = compare(service, own, tmp_path)
+    # The service takes no empty file: whoever sends one has handed in nothing.
+    empty = {key for key, files_ in handed.items() if not any(one.data for one in files_)}
+    truth = {key: case.mark for key, case in cases_.items() if key not in empty}
+    assert len(truth) > whole_class.COUNT - 5
+    assert {key: compared.totals[key] for key in truth} == truth
 
 
 TOOLS = {"gosensei": "c_tools", "java-go": "java"}  # fixtures
@@ -125,15 +171,19 @@ ALL = [
 def test_so_are_those_of_an_assignment_that_ships(service, source, request, tmp_path):
     if source in TOOLS:
         request.getfixturevalue(TOOLS[source])
-    pages = compare(service, of_shipped(source), tmp_path)
+    pages = compare(service, of_shipped(source), tmp_path).pages
     assert b"<svg" in pages["evidence/cyd.html"]
 
 
-def compare(service, own, folder):
-    """Let a class be graded by the service, then twice by ``grade``: alike, to the byte.
+class Compared(NamedTuple):
+    """What was the same."""
 
-    Return the pages and sheets.
-    """
+    pages: dict[str, bytes]  # and sheets, by name
+    totals: dict[str, Fraction]  # marks by key
+
+
+def compare(service, own, folder):
+    """Let a class be graded by the service, then twice by ``grade``: alike, to the byte."""
     grading = graded_by_service(service, own)
     settings = service.settings
     place, result = (
@@ -141,20 +191,23 @@ def compare(service, own, folder):
         settings.assignment_folder(grading.assignment),
     )
     pages = files(folder_of(result, grading.id))
-    assert {"class.html", "marks.csv", "class.json", "feedback/ada.html"} <= set(pages)
+    feedback = {f"feedback/{key}.html" for key in own.handed}
+    assert {"class.html", "marks.csv", "class.json", *feedback} <= set(pages)
     with closing(levels.strongest()) as strongest:
         assert json.loads(pages["class.json"])["sandbox"] == levels.describe_level(strongest.level)
-    words = [str(class_csv(service, grading.assignment, folder)), "--assignment", own.source]
+    rule = rule_of(service, grading.assignment)
+    words = [str(class_csv(service, grading.assignment, own, folder))]
+    words += ["--assignment", own.source]
     words += ["--private", str(result / "private")] if own.private else []
     words += ["--overlay", str(result / "overlay")] if own.overlay else []
 
     # All anew, with what is drawn at a ledger's beginning: the same marks, pages and sheets.
     anew = folder / "anew"
     began_with(seed_of(place), anew / LEDGER)
-    ran(words, anew)
+    ran(words, anew, rule)
     ours, theirs = marks(place), marks(anew / LEDGER)
     assert ours == theirs
-    assert len(ours) == len(own.handed) + 2
+    assert set(ours) == {*keys_of(own), "refused", "nobody"}
     differing = (*MOMENTS, *MEASURED)
     assert alike(files(anew), *differing) == alike(pages, *differing)
 
@@ -166,13 +219,28 @@ def compare(service, own, folder):
     else:
         shutil.copy(place.path, copy / LEDGER)
         shutil.copy(place.key(""), copy / f"{LEDGER}.key")
-    ran(words, copy)
+    ran(words, copy, rule)
     assert alike(files(copy), *MOMENTS) == alike(pages, *MOMENTS)
-    return pages
+    totals = {key: canonical_json.loads(Marks, text).total for key, text in ours.items()}
+    return Compared(pages, totals)
 
 
-def ran(words, output):
-    assert main(["grade", *words, "--output", str(output), "--no-color"]) in (0, 4)
+def keys_of(own):
+    """Return as whose everything is handed in."""
+    return {dict(own.groups).get(key, key) for key in own.handed}
+
+
+def rule_of(service, assignment):
+    """Return what being late costs in a course."""
+    with service.database.reading() as db:
+        one = courses.ASSIGNMENTS.find(db, id=assignment)
+        return making.late(one, courses.extensions(db, assignment))
+
+
+def ran(words, output, rule):
+    """Grade by the command line, which has no word for deadlines of single students."""
+    with mock.patch.object(grade_command, "_late", lambda *_: rule):
+        assert main(["grade", *words, "--output", str(output), "--no-color"]) in (0, 4)
 
 
 def seed_of(place):
@@ -190,19 +258,21 @@ def began_with(seed, path):
 
 def graded_by_service(service, own):
     """Let a class hand in, its public tests run, and grade it with private ones."""
-    course = made(
-        service, "\n".join(["student", *own.handed, "refused", "nobody"]), source=own.source
-    )
+    course = made(service, roster_of(own), source=own.source, **dates(own))
     result = service.settings.assignment_folder(course.assignment.rpartition("/")[2])
     for name in own.private:
         path = shipped.folder() / own.source / name
         cases.put(result, path.name, path.read_bytes())
     if own.overlay:
         shutil.copytree(own.overlay, result / "overlay")
+    for key in own.extended or ():
+        place = f"{course.assignment}/students/{dict(own.groups).get(key, key)}"
+        course.teacher.post(f"{place}/extension", place, deadline=FUTURE)
     for name, handed in own.handed.items():
         browser = Browser(service).enter(course.links[name])
-        for number, data in enumerate(handed):
-            hand_in(browser, course, data, f"{name}{number}.tgz")
+        for number, one in enumerate(handed):
+            if one.data:  # no empty file is taken
+                hand_in(browser, course, one.data, f"{name}-{number}-{one.name}")
     refused = Browser(service).enter(course.links["refused"])
     hand_in(refused, course, b"no archive at all", "refused.tgz")
     work(service)
@@ -214,20 +284,43 @@ def graded_by_service(service, own):
     return found
 
 
-def class_csv(service, assignment, folder):
+def dates(own):
+    """Return the dates of an assignment, as its form has them."""
+    return {} if own.extended is None else {"deadline": PAST, "deduction": "20"}
+
+
+def everybody(own):
+    """Return all students with the keys of their groups."""
+    alone = dict.fromkeys([*own.handed, "refused", "nobody"], "")
+    return {**alone, **dict(own.groups)}
+
+
+def roster_of(own):
+    return "\n".join(["student,group", *map(",".join, everybody(own).items())])
+
+
+def class_csv(service, assignment, own, folder):
     """Write what the service has as a source for grade; return its path."""
     path = folder / "class.csv"
     with service.database.reading() as db:
         handed = uploads.UPLOADS.all(db, "at", assignment=assignment)
+        by = {one.person: one.key for one in courses.MEMBERS.all(db)}
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["student", "file", "time"])
-        rows.writerow(["nobody", "", ""])
-        for one in handed:
-            shutil.copy(service.store.path(one.sha256), folder / one.name)
-            time = datetime.datetime.fromtimestamp(int(one.at))
-            rows.writerow([one.key, one.name, time.isoformat()])
+        rows.writerow(["student", "group", "file", "time"])
+        for key, group in everybody(own).items():
+            sent = [one for one in handed if by[one.person] == key]
+            rows.writerows([key, group, *told] for told in _files_of(service, sent, folder))
     return path
+
+
+def _files_of(service, sent, folder):
+    """Copy what a student sent into a folder; yield names and times, once nothing for nothing."""
+    for one in sent:
+        shutil.copy(service.store.path(one.sha256), folder / one.name)
+        yield one.name, datetime.datetime.fromtimestamp(int(one.at)).isoformat()
+    if not sent:
+        yield "", ""
 
 
 def marks(place):
