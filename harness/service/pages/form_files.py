@@ -44,7 +44,7 @@ def sent(here: Here, folder: str = "") -> Iterator[Sent]:
             loose = list(_loose(here))
             if not loose:
                 raise UsageError("choose an archive or a folder first")
-            own = PurePosixPath(loose[0].path.replace("\\", "/")).parts[0]
+            own = next(iter(PurePosixPath(loose[0].path.replace("\\", "/")).parts), "")
             packing.pack(loose, folder or own, copy)
             found = Sent(Path(copy.name), folder or own, is_packed=True)
         copy.flush()

@@ -1,0 +1,227 @@
+"""Whatever is uploaded, by any route and form, nothing of the service breaks: neither the answer,
+nor what a worker makes of it, nor the page afterwards.
+
+What is sent is a right file with some bytes changed, inside or outside its compression.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import NamedTuple
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from harness import shipped
+from harness.service import service_log
+from harness.service.people import entering
+from harness.service.records import FAULT
+from harness.service.storage import courses, queue
+from tests.harness import archives, small_class
+from tests.service.serving import KINDS, Browser, client_of, made, opened, settings_of, work
+from tests.service.test_own_files import FILES, zipped
+from tests.service.test_story import FUTURE
+from tests.service.test_suites import F, P, document
+
+pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
+
+TGZ = small_class.submission("return 2 * n")
+ZIP = archives.zipped({"assignment1/engine.py": small_class.ENGINE}.items())
+ROSTER = b"student,name,group\nada,Ada,\nben,Ben,two\ncyd,Cyd,two\n"
+CANVAS = b'Student,ID,SIS Login ID,Section\n    Points Possible,,,\n"Ada, A",17,ada,One\n'
+SGF = b"(;GM[1]FF[4]SZ[9]KM[6.5];B[ee];W[gc];B[cg];W[gg];B[cc](;W[cd])(;W[dc];B[dd]))"
+WITH_FOLDER = FILES["assignment.toml"].replace('engine.py"\n', 'engine.py"\noverlay = "util"\n', 1)
+OWN, NEWER, NEWEST = (
+    zipped({**FILES, "assignment.toml": WITH_FOLDER, "one.gtp": f"1 twice {n}\n#? [{2 * n}]\n"})
+    for n in (1, 2, 3)
+)
+
+
+class Route(NamedTuple):
+    """Where something is uploaded."""
+
+    name: str
+    method: str
+    path: str
+    right: tuple[bytes, ...]  # files of which one is changed
+    page: str  # with the form; empty: by API
+    field: str = "file"
+    by: str = "teacher"
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+ROUTES = [
+    Route("submission", "POST", "{task}/uploads", (TGZ, ZIP), "{task}", by="ada"),
+    Route("folder", "POST", "{task}/uploads", (b"print()",), "{task}", "files", "ada"),
+    Route("submission by API", "POST", "{task}/submissions?name=a1.tgz", (TGZ, ZIP), "", by="ada"),
+    Route("roster", "POST", "{course}/roster", (ROSTER, CANVAS), "{course}"),
+    Route("roster by API", "POST", "{course}/roster", (ROSTER, CANVAS), ""),
+    Route("own assignment", "POST", "{course}/assignments/own", (OWN,), "{course}"),
+    Route("own by API", "POST", "{course}/assignments/own?name=a.zip", (OWN,), ""),
+    Route("source", "POST", "{own}/source", (NEWER,), "{own}"),
+    Route("source by API", "POST", "{own}/source?name=a.zip", (NEWEST,), ""),
+    Route("overlay", "POST", "{own}/overlay", (zipped({"a.py": "1"}),), "{own}"),
+    Route("overlay by API", "PUT", "{own}/overlay?name=a.zip", (zipped({"a.py": "1"}),), ""),
+    Route("case file", "POST", "{task}/private", (b"1 twice 7\n#? [14]\n",), "{task}/private"),
+    Route("case file by API", "PUT", "{task}/private/a.gtp", (b"1 twice 7\n#? [14]\n",), ""),
+    Route("game record", "POST", "{go}/private/drafts", (SGF,), "{go}/private", "games",
+          fields=(("tests", "1"),)),
+    Route("game record by API", "POST", "{go}/drafts?tests=1", (SGF,), ""),
+    Route("run", "POST", "{suite}/runs", (document([P, F]),), "{suite}"),
+    Route("run by API", "POST", "{suite}/runs", (document([P, F]),), ""),
+]  # fmt: skip
+NAMES = [one.name for one in ROUTES]
+# A worker finds positions for seconds: in the slow tier alone.
+_AT_LENGTH = ("game record", "game record by API")
+
+
+class World(NamedTuple):
+    """A service with a course, and who asks it."""
+
+    service: object
+    browsers: dict[str, Browser]
+    tokens: dict[str, str]
+    places: dict[str, str]
+
+    def send(self, route: Route, name: str, data: bytes) -> httpx.Response:
+        """Upload a file; return the last answer, that of the page after it if there is one."""
+        path, page = (one.format(**self.places) for one in (route.path, route.page))
+        if route.page:
+            files = [(route.field, (name, data))]
+            return self.browsers[route.by].post(path, page, files, **dict(route.fields))
+        headers = {"authorization": f"Bearer {self.tokens[route.by]}"}
+        return client_of(self.service).request(
+            route.method, f"/api/v1{path}", content=data, headers=headers
+        )
+
+    def look(self, route: Route, answer: httpx.Response) -> httpx.Response:
+        """Return the page where what was uploaded is shown."""
+        if route.page:
+            own = answer.url.path if answer.is_success else route.page.format(**self.places)
+            return self.browsers[route.by].get(own)
+        headers = {"authorization": f"Bearer {self.tokens[route.by]}"}
+        place = route.path.partition("?")[0].format(**self.places)
+        place = place.removesuffix("/own").removesuffix("/a.gtp")
+        if place.endswith("roster"):
+            place = f"{self.places['course']}/students"
+        return client_of(self.service).get(f"/api/v1{place}", headers=headers)
+
+    def troubles(self) -> list[dict[str, object]]:
+        """Return what the service told its operators of."""
+        found = service_log.read_log(self.service.settings)
+        return [one for one in found if one["what"] == "trouble"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def world(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
+    room = small_class.make(folder / "shipped")
+    (room / "go-scoring").symlink_to(shipped.folder() / "go-scoring")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shipped, "folder", lambda: room)
+        own = settings_of(request.param, request, folder / "data")._replace(rate=1_000_000)
+        with opened(own) as service:
+            yield filled(service)
+
+
+def filled(service) -> World:
+    """Make a course with assignments of all sorts, and a suite."""
+    course = made(service, "student\nada\n", deadline=FUTURE)
+    tess = course.teacher
+    own = tess.post(f"{course.course}/assignments/own", course.course, {"file": ("a.zip", OWN)})
+    go = tess.post(f"{course.course}/assignments", source="go-scoring", deadline=FUTURE)
+    suite = tess.post("/suites", title="Mine").url.path
+    with service.database.acting() as act:
+        teacher = courses.COURSES.all(act.db)[0]
+        ada = courses.MEMBERS.find(act.db, key="ada").person
+        by = courses.MEMBERS.all(act.db, course=teacher.id, role="teacher")[0].person
+        tokens = {
+            name: entering.token(act._replace(by=person), "ci", "all")[1].text
+            for name, person in (("ada", ada), ("teacher", by))
+        }
+    places = {"course": course.course, "task": course.assignment, "own": own.url.path,
+              "go": go.url.path, "suite": suite}  # fmt: skip
+    browsers = {"teacher": tess, "ada": Browser(service).enter(course.links["ada"])}
+    work(service)
+    return World(service, browsers, tokens, places)
+
+
+# --- what is drawn -----------------------------------------------------------------------------
+
+_PIECES = st.one_of(
+    st.binary(max_size=8),
+    st.sampled_from([b"\0", b"\xff\xfe", b"../", b"\n\n", b",", b"=1+1", b"(;", b"\\", b"9" * 30]),
+)
+
+
+@st.composite
+def changed(draw, right: bytes) -> bytes:
+    """Draw a file like a right one: cut off, or with some bytes in the place of others."""
+    data = right
+    for _ in range(draw(st.integers(0, 4))):
+        place = draw(st.integers(0, len(data)))
+        left_out = draw(st.sampled_from([0, 1, 8, 512, len(data)]))
+        data = data[:place] + draw(_PIECES) + data[place + left_out :]
+    return data
+
+
+@st.composite
+def uploads(draw, route: Route) -> bytes:
+    """Draw what is uploaded; a compressed file may be changed before it is compressed."""
+    right = draw(st.sampled_from(route.right))
+    if right.startswith(b"\x1f\x8b") and draw(st.booleans()):
+        return gzip.compress(draw(changed(gzip.decompress(right))), mtime=0)
+    return draw(changed(right))
+
+
+FILE_NAMES = st.one_of(
+    st.sampled_from(["a1.tgz", "roster.csv", "a.zip", "games.sgf", "case.gtp", "../../a", "."]),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=130),
+)
+
+
+def see(world: World, route: Route, name: str, data: bytes, *, works: bool) -> None:
+    """Upload something, let a worker work at it or throw its job away, and look at the page."""
+    before = len(world.troubles())
+    answer = world.send(route, name, data)
+    assert answer.status_code < 500, answer.text
+    if works:
+        work(world.service)
+    with world.service.database.changing() as db:
+        assert queue.JOBS.all(db, state=FAULT) == []
+        queue.JOBS.remove(db, state="waiting")
+    assert world.look(route, answer).status_code < 500
+    assert world.troubles()[before:] == []
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=NAMES)
+@pytest.mark.soak(100)
+@settings(
+    max_examples=3, deadline=None, database=None, phases=[Phase.generate],
+    suppress_health_check=[*HealthCheck],
+)  # fmt: skip
+@given(data=st.data())
+def test_no_upload_breaks_the_service(world, route, data, request):
+    is_slow = request.config.getoption("tier") == "slow"
+    seldom = st.sampled_from([True, False, False]) if is_slow else st.just(False)
+    works = st.booleans() if route.name not in _AT_LENGTH else seldom
+    see(
+        world, route, data.draw(FILE_NAMES), data.draw(uploads(route)), works=data.draw(works)
+    )  # fmt: skip
+
+
+def test_a_file_of_a_folder_that_is_called_a_dot_is_refused(world):
+    route = ROUTES[NAMES.index("folder")]
+    for name in (".", "./", "/", ".."):
+        assert world.send(route, name, b"x").status_code == 422
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=NAMES)
+def test_what_is_right_is_taken_by_each_route(world, route):
+    """So that what is drawn comes as far as it can."""
+    name = {"case file": "b.gtp", "folder": "assignment1/engine.py"}.get(route.name, "a1.tgz")
+    answer = world.send(route, name, route.right[0])
+    assert answer.is_success, answer.text
+    assert world.look(route, answer).is_success
