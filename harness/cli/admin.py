@@ -1,4 +1,4 @@
-"""``gtp-harness admin``: the people of a service, and what they sign in with."""
+"""``gtp-harness admin``: the people of a service, what they sign in with, and the audit log."""
 
 from __future__ import annotations
 
@@ -25,10 +25,16 @@ people lists everybody. add adds a person; with --admin, the person may make
 courses. link prints a link that works once, within a day. token prints an API
 token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
 all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
-of PERSON; their submissions stay. Each change is in the audit log."""
+of PERSON; their submissions stay. Each change is in the audit log.
+
+log prints the audit log: who did what to what. With --about, it prints only the
+lines about one ID, such as that of a person, an assignment or a submission, or
+about the key of a student. With --check, it checks the whole log against its key
+instead, and names each line that was changed, added or removed."""
 
 _EPILOG = """\
 Exit status:
+    1  the audit log does not hold (log --check)
     2  the input was bad, such as an unknown PERSON
     3  the database's server cannot be used now
 
@@ -36,9 +42,11 @@ Examples:
   gtp-harness admin add "Tess Teacher" --email tess@example.org --admin
   gtp-harness admin link tess@example.org --address https://tests.example.org
   gtp-harness admin token tess@example.org --name ci --scope submit
-  gtp-harness admin shut-out tess@example.org"""
+  gtp-harness admin shut-out tess@example.org
+  gtp-harness admin log --about ada
+  gtp-harness admin log --check"""
 
-_ALONE = ("people",)  # actions that are about nobody
+_ALONE = ("people", "log")  # actions that are about nobody
 _WITH_OR_WITHOUT = ("tokens",)
 
 
@@ -50,8 +58,10 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if given.action not in _actions():
         parser.error(f"expected one of {', '.join(_actions())}")
-    if given.action not in _WITH_OR_WITHOUT and bool(given.about) is (given.action in _ALONE):
+    if given.action not in _WITH_OR_WITHOUT and bool(given.who) is (given.action in _ALONE):
         parser.error(f"{given.action} needs {_missing_argument(given.action)}")
+    if given.action != "log" and (given.about or given.check):
+        parser.error("--about and --check are for log")
     settings = service_options.place(given)
     if given.address:
         settings = settings._replace(address=given.address)
@@ -65,7 +75,7 @@ def main(arguments: list[str]) -> int:
         database.close()
     for line in lines:
         print(line)
-    return ExitCode.OK
+    return ExitCode.FAILED if lines and given.check else ExitCode.OK
 
 
 def _missing_argument(action: str) -> str:
@@ -84,14 +94,14 @@ def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
 def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.people import entering
 
-    person = entering.add_person(act, given.about, given.email, is_admin=given.admin)
+    person = entering.add_person(act, given.who, given.email, is_admin=given.admin)
     return [_line(person.id, person.name, person.email)]
 
 
 def _link(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operating import administering
 
-    secret = administering.link(act, administering.find(act.db, given.about))
+    secret = administering.link(act, administering.find(act.db, given.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
@@ -107,7 +117,7 @@ def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]
 def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operating import administering
 
-    person = administering.find(act.db, given.about) if given.about else None
+    person = administering.find(act.db, given.who) if given.who else None
     return [
         _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
         for token, owner in administering.tokens(act.db, person)
@@ -117,8 +127,8 @@ def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
 def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operating import administering
 
-    administering.revoke_token(act, given.about)
-    return [f"the token {given.about} holds no longer"]
+    administering.revoke_token(act, given.who)
+    return [f"the token {given.who} holds no longer"]
 
 
 def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
@@ -127,6 +137,16 @@ def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[s
     person = administering.find(act.db, given.about)
     administering.shut_out(act, person)
     return [escape_controls(f"{person.name} is signed in nowhere, and has no link and no token")]
+
+
+def _log(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    """Return the lines of the audit log; with ``--check``, what is wrong with it."""
+    from harness.service.storage import audit_history
+
+    if given.check:
+        return [f"NOT GOOD: {one}" for one in audit_history.check(act.db, act.log)]
+    found = audit_history.read(act.db, act.log, given.about)
+    return [_line(str(one.number), *one[1:]) for one in found]
 
 
 def _line(*fields: str) -> str:
@@ -146,6 +166,7 @@ def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[s
         "tokens": _tokens,
         "revoke": _revoke,
         "shut-out": _shut_out,
+        "log": _log,
     }
 
 
@@ -157,9 +178,10 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness admin people [OPTION…]\n" \
         "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
         "       gtp-harness admin link|token|tokens|shut-out PERSON [OPTION…]\n" \
-        "       gtp-harness admin revoke ID"  # fmt: skip
+        "       gtp-harness admin revoke ID\n" \
+        "       gtp-harness admin log [--about ID] [--check] [OPTION…]"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
-    parser.add_argument("about", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
+    parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
     service_options.add_place(parser)
     add = parser.add_argument
     add("--email", default="", metavar="ADDRESS", help="mail address of the person to add")
@@ -170,5 +192,7 @@ def command_line() -> CommandParser:
     add("--address", default="", metavar="URL",
         help="the service's address, as given to serve (default:"
         " http://127.0.0.1:8017)")  # fmt: skip
+    add("--about", default="", metavar="ID", help="of log: print only the lines about this ID")
+    add("--check", action="store_true", help="of log: check it against its key")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

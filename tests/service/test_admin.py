@@ -1,9 +1,11 @@
 """``gtp-harness admin``: who is let in by it can sign in, and who is shut out cannot."""
 
 import pytest
+from sqlalchemy import update
 
 from harness import cli
 from harness.service.people import secrets
+from harness.service.storage.tables import AUDIT, AUDIT_END
 from tests.service.serving import BASE, KINDS, Browser, opened, settings_of
 
 
@@ -103,3 +105,53 @@ def test_people_are_listed(admin):
     lines = admin("people")
     assert [line.split(None, 1)[1] for line in lines][1] == "Tess  tess@example.org  admin"
     assert "\x1b" not in "".join(lines)
+
+
+# --- the audit log -----------------------------------------------------------------------------
+
+
+def test_the_log_says_who_did_what_the_oldest_first(service, admin):
+    admin("add", "Tess", "--admin")
+    (link,) = admin("link", "Tess", "--address", BASE)
+    tess = Browser(service).enter(link)
+    course = tess.post("/courses", title="Games\x1b[31m").url.path.rpartition("/")[2]
+    lines = admin("log")
+    assert [line.split("  ")[0] for line in lines] == [str(one + 1) for one in range(len(lines))]
+    assert "  the service  person added  " in lines[0]
+    assert f"  Tess  course made  {course}  title: Games" in lines[-1]
+    assert "\x1b" not in "".join(lines) and link.rpartition("/")[2] not in "".join(lines)
+
+
+def test_the_log_about_one_thing(service, admin):
+    (ada,) = admin("add", "Ada")
+    (ben,) = admin("add", "Ben")
+    admin("link", "Ada")
+    with service.database.acting() as act:
+        act._replace(by=ben.split()[0]).note("deadline extended", "a1", key="ada", of=[{"x": "y"}])
+    whats = [line.split("  ")[3] for line in admin("log", "--about", ada.split()[0])]
+    assert whats == ["person added", "link made"]
+    for about in ("a1", "ada", "y"):
+        (line,) = admin("log", "--about", about)
+        assert line.endswith('  Ben  deadline extended  a1  key: ada, of: [{"x": "y"}]')
+    assert len(admin("log", "--about", ben.split()[0])) == 2  # what was done to Ben, and by Ben
+    assert admin("log", "--about", "nothing") == []
+
+
+def test_a_log_that_was_changed_is_told(service, admin, capsys):
+    for name in ("Ada", "Ben", "Cyd"):
+        admin("add", name)
+    assert admin("log", "--check") == []
+    with service.database.changing() as db:
+        db.execute(update(AUDIT).where(AUDIT.c.link == 2).values(what="nothing"))
+    place = ["--data", str(service.settings.data), "--database", service.settings.database]
+    assert cli.main(["admin", "log", "--check", *place]) == 1
+    assert capsys.readouterr().out == "NOT GOOD: line 2 was changed or added\n"
+    with service.database.changing() as db:
+        db.execute(update(AUDIT_END).values(length=2))
+    assert cli.main(["admin", "log", "--check", *place]) == 1
+    assert "how many lines it has was changed" in capsys.readouterr().out
+
+
+def test_what_is_for_the_log_alone_is_refused_elsewhere(admin):
+    assert "--about and --check are for log" in admin("people", "--check", status=2)[0]
+    assert "log needs no name" in admin("log", "ada", status=2)[0]

@@ -61,3 +61,21 @@ def test_the_staff_see_who_has_submitted_and_who_has_not(service, counting):
     buttons = re.findall(r'data-verdict="(\w+)"[^>]*>[^<]*?(\d+)<', page)
     assert buttons == [("all", "4"), ("submitted", "3"), ("nothing", "1"), ("fault", "1")]
     assert "Nothing submitted" not in ada.get(course.assignment).text
+
+
+def test_the_history_of_a_student_has_what_was_done_for_the_own_group_alone(service, counting):
+    course = made(service, ROSTER, deadline="2999-01-01T00:00")
+    tess, place = course.teacher, f"{course.assignment}/students"
+    dan = Browser(service).enter(course.links["dan"])
+    hand_in(dan, course, "duo.tgz")
+    tess.post(f"{place}/duo/extension", f"{place}/duo", deadline="2999-02-03T04:05")
+    tess.post(f"{place}/ada/comment", f"{place}/ada", text="Well done.")
+    page = tess.get(f"{place}/duo").text
+    (table,) = re.findall("<h2>History</h2>(.*?)</table>", page, re.DOTALL)
+    rows = [re.sub("<[^>]+>", "", row) for row in re.findall('data-l="Who">(.*?)</tr>', table)]
+    assert rows == [
+        "Tess Teacherdeadline extended deadline: 2999-02-03T04:05:00",
+        "Danhanded in name: duo.tgz",
+    ]
+    assert "comment" in tess.get(f"{place}/ada").text.partition("<h2>History</h2>")[2]
+    assert "History" not in tess.get(f"{place}/eve").text

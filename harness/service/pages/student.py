@@ -15,7 +15,13 @@ from harness.service.courses.deadline_extensions import latest
 from harness.service.handing_in import ownership
 from harness.service.pages import assignment_page
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
-from harness.service.storage import comments_and_overrides, courses, people, uploads
+from harness.service.storage import (
+    audit_history,
+    comments_and_overrides,
+    courses,
+    people,
+    uploads,
+)
 from harness.service.web import rendering
 from harness.service.web.access import STAFF_ONLY, Here, Now, Routes, whoever_may
 from harness.work import canonical_json
@@ -46,6 +52,10 @@ def show(here: Now) -> Response:
         own = comments_and_overrides.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
         extension = latest(courses.extensions(db, known.assigned.id), students)
+        history = audit_history.of_student(
+            db, here.service.database.log, known.assigned.id,
+            [here.student, *students], [one.id for one in heap.all],
+        )  # fmt: skip
     return rendering.page(
         here,
         "student.html",
@@ -56,6 +66,7 @@ def show(here: Now) -> Response:
         comments=said,
         overrides=writing.together(own, students),
         computed=load_computed(marked) if marked else None,
+        history=history,
     )
 
 
