@@ -30,7 +30,8 @@ from tests.documents import (
     read,
 )
 
-RUN, TEST = (block.strip() for block in blocks(read(README), "sh"))
+# The last of them: tests/service/test_first_course.py.
+RUN, TEST, _ = (block.strip() for block in blocks(read(README), "sh"))
 SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
 RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
 CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
