@@ -7,6 +7,8 @@ What is sent is a right file with some bytes changed, inside or outside its comp
 from __future__ import annotations
 
 import gzip
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import httpx
@@ -15,7 +17,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness import shipped
-from harness.service import service_log
+from harness.service import service_log, web
+from harness.service.api.schema import schema_of
+from harness.service.app import application
 from harness.service.people import entering
 from harness.service.records import FAULT
 from harness.service.storage import courses, queue
@@ -27,6 +31,7 @@ from tests.service.test_suites import F, P, document
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
+TEMPLATES = Path(web.__file__).parent / "templates"
 TGZ = small_class.submission("return 2 * n")
 ZIP = archives.zipped({"assignment1/engine.py": small_class.ENGINE}.items())
 ROSTER = b"student,name,group\nada,Ada,\nben,Ben,two\ncyd,Cyd,two\n"
@@ -37,6 +42,8 @@ OWN, NEWER, NEWEST = (
     zipped({**FILES, "assignment.toml": WITH_FOLDER, "one.gtp": f"1 twice {n}\n#? [{2 * n}]\n"})
     for n in (1, 2, 3)
 )
+
+SUITE = zipped({"cases/one.tst": "10 twice 4\n#? [8]\n"})
 
 
 class Route(NamedTuple):
@@ -71,6 +78,11 @@ ROUTES = [
     Route("game record by API", "POST", "{go}/drafts?tests=1", (SGF,), ""),
     Route("run", "POST", "{suite}/runs", (document([P, F]),), "{suite}"),
     Route("run by API", "POST", "{suite}/runs", (document([P, F]),), ""),
+    Route("engine", "POST", "{suite}/runs", (TGZ,), "{suite}"),
+    Route("own cases", "POST", "{suite}/cases", (SUITE,), "{suite}",
+          fields=(("command", "python3 {folder}/engine.py"), ("build", ""))),
+    Route("own cases by API", "PUT", "{suite}/cases?name=a.zip&command=python3%20%7Bfolder%7D/e",
+          (SUITE,), ""),
 ]  # fmt: skip
 NAMES = [one.name for one in ROUTES]
 # A worker finds positions for seconds: in the slow tier alone.
@@ -103,7 +115,7 @@ class World(NamedTuple):
             return self.browsers[route.by].get(own)
         headers = {"authorization": f"Bearer {self.tokens[route.by]}"}
         place = route.path.partition("?")[0].format(**self.places)
-        place = place.removesuffix("/own").removesuffix("/a.gtp")
+        place = place.removesuffix("/own").removesuffix("/a.gtp").removesuffix("/cases")
         if place.endswith("roster"):
             place = f"{self.places['course']}/students"
         return client_of(self.service).get(f"/api/v1{place}", headers=headers)
@@ -216,6 +228,31 @@ def test_a_file_of_a_folder_that_is_called_a_dot_is_refused(world):
     route = ROUTES[NAMES.index("folder")]
     for name in (".", "./", "/", ".."):
         assert world.send(route, name, b"x").status_code == 422
+
+
+_FORM = re.compile(r'multipart/form-data" action="([^"]*)"')
+
+
+def last(path: str) -> str:
+    """Return the last part of an address."""
+    return path.partition("?")[0].rpartition("/")[2]
+
+
+def test_each_form_with_a_file_and_each_route_that_takes_bytes_is_one_of_these():
+    texts = [path.read_text() for path in TEMPLATES.glob("*.html")]
+    forms = {last(one) for text in texts for one in _FORM.findall(text)}
+    own = "{{ own }}"  # of the page of private cases
+    assert {"private" if one == own else one for one in forms} == {
+        last(one.path) for one in ROUTES if one.page
+    }
+    taken = {
+        (method.upper(), last(path).replace("{name}", "a.gtp"))
+        for path, item in schema_of(application(None))["paths"].items()
+        for method, told in item.items()
+        if set(told.get("requestBody", {}).get("content", {})) - {"application/json"}
+    }
+    documents = {("POST", "runs")}  # as JSON
+    assert taken | documents == {(one.method, last(one.path)) for one in ROUTES if not one.page}
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=NAMES)
