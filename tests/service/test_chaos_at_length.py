@@ -80,11 +80,12 @@ class Size(NamedTuple):
     pause: tuple[float, float]  # seconds between two kills, at least and at most
     done: int  # attempts and jobs between two kills, at least
     least: int  # kills of each kind
+    upload: float  # seconds between two uploads
     broken: int  # uploads that were sent again, at least
 
 
-SHORT = Size(students=5, files=2, pause=(0.5, 3), done=2, least=1, broken=0)
-LONG = Size(40, files=48, pause=(1, 4), done=25, least=10, broken=5)  # 2,000 attempts
+SHORT = Size(students=5, files=2, pause=(0.5, 3), done=2, least=1, upload=0.3, broken=0)
+LONG = Size(40, files=48, pause=(1, 4), done=25, least=10, upload=1, broken=3)  # 2,000 attempts
 
 
 def make(room, size):
@@ -256,7 +257,7 @@ def test_whatever_is_killed_all_is_as_if_nothing_was(place, size, tmp_path, reco
         assignment = hand_in(service, tmp_path, students(size.students), submission)
         watched = Watched(service, begin(service, assignment))
         somebody = Uploader(service, running, assignment, submission("answer=$((2 * n))"))
-        with somebody.uploading():
+        with somebody.uploading(size.upload):
             killed = kill_on(watched, running, server, size)
         settle(service)
         found = until(lambda: left(watched, assignment))

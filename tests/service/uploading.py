@@ -14,8 +14,8 @@ import httpx
 from harness.errors import ServerError
 from harness.service.courses import making
 from harness.service.people import entering
-from harness.service.records import STUDENT
-from harness.service.storage import courses, uploads
+from harness.service.records import DONE, STUDENT
+from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
 from tests.service.running import LONG, Running
 
@@ -91,13 +91,18 @@ class Uploader:
     # --- many
 
     @contextlib.contextmanager
-    def uploading(self) -> Iterator[None]:
-        """Upload again and again in a thread."""
+    def uploading(self, pause: float) -> Iterator[None]:
+        """Upload again and again in a thread, each time after the last upload was checked.
+
+        ``pause``: seconds between two uploads, at least.
+        """
         ended, failed = threading.Event(), []
 
         def upload() -> None:
             try:
-                while not ended.wait(_PAUSE):
+                while not ended.wait(pause):
+                    if not self._is_all_checked():
+                        continue
                     self.receipts.append(self.insist(f"upload-{len(self.receipts)}"))
             except Exception as error:  # noqa: BLE001 - it is raised where it is seen
                 failed.append(error)
@@ -111,6 +116,12 @@ class Uploader:
             thread.join()
         if failed:
             raise failed[0]
+
+    def _is_all_checked(self) -> bool:
+        with contextlib.suppress(ServerError), self._service.database.reading() as db:
+            found = queue.JOBS.all(db, assignment=self.assignment)
+            return all(one.state == DONE for one in found)
+        return False
 
     def uploads(self) -> list[str]:
         """Return the ids of all uploads, in the order in which they came; none: ask again."""
