@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -66,15 +66,26 @@ def opened(
 
 
 @contextmanager
-def without_script(page) -> Iterator[None]:
+def without_script(page) -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """Pages that are opened here run no script of their own, and axe may run in them afterwards.
 
-    A page that was opened without any script has no clock, and axe would wait for ever.
+    Give what lets axe run in between. A page that was opened without any script has no clock, and
+    axe would wait for ever; what such a page did not run before, it does not run then.
     """
     session = page.context.new_cdp_session(page)
-    session.send("Emulation.setScriptExecutionDisabled", {"value": True})
-    yield
-    session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+
+    def refuse(value: bool) -> None:
+        session.send("Emulation.setScriptExecutionDisabled", {"value": value})
+
+    @contextmanager
+    def ours() -> Iterator[None]:
+        refuse(False)
+        yield
+        refuse(True)
+
+    refuse(True)
+    yield ours
+    refuse(False)
     session.detach()
 
 

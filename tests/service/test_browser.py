@@ -15,13 +15,11 @@ import pytest
 from harness import shipped
 from harness.service.people import entering
 from tests.harness import small_class
-from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of, work
-from tests.service.stories import Way, World, listening
+from tests.service.stories import WAYS, World, listening
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
-WAYS = [Way(DESK), Way(PHONE, has_script=False)]
 FUTURE = "2999-01-01T00:00"
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\n"
 

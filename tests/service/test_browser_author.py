@@ -14,14 +14,12 @@ import httpx
 import pytest
 
 from harness.service.people import entering
-from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of
-from tests.service.stories import Way, World, listening
+from tests.service.stories import WAYS, World, listening
 from tests.service.test_suites import F, J, P, X, document
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
-WAYS = [Way(DESK), Way(PHONE, has_script=False)]
 RUNS = ([P, P, P, X], [P, F, P, X], [P, F, J, X], [P, F, P, P])
 
 

@@ -11,16 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.harness import small_class
-from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
-from tests.service.stories import Way, World, listening
+from tests.service.stories import WAYS, World, listening
 from tests.service.test_browser import FUTURE, links_of, new_teacher
 from tests.service.test_own_files import FILES, NEWER, zipped
 from tests.service.test_private_cases import SIZES, game_files
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
-
-WAYS = [Way(DESK), Way(PHONE, has_script=False)]
 
 
 @pytest.fixture(scope="module", params=KINDS_AT_LENGTH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,6 +28,11 @@ class HistoryLine(NamedTuple):
     what: str
     about: str  # an id
     details: str  # such as ``deadline: 2026-01-29T23:55, key: ada``
+
+    @property
+    def seconds(self) -> float:
+        """When it was, as pages tell times: since 1970."""
+        return datetime.datetime.fromisoformat(self.at).timestamp()
 
 
 def read(db: Connection, log: Log, about: str = "") -> list[HistoryLine]:

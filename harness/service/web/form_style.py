@@ -19,7 +19,8 @@ grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr))}
 .words{white-space:pre-wrap;overflow-wrap:anywhere}.said+.said{border-top:1px solid var(--line)}
 .scroll{overflow-x:auto}.served{display:grid;gap:var(--s5);
 grid-template-columns:minmax(0,1fr)}.served li a,.served td a,.served p>a{display:inline-block;
-min-height:24px}.served li{margin:var(--s1) 0}input[type=checkbox]{width:24px;height:24px}
+min-height:24px}.served li{margin:var(--s1) 0;overflow-wrap:anywhere}
+input[type=checkbox]{width:24px;height:24px}
 .tick{display:flex;gap:var(--s2);align-items:center;min-height:28px;margin:0 0 var(--s3)}
 #problem:empty{display:none}
 @media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}

@@ -1,0 +1,196 @@
+"""A second teacher's story, by keyboard: what is done for single students and after a grading.
+
+A roster of Canvas with a group, one of Moodle, an assistant, a later deadline, a comment, another
+mark, changed marks that are accepted, the class page, evidence, and what is saved. As in
+:mod:`tests.service.test_browser`, which says how pictures are kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import shipped
+from tests.harness import small_class
+from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
+from tests.service.stories import WAYS, World, listening
+from tests.service.test_browser import hand_in, links_of, make_assignment, new_teacher
+from tests.service.test_roster_files import GROUPS, PARTICIPANTS
+
+pytestmark = [pytest.mark.long(60), pytest.mark.processes]
+
+AT_LENGTH = [WAYS[0], pytest.param(WAYS[1], marks=pytest.mark.slow), *WAYS[2:]]
+LATER = "2999-02-03T04:05"
+
+
+@pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
+def world(browser, tmp_path_factory, request):
+    room = small_class.make(tmp_path_factory.mktemp("shipped"))
+    shutil.rmtree(room / "submissions")
+    settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
+    shots = os.environ.get("GTP_HARNESS_SHOTS")
+    with pytest.MonkeyPatch.context() as patched, opened(settings) as service:
+        patched.setattr(shipped, "folder", lambda: room)
+        with listening(service) as address:
+            yield World(service, address, browser, Path(shots) if shots else None)
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory):
+    """What people have on their disks."""
+    room = tmp_path_factory.mktemp("disk")
+    (room / "canvas.csv").write_text(GROUPS)
+    (room / "moodle.csv").write_text(PARTICIPANTS)
+    (room / "mine.gtp").write_text("1 twice 2\n#? [4]\n")
+    for name, body in (("right", "return 2 * n"), ("wrong", "return 2 * n if n != 2 else 5")):
+        (room / f"{name}.tgz").write_bytes(small_class.submission(body))
+    return room
+
+
+@pytest.mark.parametrize("way", AT_LENGTH, ids=str)
+def test_a_course_with_groups_assistants_and_marks_that_change(world, disk, way):
+    with world.person(new_teacher(world), way) as tess:
+        course, links = make_course(tess, disk)
+        assistant = add_assistant(tess, course)
+        assignment = make_assignment(tess, course)
+        with world.person(links["alan"], way) as alan, world.person(links["emmy"], way) as emmy:
+            submit(world, alan, disk / "wrong.tgz")
+            submit(world, emmy, disk / "right.tgz")
+        with world.person(assistant, way) as ann:
+            extend(ann, assignment)
+        change_marks(world, tess, assignment, disk)
+        decide(world, tess, assignment)
+        look_at_results(world, tess, assignment)
+        with world.person(links["ada"], way) as ada:
+            see_the_mark(ada, assignment)
+
+
+def make_course(tess, disk):
+    """Take two rosters, of which one has a group."""
+    tess.write("Title", "Games")
+    tess.press("Make the course")
+    course = tess.page.url
+    for name in ("canvas", "moodle"):
+        tess.choose("CSV with the columns", disk / f"{name}.csv")
+        tess.press("Upload the roster")
+    told = tess.text()
+    assert "Duo" in told and "Emmy Noether" in told and "4711" in told
+    tess.look("course-platforms")
+    return course, links_of(tess)
+
+
+def add_assistant(tess, course):
+    """Let somebody help; return the link."""
+    tess.go(course)
+    form = tess.page.locator("form[action$='/assistants']")
+    form.get_by_label("Name").focus()
+    tess.page.keyboard.type("Ann Assistant")
+    for right in ("extend deadlines", "comment"):
+        form.get_by_label(right, exact=True).focus()
+        tess.page.keyboard.press("Space")
+    tess.press("Add the assistant")
+    tess.look("assistant")
+    link = tess.page.locator("code").inner_text()
+    tess.follow("Back to the course")
+    assert "Ann Assistant" in tess.text()
+    tess.look("course-assistants")
+    return link
+
+
+def submit(world, student, archive):
+    student.follow("Games")
+    student.follow("Counting")
+    student.look("assignment-group" if "alan" in student.text().lower() else "assignment-alone")
+    hand_in(world, student, archive)
+
+
+def extend(ann, assignment):
+    """An assistant extends a deadline and comments, and may give no mark."""
+    ann.go(assignment)
+    ann.follow("Duo")
+    ann.set("Own deadline", LATER)
+    ann.press("Set the deadline")
+    assert LATER.replace("T", " ") in ann.text()
+    ann.write("The student or group sees it", "See test 2.")
+    ann.press("Add the comment")
+    assert "Ann Assistant" in ann.text() and "deadline extended" in ann.text()
+    assert ann.page.get_by_role("button", name="Give this mark").count() == 0
+    ann.look("student-assistant")
+
+
+def grade(world, tess, assignment):
+    """Grade; return the address of the grading."""
+    tess.go(assignment)
+    tess.press("Grade all submissions")
+    grading = tess.page.url
+    work(world.service)
+    tess.go(grading)
+    tess.page.get_by_role("button", name="Release the marks").wait_for()
+    return grading
+
+
+def change_marks(world, tess, assignment, disk):
+    """A private case file that one group fails: its mark would change, and is changed."""
+    first = grade(world, tess, assignment)
+    assert "6 of 7" in tess.text()
+    tess.go(assignment)
+    tess.follow("Private case files")
+    tess.choose("A private case file", disk / "mine.gtp")
+    tess.press("Add it")
+    assert grade(world, tess, assignment) != first
+    assert "Marks that would change" in tess.text()
+    tess.look("grading-changes")
+    tess.press("Change them")
+    work(world.service)
+    tess.go(tess.page.url)
+    assert "Marks that changed" in tess.text() and "4 of 7" in tess.text()
+    tess.look("grading-changed")
+
+
+def decide(world, tess, assignment):
+    """Give another mark, which is released."""
+    grading = tess.page.url
+    tess.go(assignment)
+    tess.follow("Duo")
+    tess.write("Points, 0 to 7", "5.5")
+    tess.write("Reason", "The case file came late.")
+    tess.press("Give this mark")
+    assert "5.5 of 7" in tess.text() and "mark overridden" in tess.text()
+    tess.look("student-overridden")
+    work(world.service)
+    tess.go(grading)
+    tess.press("Release the marks")
+    tess.look("grading-overridden")
+
+
+def look_at_results(world, tess, assignment):
+    """The class page, evidence, and the marks that count, as they are saved."""
+    grading = tess.page.url
+    saved = tess.save("Marks that count, as CSV", "link").decode("utf-8-sig")
+    assert any("The case file came late." in row for row in csv.reader(io.StringIO(saved)))
+    tess.follow("class.html")
+    assert "Ada Lovelace" in tess.page.inner_text("body")
+    tess.look("class-page")
+    tess.go(grading)
+    tess.follow("evidence/Duo.html")
+    assert "mine.gtp" in tess.page.inner_text("body")
+    tess.look("evidence")
+    tess.go(grading)
+    assert b"Duo" in tess.save("marks.csv", "link")
+
+
+def see_the_mark(ada, assignment):
+    """Somebody else of the group sees what holds for all of it."""
+    ada.go(assignment)
+    told = ada.text()
+    assert "You submit as a group" in told and LATER.replace("T", " ") in told
+    ada.look("assignment-group-released")
+    ada.follow("Your mark and feedback")
+    told = ada.text()
+    assert "5.5 of 7" in told and "The case file came late." in told and "See test 2." in told
+    ada.look("mark-overridden")
