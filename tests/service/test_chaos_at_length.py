@@ -80,12 +80,12 @@ class Size(NamedTuple):
     pause: tuple[float, float]  # seconds between two kills, at least and at most
     done: int  # attempts and jobs between two kills, at least
     least: int  # kills of each kind
-    upload: float  # seconds between two uploads
+    upload: float  # seconds between two uploads, and between the halves of one
     broken: int  # uploads that were sent again, at least
 
 
 SHORT = Size(students=5, files=2, pause=(0.5, 3), done=2, least=1, upload=0.3, broken=0)
-LONG = Size(40, files=48, pause=(1, 4), done=25, least=10, upload=1, broken=3)  # 2,000 attempts
+LONG = Size(40, files=48, pause=(1, 4), done=25, least=10, upload=2, broken=3)  # 2,000 attempts
 
 
 def make(room, size):

@@ -28,6 +28,8 @@ class Uploader:
     What is not answered is sent again, with the same idempotency key.
     """
 
+    line = 0.0  # seconds from one half of an upload to the other
+
     def __init__(self, service: Service, running: Running, like: str, data: bytes) -> None:
         self._service, self._running, self._data = service, running, data
         self.receipts: list[str] = []  # what was uploaded, by id
@@ -52,9 +54,16 @@ class Uploader:
         }
 
     def send(self, key: str) -> httpx.Response:
-        """Send the archive once."""
+        """Send the archive once, as by a slow line: one half, and after a while the other."""
+        headers = {**self.headers(key), "content-length": str(len(self._data))}
         address = self._running.base + self.path
-        return httpx.post(address, content=self._data, headers=self.headers(key), timeout=60)
+        return httpx.post(address, content=self._slowly(), headers=headers, timeout=60)
+
+    def _slowly(self) -> Iterator[bytes]:
+        half = len(self._data) // 2
+        yield self._data[:half]
+        time.sleep(self.line)
+        yield self._data[half:]
 
     @contextlib.contextmanager
     def half_sent(self, key: str) -> Iterator[socket.socket]:
@@ -94,8 +103,9 @@ class Uploader:
     def uploading(self, pause: float) -> Iterator[None]:
         """Upload again and again in a thread, each time after the last upload was checked.
 
-        ``pause``: seconds between two uploads, at least.
+        ``pause``: seconds between two uploads, at least, and between the halves of one.
         """
+        self.line = pause
         ended, failed = threading.Event(), []
 
         def upload() -> None:
