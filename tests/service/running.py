@@ -48,6 +48,7 @@ class Running:
 
     def _is_started(self) -> bool:
         words = ["--data", self.settings.data, "--port", "0", "--workers", "2"]
+        words += ["--most-uploads", "100000"]  # of one who uploads all the time
         if self.settings.database:
             words += ["--database", self.settings.database]
         self.process = subprocess.Popen(

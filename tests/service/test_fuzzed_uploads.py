@@ -133,8 +133,9 @@ def world(request, tmp_path_factory):
     (room / "go-scoring").symlink_to(shipped.folder() / "go-scoring")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shipped, "folder", lambda: room)
-        own = settings_of(request.param, request, folder / "data")._replace(rate=1_000_000)
-        with opened(own) as service:
+        own = settings_of(request.param, request, folder / "data")
+        much = {"rate": 1_000_000, "page_rate": 1_000_000, "most_uploads": 1_000_000}
+        with opened(own._replace(**much)) as service:
             yield filled(service)
 
 
