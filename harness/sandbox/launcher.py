@@ -197,13 +197,25 @@ class BoxLauncher:
             raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
         ours, theirs = _pipes()
         try:
-            socket.send_fds(self._control, [message], theirs)
+            self._hand_over(message, theirs)
         except OSError as error:
             raise SandboxError(f"the box server is gone: {error}") from None
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
         return ours
+
+    def _hand_over(self, message: bytes, descriptors: list[int]) -> None:
+        """Give the server a plan and an engine's pipes.
+
+        A server that has died is replaced: else all that this process ran from now on would fail.
+        """
+        try:
+            socket.send_fds(self._control, [message], descriptors)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close()
+            self._control, self._server = _start_server()
+            socket.send_fds(self._control, [message], descriptors)
 
     def plan(
         self,

@@ -616,6 +616,20 @@ def test_threads_may_start_engines_at_the_same_time() -> None:
     assert ended == [0] * 20
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> None:
+    needs(level)
+    with closing(BoxLauncher(level)) as launcher:
+        seen = view.of_program(["/bin/sleep"], "/")
+        box = launcher.start(seen, ["/bin/sleep", "60"])
+        launcher._server.kill()
+        with pytest.raises(SandboxError, match="the box server died"):
+            box.close()
+        for _ in range(2):
+            end = launcher.start(seen, ["/bin/sleep", "0"]).close()
+            assert end.hit is None
+
+
 def test_bubblewrap_is_given_everything_by_name() -> None:
     seen = view.of_program(["/bin/true"], "/usr/share")
     options = bubblewrap.options(

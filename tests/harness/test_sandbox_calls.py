@@ -656,13 +656,13 @@ def test_a_plan_that_is_too_long_is_not_sent(monkeypatch):
     assert str(told.value) == f"the engine's command is too long: {length:,} bytes"
 
 
-def test_a_server_that_is_gone_leaves_no_descriptor_open():
+def test_a_launcher_that_was_closed_leaves_no_descriptor_open():
     made = made_launcher(2)
     before = os.listdir("/proc/self/fd")
-    ours, theirs = launcher.socket.socketpair()
+    made._control, theirs = launcher.socket.socketpair()
     theirs.close()
-    made._control = ours
-    with ours, pytest.raises(launcher.SandboxError, match=r"^the box server is gone: "):
+    made._control.close()
+    with pytest.raises(launcher.SandboxError, match=r"^the box server is gone: "):
         made._send(PLAN)
     del made
     assert os.listdir("/proc/self/fd") == before
