@@ -55,7 +55,10 @@ from oracle import __version__
 _LOOK = 0.25  # seconds between two looks at the time
 _PATIENCE = 600.0  # seconds
 _PAUSES = (0.2, 1.0, 3.0, 10.0)  # seconds before the next connector, longer each time
-_TROUBLES = 5  # after so many troubles of workers with a unit it is a harness error
+# After so many troubles of workers with a unit it is a harness error, if they lasted for so many
+# seconds: a disk may be full for a while, and its worker the only one meanwhile.
+_TROUBLES, _TROUBLED = 5, 60.0
+_REST = 1.0  # seconds in which a worker gets nothing after it has given something back
 _AUTO = "auto"
 _UNKNOWN = Facts("", "", "", (), (), ())
 _LEVELS = {"3", "2", "1"}  # of sandboxes: none is never chosen by itself
@@ -67,7 +70,7 @@ class Piece(NamedTuple):
     place: int  # of the unit, among all
     cases: tuple[UnitCase, ...]
     tries: int = 0
-    troubles: int = 0
+    troubles: tuple[float, ...] = ()  # when workers gave it back
     not_on: frozenset[str] = frozenset()  # machines
     is_opinion: bool = False  # it was done before, elsewhere
 
@@ -100,6 +103,9 @@ class Dispatcher:
         self._known: dict[str, Facts] = {}  # all workers that ever came, by address
         self._sendable: dict[str, SendableEnvironment | None] = {}  # by the program of its Python
         self._failed = 0  # connectors, one after the other
+        self._resting: dict[str, float] = {}  # addresses of workers, by when they get nothing
+        self._told: set[tuple[str, str]] = set()  # troubles of machines
+        self.failed_on: dict[str, frozenset[str]] = {}  # by basis, machines with harness errors
         self.be_patient()
 
     def close(self) -> None:
@@ -238,6 +244,25 @@ class Dispatcher:
         machines = self._book.machines()
         return {address for address, one in self._known.items() if one.machine in machines}
 
+    @property
+    def unusable(self) -> set[str]:
+        """The addresses of workers that get nothing now."""
+        now = time.monotonic()
+        return self.aside | {address for address, until in self._resting.items() if until > now}
+
+    def note_trouble(self, address: str, trouble: str) -> None:
+        """Let a worker rest that has given something back; say once why it has."""
+        self._resting[address] = time.monotonic() + _REST
+        machine = self.machine(address)
+        if (machine, trouble) not in self._told:
+            self._told.add((machine, trouble))
+            text = f"the worker {address} on {machine} has given work back: {trouble}"
+            self.remark(f"{escape_controls(text)}. It is tried again")
+
+    def note_failure(self, basis: str, machine: str) -> None:
+        """Let an attempt be tried on another machine next, if there is one."""
+        self.failed_on[basis] = self.failed_on.get(basis, frozenset()) | {machine}
+
     def set_aside(self, address: str, why: str) -> None:
         """Believe a worker nothing any more, nor any other one of its machine."""
         machine = self.machine(address)
@@ -312,27 +337,32 @@ class _UnitRun:
     # --- out ---
 
     def _as_piece(self, index: int, unit: WorkUnit) -> Piece:
-        """Return all of a unit; what is run again is so on another machine."""
+        """Return all of a unit; what is run again is so on another machine.
+
+        Else a machine on which all goes wrong, and fast, would use up all tries of an attempt.
+        """
         ran = {self._ran_on.get(one.basis, "") for one in unit.cases} if unit.alone else {""}
-        return Piece(index, unit.cases, not_on=frozenset(ran - {""}))
+        failed = (self._dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
+        return Piece(index, unit.cases, not_on=frozenset(ran - {""}).union(*failed))
 
     def send(self) -> None:
         """Send what may be sent now, in fair order."""
         own = self._dispatcher
         if not own.is_ready:
             return
-        aside = own.aside
+        aside, unusable = own.aside, own.unusable
         believed = [one for one in own.workers if one.address not in aside]
         # What all units may go to; one that is not to go to some machine goes there if it must.
         fitting = rules.eligible_workers(believed, self._needs)
+        ready = [one for one in fitting if one.address not in unusable]
         for _ in range(rules.count_free(len(believed), len(self._under_way))):
-            if not (fitting and self._waiting):
+            if not (ready and self._waiting):
                 break
             *_, piece = heapq.heappop(self._waiting)
-            places = rules.elsewhere(fitting, piece.not_on)
+            places = rules.elsewhere(ready, piece.not_on)
             load = self._load(piece, tuple(one.address for one in places))
             self._under_way[own.send(piece, load)] = piece
-        if self._under_way:
+        if self._under_way or fitting:
             own.be_patient()
         elif self._waiting:
             self._wait_for_worker(believed)
@@ -411,6 +441,7 @@ class _UnitRun:
                 raise UnbelievableError("it is set aside")
             brought = report_checks.read_report(news.brought)
             if brought.trouble:
+                self._dispatcher.note_trouble(news.address, brought.trouble)
                 self._take_trouble(piece, brought)
                 return
             pace = self._dispatcher.facts(news.address).pace
@@ -429,8 +460,9 @@ class _UnitRun:
 
     def _take_trouble(self, piece: Piece, brought: WorkerReport) -> None:
         """Let another worker do what one could not."""
-        if piece.troubles < _TROUBLES:
-            self._requeue(piece._replace(troubles=piece.troubles + 1), brought.machine)
+        troubles = (*piece.troubles, time.monotonic())
+        if len(troubles) <= _TROUBLES or troubles[-1] - troubles[0] < _TROUBLED:
+            self._requeue(piece._replace(troubles=troubles), brought.machine)
             return
         if piece.is_opinion:
             self._settle(piece)
@@ -447,6 +479,8 @@ class _UnitRun:
                 own = word._replace(figures=word.figures._replace(machine=machine))
                 self._take_attempt(piece, address, machine, own)
             elif not piece.is_opinion:
+                if isinstance(word, HarnessFailed):
+                    self._dispatcher.note_failure(word.basis, machine)
                 self._on_word(piece.place, word)
 
     def _take_attempt(

@@ -73,7 +73,10 @@ def finished(basis):
 
 
 def well(load):
-    said = [*(finished(case.basis) for case in unit_of(load).cases), UnitFinished()]
+    return brought(load, [*(finished(case.basis) for case in unit_of(load).cases), UnitFinished()])
+
+
+def brought(load, said):
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("liar", lines)))]
 
@@ -127,8 +130,14 @@ def carried(tmp_path):
         means = SimpleNamespace(assignment=own, ran_on=ran_on or {}, secret=SECRET)
         asked = [cases] if not single else [(one,) for one in cases]
         units = [UNIT._replace(cases=some, alone=alone) for some in asked]
-        ends = own_dispatcher.run(units, tmp_path, means, lambda place, word: said.append(word))
-        return SimpleNamespace(ends=list(ends), said=said, connector=connector, remarks=remarks)
+
+        def run():
+            heard = own_dispatcher.run(units, tmp_path, means, lambda _, word: said.append(word))
+            return list(heard)
+
+        found = SimpleNamespace(said=said, connector=connector, remarks=remarks, again=run)
+        found.ends = run()
+        return found
 
     return carry
 
@@ -227,12 +236,47 @@ def test_where_it_was_run_is_what_the_scheduler_says(carried):
     assert {word.figures.machine for word in carried(well).said} == {"one"}
 
 
-def test_trouble_on_all_workers_is_told_in_the_end(carried):
-    found = carried(*[in_trouble] * 9, workers=[ONE])
+@pytest.fixture
+def clock(monkeypatch):
+    """Each look at the time is so many seconds after the one before."""
+    now = SimpleNamespace(seconds=0.0, step=0.1)
+
+    def monotonic():
+        now.seconds += now.step
+        return now.seconds
+
+    monkeypatch.setattr(dispatcher, "time", SimpleNamespace(monotonic=monotonic))
+    return now
+
+
+def test_trouble_on_all_workers_is_told_in_the_end(carried, clock):
+    found = carried(*[in_trouble] * 900, workers=[ONE])
     ((place, fault),) = found.ends
     assert place == 0
     assert "no disk" in fault.message
     assert not found.said
+    assert 60 < clock.seconds < 90
+    assert len(found.connector.loads) < 90  # a worker rests after each
+    assert found.remarks == [
+        "the worker tcp://one on one has given work back: no disk. It is tried again"
+    ]
+
+
+def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carried, clock):
+    """Though its worker is the only one, and each of its troubles takes no time."""
+
+    def full(load):
+        return in_trouble(load) if clock.seconds < 30 else well(load)
+
+    found = carried(*[full] * 900, workers=[ONE])
+    assert found.ends == [(0, None)]
+    assert bases(found) == BASES
+
+
+def test_of_troubles_that_last_for_a_minute_five_are_none_too_many(carried, clock):
+    clock.step = 20
+    found = carried(*[in_trouble] * 5, workers=[ONE])
+    assert found.ends == [(0, None)]
 
 
 @pytest.mark.parametrize(
@@ -314,6 +358,23 @@ def test_which_are_done_twice_is_sent_to_nobody(carried, monkeypatch):
 def test_a_second_opinion_that_nobody_brings_is_not_waited_for(carried, monkeypatch):
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
     assert bases(carried(well, died, died, died)) == BASES
+
+
+def test_a_machine_on_which_the_harness_failed_is_not_the_next_to_try(carried, tmp_path):
+    """Else one on which all fails, and fast, would use up all three tries of an attempt."""
+
+    def fails(load):
+        basis = unit_of(load).cases[0].basis
+        said = [HarnessFailed(basis, "no sandbox"), *(finished(one) for one in BASES[1:])]
+        return brought(load, [*said, UnitFinished()])
+
+    found = carried(fails)
+    assert bases(found, HarnessFailed) == BASES[:1]
+    first = found.connector.loads[0].only[0]
+    found.again()
+    assert [load.only for load in found.connector.loads[1:]] == [
+        tuple(one.address for one in (ONE, TWO) if one.address != first)
+    ]
 
 
 # --- environments ------------------------------------------------------------------------------
