@@ -38,7 +38,9 @@ def text(scheduler: str, found: ClusterState) -> Iterator[str]:
     if found.left:
         yield "\nGone since the scheduler was started:"
     for one in found.left:
-        yield f"  {one.address}, {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(one.at))}"
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
+        had = ", ".join(unit.described for unit in one.lost)
+        yield f"  {one.machine} ({one.address}), {at}{f'; it had {had}' if had else ''}"
 
 
 def _worker(one: WorkerStatus) -> Iterator[str]:
@@ -52,4 +54,4 @@ def _worker(one: WorkerStatus) -> Iterator[str]:
     yield f"  load {one.load:.0f} %, {one.memory / 1e6:.0f} MB; did {done}, gave back {given_back}"
     if one.trouble:
         yield f"  the last one given back: {one.trouble}"
-    yield f"  has {', '.join(one.loads) or 'nothing to do'}"
+    yield f"  has {', '.join(unit.described for unit in one.loads) or 'nothing to do'}"

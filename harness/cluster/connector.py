@@ -25,6 +25,7 @@ from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
     DaskTask,
+    DepartedWorker,
     Drop,
     FinishedUnit,
     Load,
@@ -38,7 +39,6 @@ from harness.errors import UsageError
 from harness.work import canonical_json
 
 _PATIENCE = 30.0  # seconds in which a scheduler must answer
-_KIND = "unit"  # by what a name begins with, Dask learns how long its kind takes
 _SEEN = 2.0  # seconds between two tellings of what each worker does
 _LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
 
@@ -83,6 +83,7 @@ class Connector:
         self._on_the_way: dict[str, _Sent] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._present: tuple[Facts, ...] | None = None
+        self._left: tuple[DepartedWorker, ...] = ()
 
     async def watch(self) -> None:
         """Tell which workers there are, until the scheduler is lost.
@@ -98,7 +99,10 @@ class Connector:
             now = await _ask_scheduler(self._client, CENSUS)
             if is_due or now != census:
                 census, found = now, await identity(self._client)
-                self._note_workers(_workers(found))
+                present = _workers(found)
+                if set(self._present or ()) - set(present):
+                    await self._look_who_left()
+                self._note_workers(present)
             if is_due:
                 told = time.monotonic()
                 self._send_news(await describe_cluster(self._client, found))
@@ -115,7 +119,8 @@ class Connector:
     def _report_if_no_worker(self, sent: _Sent) -> None:
         addresses = {one.address for one in self._present or ()}
         if not addresses & set(sent.load.only):
-            self._report_lost(sent, "its worker is not there any more")
+            who = self._who_had(sent) or "its worker"
+            self._report_lost(sent, f"{who} is not there any more")
 
     def drop(self, order: Drop) -> None:
         """Cancel a load if it is on its way."""
@@ -130,7 +135,7 @@ class Connector:
             canonical_json.dumps(
                 DaskTask(load.unit, self._served.address, token, load.environment)
             ),
-            key=f"{_KIND}-{load.id}",
+            key=cluster_state.task_name(load),
             workers=list(load.only),
             allow_other_workers=False,
             resources=rules.list_requested_resources(load.needs),
@@ -148,11 +153,13 @@ class Connector:
             await wait(sent.future)
         status = sent.future.status
         brought = await self._fetch_report(sent.future) if status == "finished" else None
+        if status == "error":
+            await self._look_who_left()
         if sent.load.id not in self._on_the_way:
             return
         if brought is None:
-            died = status == "error"
-            self._report_lost(sent, "its worker died" if died else "it was lost on the way")
+            died = f"{self._who_had(sent) or 'its worker'} died"
+            self._report_lost(sent, died if status == "error" else "it was lost on the way")
             return
         self._forget(sent)
         self._send_news(FinishedUnit(sent.load.id, *brought))
@@ -164,6 +171,18 @@ class Connector:
         except Exception:  # noqa: BLE001 - whatever of it went wrong, the unit goes again
             return None
         return (str(address), found) if isinstance(found, str) else None
+
+    async def _look_who_left(self) -> None:
+        """Learn which workers are gone, and what each had; without an answer nothing is learnt."""
+        with contextlib.suppress(NoSchedulerError):
+            self._left = cluster_state.read_departed(await _ask_scheduler(self._client, LEFT))
+
+    def _who_had(self, sent: _Sent) -> str:
+        """Return which worker that is gone had a load last, in words; empty: not known."""
+        for one in reversed(self._left):
+            if sent.load.id in {unit.id for unit in one.lost}:
+                return f"the worker {one.address} on {one.machine}"
+        return ""
 
     def _report_lost(self, sent: _Sent, why: str) -> None:
         self._send_news(LostUnit(sent.load.id, why, self._forget(sent)))
@@ -194,11 +213,7 @@ async def describe_cluster(client: Client, found: Mapping[str, Any]) -> ClusterS
     Raises:
         NoSchedulerError: the scheduler does not answer.
     """
-    keys = await _ask_scheduler(client, "processing")
-    loads = {
-        address: [str(key).removeprefix(f"{_KIND}-") for key in own]
-        for address, own in keys.items()
-    }
+    loads = await _ask_scheduler(client, "processing")
     left = await _ask_scheduler(client, LEFT)
     return cluster_state.summarize(found, loads, left, time.time())
 

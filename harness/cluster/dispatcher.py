@@ -387,6 +387,7 @@ class _UnitRun:
         files, sent = list_files(unit, self._store), self._environment
         text = canonical_json.dumps(without_places(unit))
         own = Load("", 0, text, files, self._needs, only, None, len(unit.cases), unit.alone)
+        own = own._replace(assignment=unit.assignment.name, submission=unit.submission.key)
         if sent is None:
             return own
         archive = ServedFile(Sha256(sent.packed.sha256), str(sent.archive))

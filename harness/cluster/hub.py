@@ -92,10 +92,7 @@ class Hub:
 
     def state(self) -> HubState:
         """Return what is known now."""
-        flights = tuple(
-            Flight(name, sent.load.cases, sent.load.alone, sent.since)
-            for name, sent in self._flying.items()
-        )
+        flights = tuple(_as_flight(name, sent) for name, sent in self._flying.items())
         return HubState(
             time.time(),
             self._settings.scheduler,
@@ -211,6 +208,12 @@ class Hub:
                 self._connector.write(json_lines.to_line(Drop(name)))
         self._send()
         dispatcher.close()
+
+
+def _as_flight(name: str, sent: _HeldLoad) -> Flight:
+    load = sent.load
+    assignment, whose = escape_controls(load.assignment), escape_controls(load.submission)
+    return Flight(name, assignment, whose, load.cases, load.alone, sent.since)
 
 
 def _last_line(text: bytes) -> str:

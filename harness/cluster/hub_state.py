@@ -18,6 +18,8 @@ class Flight(NamedTuple):
     """A unit on its way."""
 
     name: str
+    assignment: str
+    submission: str  # whose it is
     cases: int
     alone: bool  # in doubt, and run again with nothing beside it
     since: float  # seconds since 1970

@@ -29,7 +29,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._left: deque[tuple[str, float]] = deque(maxlen=_REMEMBERED)
+        self._left: deque[tuple[str, str, float, list[str]]] = deque(maxlen=_REMEMBERED)
         self.handlers |= {CENSUS: self.census, LEFT: self.left, REPORT: self.find_report}
 
     def census(self) -> int:
@@ -39,8 +39,8 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         """
         return hash(tuple((one.server_id, one.status.name) for one in self.workers.values()))
 
-    def left(self) -> list[tuple[str, float]]:
-        """Return the addresses of the workers that left last, and when."""
+    def left(self) -> list[tuple[str, str, float, list[str]]]:
+        """Return the workers that left last: address, name, when, and the tasks that each had."""
         return list(self._left)
 
     async def find_report(
@@ -55,9 +55,10 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         return (holders[0], found["data"][key]) if holders and found["status"] == "OK" else None
 
     async def remove_worker(self, address: str, *arguments: Any, **options: Any) -> Any:
-        """Take note that a worker is gone."""
-        if address in self.workers:
-            self._left.append((address, time.time()))
+        """Take note that a worker is gone, and what with it."""
+        if worker := self.workers.get(address):
+            had = [str(task.key) for task in worker.processing]
+            self._left.append((address, str(worker.name), time.time(), had))
         return await super().remove_worker(address, *arguments, **options)
 
     def handle_comm(self, comm: Comm) -> Any:

@@ -62,6 +62,8 @@ class Load(NamedTuple):
     environment: PackedEnvironment | None = None  # for a worker that does not have it
     cases: int = 0  # of the unit, for people
     alone: bool = False  # nothing else runs beside it, for people
+    assignment: str = ""  # its name, for people
+    submission: str = ""  # whose it is, for people
 
 
 class Drop(NamedTuple):
@@ -112,6 +114,18 @@ class LostUnit(NamedTuple):
     begun: bool  # a worker had it in hand
 
 
+class NamedUnit(NamedTuple):
+    """What a person knows a unit by."""
+
+    id: str
+    assignment: str
+    submission: str  # whose it is
+
+    @property
+    def described(self) -> str:
+        return f"{self.assignment}: {self.submission} ({self.id})" if self.assignment else self.id
+
+
 class WorkerStatus(NamedTuple):
     """A worker at a moment, as the scheduler and the worker itself report it."""
 
@@ -120,7 +134,7 @@ class WorkerStatus(NamedTuple):
     load: float  # per cent of a core
     memory: int  # bytes
     silent: float  # seconds since it was heard
-    loads: tuple[str, ...]  # ids of what it has, at work or waiting
+    loads: tuple[NamedUnit, ...]  # what it has, at work or waiting
     done: int = 0  # units, by its own account
     troubles: int = 0  # units that it could not do, by its own account
     trouble: str = ""  # the last of them
@@ -131,6 +145,8 @@ class DepartedWorker(NamedTuple):
 
     address: str
     at: float  # seconds since 1970
+    machine: str = ""
+    lost: tuple[NamedUnit, ...] = ()  # what it had, at work or waiting
 
 
 class ClusterState(NamedTuple):

@@ -61,6 +61,7 @@ class UnitExecutor:
         self._level = ""  # of its sandbox
         self._lock = threading.Lock()
         self._done_count, self._troubles, self._trouble = 0, 0, ""
+        self._whose = ""  # the unit in hand
 
     def close(self) -> None:
         """End the process, and remove what lies in memory."""
@@ -93,13 +94,14 @@ class UnitExecutor:
 
     def _count(self, trouble: str) -> None:
         if trouble:
-            self._troubles, self._trouble = self._troubles + 1, trouble
+            self._troubles, self._trouble = self._troubles + 1, f"{self._whose}: {trouble}"
         else:
             self._done_count += 1
 
     def _run_task(self, task: DaskTask) -> Iterator[str]:
         unit = unit_worker.read(task.unit, "the unit")
         level = unit.environment.sandbox
+        self._whose = f"{unit.assignment.name}: {unit.submission.key}"
         if level not in self._own.facts.levels:
             raise UsageError(f"the sandbox level {level} was not proven on this worker")
         with ExitStack() as held:

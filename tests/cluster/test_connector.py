@@ -10,7 +10,14 @@ from harness.cluster import cluster_state
 from harness.cluster.bytes_server import Tokens
 from harness.cluster.connector import Connector, NoSchedulerError
 from harness.cluster.message_filter import GuardedScheduler
-from harness.cluster.records import Drop, Load, LostUnit, PresentWorkers
+from harness.cluster.records import (
+    DepartedWorker,
+    Drop,
+    Load,
+    LostUnit,
+    NamedUnit,
+    PresentWorkers,
+)
 from harness.cluster.rules import Facts, Needs, list_announced_resources
 from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
@@ -103,6 +110,9 @@ class Scheduler:
     async def gtp_harness_census(self):
         return hash(self.looks[0])
 
+    async def gtp_harness_left(self):
+        return []
+
     async def identity(self, n_workers):
         assert n_workers == -1
         self.told += 1
@@ -149,6 +159,63 @@ def test_what_nobody_waits_for_is_dropped_without_a_word():
     assert is_released
 
 
+# --- which worker it was ---
+
+
+class LosingScheduler:
+    """Has lost a worker with what it had."""
+
+    def __init__(self, *names):
+        self.left = [(TWO.address, "two:1-ab", 1.0, names)]
+
+    async def gtp_harness_left(self):
+        return self.left
+
+
+def test_who_had_what_is_lost_is_said(monkeypatch):
+    """By the end of its future, or by the workers that are there: whichever comes first."""
+    said, client = [], Client()
+    client.status, own = "running", load(TWO.address)
+    client.scheduler = LosingScheduler(cluster_state.task_name(own))
+
+    async def ended(future):
+        future.status = "error"
+
+    async def run():
+        connector = Connector(client, Served(), said.append)
+        connector._note_workers((ONE, TWO))
+        connector.send(own)
+        await connector._look_who_left()
+        connector._note_workers((ONE,))
+        connector._note_workers((ONE, TWO))
+        monkeypatch.setattr("harness.cluster.connector.wait", ended)
+        connector.send(own)
+        while not isinstance(said[-1], LostUnit):
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+    who = "the worker tcp://two on two"
+    assert [one.why for one in said if isinstance(one, LostUnit)] == [
+        f"{who} is not there any more",
+        f"{who} died",
+    ]
+
+
+def test_a_unit_is_known_by_its_assignment_and_whose_it_is():
+    whose = 'Ada "L" \x1b[2J'
+    own = load(ONE.address)._replace(assignment="counting", submission=whose)
+    name = cluster_state.task_name(own)
+    assert name.startswith("unit-id ")
+    found = cluster_state.read_task_name(name)
+    assert (found.id, found.assignment) == ("id", "counting")
+    assert found.submission.startswith('Ada "L" ') and "\x1b" not in found.submission
+
+
+@pytest.mark.parametrize("name", ["unit-id", "unit-id 7", 'unit-id ["a"]', "unit-id [[", "id {"])
+def test_a_unit_of_another_version_is_known_by_its_id(name):
+    assert cluster_state.read_task_name(name).described == "id"
+
+
 # --- what is seen of workers -------------------------------------------------------------------
 
 
@@ -169,13 +236,18 @@ def test_what_a_worker_does_is_read():
         cluster_state.OWN: cluster_state.own_figures(7, 1, "no disk"),
     }
     found = cluster_state.summarize(
-        identity(figures), {ONE.address: ["a"]}, [("tcp://x", 1.0)], 100.0
+        identity(figures),
+        {ONE.address: ['unit-a ["counting", "Ada"]']},
+        [("tcp://x", "lab9:7-ab", 1.0, ['unit-b ["counting", "Bob"]'])],
+        100.0,
     )
     (worker,) = found.workers
     assert worker.facts == ONE
-    assert (worker.load, worker.memory, worker.silent, worker.loads) == (99.5, 5, 10.0, ("a",))
+    assert (worker.load, worker.memory, worker.silent) == (99.5, 5, 10.0)
+    assert worker.loads == (NamedUnit("a", "counting", "Ada"),)
     assert (worker.done, worker.troubles, worker.trouble) == (7, 1, "no disk")
-    assert [one.address for one in found.left] == ["tcp://x"]
+    lost = (NamedUnit("b", "counting", "Bob"),)
+    assert found.left == (DepartedWorker("tcp://x", 1.0, "lab9", lost),)
 
 
 @pytest.mark.parametrize(

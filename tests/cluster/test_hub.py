@@ -41,8 +41,8 @@ class Sink:
 
 def load(name):
     unit = canonical_json.dumps(UNIT)
-    needs, only = Needs("1", "3"), (ONE.address,)
-    return json_lines.to_line(Load(name, 1, unit, (), needs, only, None, 7, alone=True))
+    own = Load(name, 1, unit, (), Needs("1", "3"), (ONE.address,), None, 7, alone=True)
+    return json_lines.to_line(own._replace(assignment="counting", submission="Ada"))
 
 
 @pytest.fixture
@@ -75,6 +75,12 @@ def test_no_more_is_on_its_way_than_two_for_each_worker_of_all_dispatchers(hub):
     assert len(sent(hub)) == ON_THE_WAY + 1
     hub._take(PresentWorkers((ONE, ONE._replace(address="tcp://two"))))
     assert len(sent(hub)) == 2 * ON_THE_WAY + 1
+
+
+def test_whose_unit_is_on_its_way_is_known(hub):
+    hub._wait(Sink(), load("a"))
+    (flight,) = hub.state().flights
+    assert (flight.assignment, flight.submission) == ("counting", "Ada")
 
 
 def test_each_dispatcher_hears_of_its_own_loads_by_its_own_names_in_order(hub):

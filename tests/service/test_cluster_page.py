@@ -9,7 +9,7 @@ import pytest
 from harness.cli import cluster_status
 from harness.cluster import hub_state
 from harness.cluster.hub_state import Flight, HubState
-from harness.cluster.records import ClusterState, DepartedWorker, WorkerStatus
+from harness.cluster.records import ClusterState, DepartedWorker, NamedUnit, WorkerStatus
 from harness.cluster.rules import Facts
 from harness.grading.attempts.set_aside import SetAside
 from harness.service import machines
@@ -22,12 +22,17 @@ SCHEDULER = "tls://10.0.0.1:8786"
 FACTS = Facts(
     "tls://10.0.0.2:40", "lab1", "1.0", ("3", "1"), ("cmake", "javac"), ("ab" * 32,), 1.25
 )
+HAD = NamedUnit("u-1", "go-scoring", "Ada Lovelace")
 WORKER = WorkerStatus(
-    FACTS, "lab1:77-ab", 98.6, 90_000_000, 0.4, ("u-1",), 12, 1, "the disk is full"
+    FACTS, "lab1:77-ab", 98.6, 90_000_000, 0.4, (HAD,), 12, 1, "the disk is full"
 )
 IDLE = WorkerStatus(FACTS._replace(machine="lab2"), "lab2:78-cd", 0.0, 80_000_000, 0.1, ())
-SEEN = ClusterState((WORKER, IDLE), (DepartedWorker("tls://10.0.0.9:41", 1.7e9),))
-FLIGHTS = (Flight("u-1", 7, False, 1.7e9), Flight("u-2", 1, True, 1.7e9))
+GONE = DepartedWorker("tls://10.0.0.9:41", 1.7e9, "lab9", (NamedUnit("u-0", "gomoku", "Bob"),))
+SEEN = ClusterState((WORKER, IDLE), (GONE,))
+FLIGHTS = (
+    Flight("u-1", "go-scoring", "Ada Lovelace", 7, False, 1.7e9),
+    Flight("u-2", "go-rules", "Grace Hopper", 1, True, 1.7e9),
+)
 
 
 @pytest.fixture(params=KINDS)
@@ -56,7 +61,12 @@ def test_the_page_tells_what_is_known(settings):
             assert text in page
         assert "1: the disk is full" in page
         assert "tls://10.0.0.9:41" in page and "&lt;x&gt; is set aside" in page
-        assert "in doubt, alone" in page and "on its way" in page
+        assert "in doubt, alone" in page
+        rows = page[page.index("Under way</h2>") :]
+        for whose, where in (("Ada Lovelace", "lab1"), ("Grace Hopper", "on its way")):
+            row = next(row for row in rows.split("<tr>") if whose in row)
+            assert f'data-l="Where">{where}<' in row
+        assert "lab9 " in page and "it had gomoku: Bob (u-0)" in page
         assert "Nothing runs now" not in page
 
 
@@ -102,6 +112,11 @@ def test_the_status_in_words():
         "  load 99 %, 90 MB; did 12 submissions, gave back 1 submission",
         "  the last one given back: the disk is full",
     ]
+    lines = list(cluster_status.text(SCHEDULER, SEEN))
+    assert "  has go-scoring: Ada Lovelace (u-1)" in lines
+    assert "  has nothing to do" in lines
+    assert lines[-1].startswith("  lab9 (tls://10.0.0.9:41), 20")
+    assert lines[-1].endswith("; it had gomoku: Bob (u-0)")
 
 
 @pytest.mark.processes
