@@ -1,25 +1,31 @@
-"""What is done to the hosts of a cluster while it grades, in a drawn order, and undone again."""
+"""What is done to the hosts of a cluster while it grades, in a drawn order, and undone again.
+
+One begins every few seconds, so several hosts are disturbed at once. While nothing is done nothing
+can go wrong. So of the three that all others need (server, scheduler, database) one at a time is
+disturbed, with a rest after it, and of the workers one that works is always left.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import math
 import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from tests.cluster.lab import DATABASE, SERVER, WORKERS
+from tests.cluster.lab import DATABASE, SCHEDULER, SERVER, WORKERS
 from tests.cluster.parts import Part
 
 Thing = TypeVar("Thing")
 WEAK = "weak"  # what a worker calls its machine while it lacks the sandbox of the grading
 _MOMENT = 1.0  # seconds of what does not last
 _START = 15.0  # in which a worker starts
-_APART = (1.0, 4.0)  # seconds between two disturbances
+_UNSEEN = 60.0  # seconds more for it to reach the scheduler, which may be disturbed itself
+_EVERY = (3.0, 6.0)  # seconds from one beginning to the next
+_SINGLE = frozenset({SERVER, SCHEDULER, DATABASE})
 
 
 @contextlib.contextmanager
@@ -91,13 +97,19 @@ def weakened(part: Part, _draw: Random) -> Iterator[None]:
         part.kill()
 
 
+def weak(host: str) -> str:
+    """Return what the worker of a host calls its machine while it is weakened."""
+    return f"{WEAK}-{host}"
+
+
 class Disturbance(NamedTuple):
     """One kind."""
 
     do: Callable[[Part, Random], AbstractContextManager[None]]
-    lasts: bool = True  # as long as is said; else a moment
-    least: float = 0.0  # seconds
+    lasts: float = 1.0  # in parts of the seconds that are said; 0: a moment
+    least: float = _MOMENT  # seconds
     of: frozenset[str] | None = None  # hosts; None: all
+    is_to_be_seen: bool = False  # it lasts until the weak worker has reached the scheduler
 
     @property
     def name(self) -> str:
@@ -106,38 +118,62 @@ class Disturbance(NamedTuple):
 
 _WITH_DISKS = frozenset({SERVER, DATABASE, *WORKERS})
 DISTURBANCES = (
-    Disturbance(killed, lasts=False),
-    Disturbance(one_killed, lasts=False),
+    Disturbance(killed, lasts=0),
+    Disturbance(one_killed, lasts=0),
     Disturbance(stopped),
     Disturbance(cut_off),
     Disturbance(cut_off_and_killed),
-    Disturbance(slowed),
-    Disturbance(filled, of=_WITH_DISKS),
-    Disturbance(filled_with_one_killed, of=_WITH_DISKS),
-    Disturbance(weakened, least=_START, of=frozenset(WORKERS)),
+    Disturbance(slowed, lasts=0.5),
+    Disturbance(filled, lasts=0.5, of=_WITH_DISKS),
+    Disturbance(filled_with_one_killed, lasts=0.5, of=_WITH_DISKS),
+    Disturbance(weakened, least=_START, of=frozenset(WORKERS), is_to_be_seen=True),
 )
 
 
-class Storm:
-    """Disturbances, one after the other; to be closed, which undoes what is not undone."""
+class Begun(NamedTuple):
+    """A disturbance that is not undone."""
 
-    def __init__(self, parts: Mapping[str, Part], seed: int, seconds: float) -> None:
-        """``parts``: by their hosts; ``seconds``: that a disturbance lasts, if it does."""
+    kind: Disturbance
+    doing: AbstractContextManager[None]
+    until: float
+
+
+class Storm:
+    """Disturbances that overlap; to be closed, which undoes what is not undone."""
+
+    def __init__(
+        self,
+        parts: Mapping[str, Part],
+        seed: int,
+        seconds: float,
+        rest: float = 0.0,
+        is_seen: Callable[[str], bool] = lambda _machine: True,
+    ) -> None:
+        """``parts``: by their hosts; ``seconds``: that a disturbance lasts, if it does.
+
+        ``rest``: seconds in which what was killed is at work again. ``is_seen``: whether the
+        scheduler knows a worker of a machine of that name.
+        """
         self._parts = parts
         self._seconds = seconds
+        self.rest = rest
+        self._is_seen = is_seen
         self._draw = Random(seed)
-        self._drawn = self._draw_all()
-        self._running = ExitStack()
-        self._begun = self._next = 0.0
-        self._until = math.inf
+        self._kinds = self._in_turn(DISTURBANCES)
+        self._kind = next(self._kinds)
+        self._hosts = {kind: self._shuffle(kind.of or parts) for kind in DISTURBANCES}
+        self._running: dict[str, Begun] = {}  # by host
+        self._first = self._next = self._rested = 0.0
         self.told: list[str] = []
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()  # kinds
+        self.deaths = 0  # of workers, at most: how often one lost what it had in hand
+        self.at_once = 0  # the most that were under way
+        self.seen = self.unseen = 0  # weak workers, by whether they reached the scheduler
 
-    def _draw_all(self) -> Iterator[tuple[Disturbance, str]]:
-        """Yield all kinds in a drawn order, again and again, each on all its hosts in turn."""
-        hosts = {kind: self._in_turn(sorted(kind.of or self._parts)) for kind in DISTURBANCES}
-        for kind in self._in_turn(DISTURBANCES):
-            yield kind, next(hosts[kind])
+    def _shuffle(self, hosts: Iterable[str]) -> list[str]:
+        order = sorted(hosts)
+        self._draw.shuffle(order)
+        return order
 
     def _in_turn(self, things: Iterable[Thing]) -> Iterator[Thing]:
         """Yield all of some things in a drawn order, again and again."""
@@ -149,26 +185,61 @@ class Storm:
     def go_on(self) -> None:
         """End what is due, and begin the next one if it is time."""
         now = time.monotonic()
-        self._begun = self._begun or now
-        if now >= self._until:
-            self.close()
-        elif now >= self._next:
-            self._begin(*next(self._drawn))
+        self._first = self._first or now
+        for host, one in list(self._running.items()):
+            if now >= one.until and self._has_had_its_effect(host, one, now):
+                self._undo(host)
+        if now >= self._next and (host := self._choose(now)):
+            self._begin(self._kind, host)
+            self._kind = next(self._kinds)
+
+    def _has_had_its_effect(self, host: str, one: Begun, now: float) -> bool:
+        """Whether it may end: that a weak worker got nothing says nothing until it was known."""
+        if not one.kind.is_to_be_seen:
+            return True
+        is_seen = self._is_seen(weak(host))
+        is_over = is_seen or now >= one.until + _UNSEEN
+        self.seen += is_seen
+        self.unseen += is_over and not is_seen
+        return is_over
+
+    def _choose(self, now: float) -> str:
+        """Return the host that the next kind comes to; empty: to none yet."""
+        taken = set(self._running)
+        if taken & _SINGLE or now < self._rested:
+            taken |= _SINGLE
+        working = [name for name in WORKERS if name not in taken and self._is_seen(name)]
+        taken |= set(WORKERS if not working else working if len(working) == 1 else ())
+        return next((host for host in self._hosts[self._kind] if host not in taken), "")
 
     def _begin(self, kind: Disturbance, host: str) -> None:
         self._tell(f"{host} {kind.name}")
+        self._hosts[kind].remove(host)
+        self._hosts[kind].append(host)
+        doing = kind.do(self._parts[host], self._draw)
+        doing.__enter__()
+        until = time.monotonic() + max(self._seconds * kind.lasts, kind.least)
+        self._running[host] = Begun(kind, doing, until)
+        self._next = time.monotonic() + self._draw.uniform(*_EVERY)
+        self._count(kind, host)
+
+    def _count(self, kind: Disturbance, host: str) -> None:
         self.counts[kind.name] += 1
-        self._running.enter_context(kind.do(self._parts[host], self._draw))
-        lasting = self._seconds if kind.lasts else _MOMENT
-        self._until = time.monotonic() + max(lasting, kind.least)
-        self._next = math.inf
+        self.at_once = max(self.at_once, len(self._running))
+        # A weak worker comes and goes. Without their scheduler all may be lost.
+        self.deaths += (1 + kind.is_to_be_seen) if host in WORKERS else len(WORKERS)
+
+    def _undo(self, host: str) -> None:
+        one = self._running.pop(host)
+        one.doing.__exit__(None, None, None)
+        self._tell(f"{host} {one.kind.name}, undone")
+        if host in _SINGLE:
+            self._rested = time.monotonic() + max(self._seconds * one.kind.lasts, self.rest)
 
     def _tell(self, text: str) -> None:
-        self.told.append(f"{time.monotonic() - self._begun:6.1f} s  {text}")
+        self.told.append(f"{time.monotonic() - self._first:6.1f} s  {text}")
 
     def close(self) -> None:
         """Undo what is not undone."""
-        self._running.close()
-        self._tell("undone")
-        self._until = math.inf
-        self._next = time.monotonic() + self._draw.uniform(*_APART)
+        for host in list(self._running):
+            self._undo(host)

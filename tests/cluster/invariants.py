@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 _MOST_RUNS = 2  # the second one alone, where the first was in doubt
+_MOST_FAULTS = 2  # of an attempt that is done all the same
 
 
 class Written(NamedTuple):
@@ -14,7 +15,9 @@ class Written(NamedTuple):
 
     basis: str
     number: int
+    place: int  # among all results, in the order in which they were written
     token: str  # of the lease it was written with
+    held: str  # the lease with which the attempt was last taken
     last: bool  # the attempt was done with it
     machine: str
     sandbox: str  # in which it was run; empty: nothing was run
@@ -26,11 +29,14 @@ def broken(
     written: Iterable[Written],
     machines: Collection[str],
     level: str,
+    faults: Mapping[str, int],
+    deaths: int,
 ) -> list[str]:
     """Return what does not hold.
 
     ``wanted``: the state of each attempt, by its basis. ``machines``: on which attempts may have
-    been run. ``level``: what each sandbox is called at its beginning.
+    been run. ``level``: what each sandbox is called at its beginning. ``faults``: of attempts;
+    ``deaths``: how many workers died at most, each over one case file.
     """
     rows = sorted(written)
     by_basis = {basis: list(of) for basis, of in groupby(rows, key=lambda one: one.basis)}
@@ -41,7 +47,7 @@ def broken(
         found += _of_attempt(runs)
     for row in rows:
         found += _of_machine(row, machines, level)
-    return found
+    return found + _of_leases(rows) + _of_faults(faults, deaths)
 
 
 def _of_attempt(runs: list[Written]) -> list[str]:
@@ -54,6 +60,24 @@ def _of_attempt(runs: list[Written]) -> list[str]:
         found.append(f"{basis}: a result after the last one")
     if not all(one.token for one in runs):
         found.append(f"{basis}: a result without a lease")
+    if runs[-1].last and runs[-1].token != runs[-1].held:
+        found.append(f"{basis}: the last result by who did not hold the lease any more")
+    return found
+
+
+def _of_leases(rows: list[Written]) -> list[str]:
+    """Return the leases with which something was written after another one had taken over."""
+    in_order = sorted(rows, key=lambda one: one.place)
+    leases = [token for token, _ in groupby(one.token for one in in_order)]
+    again = sorted({token for token in leases if leases.count(token) > 1})
+    return [f"the lease {token}: a result after those of the next one" for token in again]
+
+
+def _of_faults(faults: Mapping[str, int], deaths: int) -> list[str]:
+    """Return what is wrong with how often the harness failed."""
+    found = [f"{basis}: {n} faults" for basis, n in faults.items() if n > _MOST_FAULTS]
+    if (total := sum(faults.values())) > deaths:
+        found.append(f"{total} faults, and no more than {deaths} deaths of workers")
     return found
 
 

@@ -26,10 +26,11 @@ _NAMES = Path("/run/netns")  # where ip keeps them
 _PIECE = 1 << 20
 
 # Who is where. The database is reached by the server alone, and by us, who look at the ledger.
+# We reach the scheduler, too, and see who has come to it.
 WORK, DATA = "work", "data"
 _PREFIXES = {WORK: "10.118.1", DATA: "10.118.2"}
 LAN = {network: f"{prefix}.0/24" for network, prefix in _PREFIXES.items()}
-_OURS = f"{_PREFIXES[DATA]}.1"
+OURS = {network: f"{prefix}.1" for network, prefix in _PREFIXES.items()}  # who look at all
 SERVER, SCHEDULER, DATABASE = "server", "scheduler", "database"
 WORKERS = ("worker1", "worker2", "worker3")
 _NETWORKS = {
@@ -54,7 +55,7 @@ def why_not() -> str:
     """Return why no lab can be made here; empty: it can."""
     if os.geteuid():
         return "only root makes network namespaces"
-    needed = ("ip", "tc", "setpriv", "unshare", "nsenter")
+    needed = ("ip", "tc", "nft", "setpriv", "unshare", "nsenter")
     if missing := [name for name in needed if not shutil.which(name)]:
         return f"{', '.join(missing)} not installed"
     if postgresql.programs() is None:
@@ -180,14 +181,17 @@ class Host:
 
     @contextlib.contextmanager
     def slowed(self) -> Iterator[None]:
-        """Let its cables carry little, late, and not all of it."""
-        for network in self.networks:
-            _do("tc", "qdisc", "add", "dev", self._link(network), "root", *slowing())
+        """Let its cables carry what they carry late, and not all of it, either way."""
+        links = [self._link(network) for network in self.networks]
+        for link in links:
+            _do("tc", "qdisc", "add", "dev", link, "root", *delaying())
+            _do("nft", _LOSS.format(link=link))
         try:
             yield
         finally:
-            for network in self.networks:
-                _do("tc", "qdisc", "del", "dev", self._link(network), "root")
+            for link in links:
+                _do("tc", "qdisc", "del", "dev", link, "root")
+                _do("nft", f"delete table netdev {link}")
 
     @contextlib.contextmanager
     def filled(self) -> Iterator[None]:
@@ -202,22 +206,38 @@ class Host:
             fill.unlink(missing_ok=True)
 
 
-# Some kernels come without netem. There a link is as slow, and drops what it has no room for.
-_SLOW = (
-    ("netem", "delay", "200ms", "100ms", "loss", "5%"),
+LOST = 5  # per cent of what a slow link is to carry
+_LOSS = " ".join(
+    [
+        "add table netdev {link};",
+        *(
+            f"add chain netdev {{link}} {way} {{{{ type filter hook {way} device {{link}} priority"
+            f" 0; }}}}; add rule netdev {{link}} {way} numgen random mod 100 < {LOST} drop;"
+            for way in ("ingress", "egress")
+        ),
+    ]
+)
+# Some kernels come without netem. There a link is narrow, and what waits before it comes late.
+_LATE = (
+    ("netem", "delay", "200ms", "100ms"),
     ("tbf", "rate", "256kbit", "burst", "4k", "limit", "10k"),
 )
 
 
 @functools.cache
-def slowing() -> tuple[str, ...]:
-    """Return how this kernel slows a link, as tc is told."""
-    for way in _SLOW:
+def delaying() -> tuple[str, ...]:
+    """Return how this kernel delays what a link carries, as tc is told."""
+    for way in _LATE:
         with contextlib.suppress(subprocess.CalledProcessError):
             _do("tc", "qdisc", "add", "dev", "lo", "root", *way)
             _do("tc", "qdisc", "del", "dev", "lo", "root")
             return way
     raise AssertionError("this kernel slows no link")
+
+
+def slowing() -> str:
+    """Return how links are slowed here, in words."""
+    return f"{' '.join(delaying())}; of packets {LOST} % are lost either way, by nft"
 
 
 def _processes() -> list[int]:
@@ -241,11 +261,12 @@ class Lab:
     """Hosts and their networks. They end with the process that made them."""
 
     def __init__(self) -> None:
-        """Make them; within :func:`inside`."""
+        """Make them; within :func:`inside`. We are on both networks, and pass nothing on."""
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("0")
         for network in _PREFIXES:
             _do("ip", "link", "add", network, "type", "bridge")
             _do("ip", "link", "set", network, "up")
-        _do("ip", "address", "add", f"{_OURS}/24", "dev", DATA)
+            _do("ip", "address", "add", f"{OURS[network]}/24", "dev", network)
         self.hosts = {name: Host(name, place) for place, name in enumerate(_NETWORKS)}
 
     def address(self, name: str, network: str = WORK) -> str:

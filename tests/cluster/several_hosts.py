@@ -1,6 +1,6 @@
 """Grade a class on several hosts while they are disturbed; print what came of it as JSON.
 
-``python -m tests.cluster.several_hosts STUDENTS SECONDS SEED``, within what
+``python -m tests.cluster.several_hosts STUDENTS SECONDS WAIT SEED``, within what
 :func:`tests.cluster.lab.inside` makes.
 """
 
@@ -19,23 +19,35 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
+from harness.cluster.records import ConnectorSettings
 from harness.grading.ledger import places
-from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.ledger_tables import RESULT
+from harness.grading.ledger.ledger import AttemptState, Ledger
+from harness.grading.ledger.ledger_tables import ATTEMPT, RESULT
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
 from tests.cluster import invariants
 from tests.cluster.disturbances import Storm
 from tests.cluster.invariants import Written
-from tests.cluster.lab import DATA, DATABASE, PORT, SCHEDULER, SERVER, WORKERS, Lab, slowing
+from tests.cluster.lab import (
+    DATA,
+    DATABASE,
+    OURS,
+    PORT,
+    SCHEDULER,
+    SERVER,
+    WORK,
+    WORKERS,
+    Lab,
+    slowing,
+)
 from tests.cluster.parts import LEVEL, Cluster, Database, grading_alone, until
+from tests.cluster.watcher import Watcher
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student
 
 CASES = 8
-_WAIT = 0.5  # seconds of each answer
 _PATIENCE = 120.0  # seconds for a scheduler to be there
-_LONG = 1500.0  # seconds of a grading, all its beginnings together
+_LONG = 3000.0  # seconds of a grading, all its beginnings together
 _OK, _BAD, _FAULT, _ATTENTION = 0, 2, 3, 4
 _KILLED = -9
 _NO_SENTENCES = ("Traceback", "Warning:")
@@ -49,10 +61,11 @@ class Wanted(NamedTuple):
 
     students: int
     seconds: float  # that a disturbance lasts
+    wait: float  # seconds of each answer
     seed: int
 
 
-def pupils(count: int) -> tuple[Student, ...]:
+def pupils(count: int, wait: float) -> tuple[Student, ...]:
     """Return a class in which no two hand in the same bytes, and all wait before they answer.
 
     So it takes its time on any machine, and there is some to be disturbed.
@@ -61,15 +74,15 @@ def pupils(count: int) -> tuple[Student, ...]:
     return tuple(
         one._replace(
             name=f"Pupil{number} {one.name.split()[1]}",
-            body=f"time.sleep({_WAIT})\n    {one.body}  # {number}",
+            body=f"time.sleep({wait})\n    {one.body}  # {number}",
         )
         for number, one in enumerate(found)
     )
 
 
-def make_class(folder: Path, count: int) -> None:
+def make_class(folder: Path, wanted: Wanted) -> None:
     """Write a class with CASES case files."""
-    small_class.make(folder, pupils(count))
+    small_class.make(folder, pupils(wanted.students, wanted.wait))
     known = len(small_class.CASES) + len(small_class.PRIVATE)
     for number in range(20, 20 + CASES - known):
         path = folder / "counting" / "private" / f"more-{number}.gtp"
@@ -84,9 +97,11 @@ class Trial:
         self._home = self.lab.hosts[SERVER].home
         self._key = self._home / "key"
         self.wrong: list[str] = []
-        make_class(self._home, wanted.students)
+        make_class(self._home, wanted)
         self._database = Database(self.lab)
         self._cluster = Cluster(self.lab)
+        papers = str(self._cluster.papers)
+        self.watcher = Watcher(ConnectorSettings(self._cluster.address, papers, OURS[WORK], 0))
         self.parts = {DATABASE: self._database, SCHEDULER: self._cluster.scheduler()}
         self.parts |= {name: self._cluster.worker(name) for name in WORKERS}
         more = ("--ledger", self._database.address("ledger"), "--key", self._key)
@@ -102,14 +117,20 @@ class Trial:
         until(lambda: part.look(well=(_OK, _ATTENTION)), _LONG)
         return time.monotonic() - begun
 
-    def prepare(self) -> None:
-        """Start what grading needs."""
+    def prepare(self) -> float:
+        """Start what grading needs; return how long a worker takes to be known."""
         self.parts[SCHEDULER].start()
         self._database.prepare()
         until(lambda: self.lab.hosts[SERVER].reaches(*self._cluster.place), _PATIENCE)
-        for name in WORKERS:
+        begun = time.monotonic()
+        self.parts[WORKERS[0]].start()
+        until(lambda: self.watcher.sees(WORKERS[0]), _PATIENCE)
+        took = time.monotonic() - begun
+        for name in WORKERS[1:]:
             self.parts[name].start()
+        for name in WORKERS:
             self._check_ways(name)
+        return took
 
     def _check_ways(self, name: str) -> None:
         """See that a worker reaches the scheduler, and not the database by any way."""
@@ -136,32 +157,41 @@ class Trial:
             return grading.look(well=(_OK, _ATTENTION))
 
         grading.start()
-        with closing(storm):
+        with closing(self.watcher), closing(storm):
             until(is_over, _LONG)
         self._database.wait()
         return time.monotonic() - begun
 
     # --- what came of it ---
 
-    def check(self) -> dict[str, Any]:
-        """Look at the ledger's own record; return the figures of it."""
+    def check(self, deaths: int) -> dict[str, Any]:
+        """Look at the ledger's own record; return the figures of it.
+
+        ``deaths``: of workers, at most.
+        """
         own = self._home / "alone" / "ledger.sqlite"
         with (
             closing(Ledger(places.of(own, None))) as undisturbed,
             closing(Ledger(places.of(self._database.address("ledger"), self._key))) as ledger,
         ):
             ledger.check()
-            wanted = _states(ledger)
+            states = _states(ledger)
+            wanted = {basis: one.state for basis, one in states.items()}
+            faults = {basis: one.faults for basis, one in states.items() if one.faults}
             written = _written(ledger)
-            self.wrong += invariants.broken(wanted, written, WORKERS, f"level {LEVEL}")
-            self.wrong += _differences(_settled(_written(undisturbed)), _settled(written))
-            faults = ledger.states(wanted).values()
+            self.wrong += invariants.broken(
+                wanted, written, WORKERS, f"level {LEVEL}", faults, deaths
+            )
+            differing = _differences(_settled(_written(undisturbed)), _settled(written))
+            self.wrong += differing
         if self._marks("alone") != self._marks("graded"):
             self.wrong.append("marks differ from those of the undisturbed run")
         return {
             "attempts": len(wanted),
             "results": len(written),
-            "faults": sum(one.faults for one in faults),
+            "leases": len({one.token for one in written}),
+            "faults": sum(faults.values()),
+            "differing results": len(differing),
             "on": Counter(one.machine for one in written),
         }
 
@@ -180,28 +210,27 @@ class Trial:
 
 def _expected(name: str, text: str) -> set[int]:
     """Return how a program may end; ``text``: what it has said."""
+    full = {_BAD} if f"{os.strerror(errno.ENOSPC)}\n" in text else set()
     if name in WORKERS:
-        return {_KILLED}
+        return {_KILLED} | full
     if name == SCHEDULER:
         return {_KILLED, _FAULT}
-    full = {_BAD} if f"{os.strerror(errno.ENOSPC)}\n" in text else set()
     return {_KILLED, _OK, _FAULT, _ATTENTION} | full
 
 
-def _states(ledger: Ledger) -> dict[str, str]:
+def _states(ledger: Ledger) -> dict[str, AttemptState]:
     number, _ = ledger.last_run() or (0, None)
-    bases = [one.basis for one in ledger.list_planned(number)]
-    return {basis: one.state for basis, one in ledger.states(bases).items()}
+    return ledger.states([one.basis for one in ledger.list_planned(number)])
 
 
 def _written(ledger: Ledger) -> list[Written]:
-    own = RESULT.c
-    query = select(own.basis, own.number, own.token, own.last, own.result, own.figures)
+    own, held = RESULT.c, ATTEMPT.c.token.label("held")
+    columns = (own.basis, own.number, own.link, own.token, held, own.last, own.result, own.figures)
     found = []
-    for row in ledger.db.execute(query):
+    for row in ledger.db.execute(select(*columns).join(ATTEMPT, ATTEMPT.c.basis == own.basis)):
         figures = canonical_json.loads(Measurements, row.figures)
-        where = (figures.machine, figures.sandbox)
-        found.append(Written(row.basis, row.number, row.token, bool(row.last), *where, row.result))
+        which = (row.basis, row.number, row.link, row.token, row.held, bool(row.last))
+        found.append(Written(*which, figures.machine, figures.sandbox, row.result))
     return found
 
 
@@ -221,19 +250,22 @@ def _differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 def main(words: list[str]) -> None:
     """Make the trial and print what came of it."""
-    wanted = Wanted(int(words[0]), float(words[1]), int(words[2]))
+    wanted = Wanted(int(words[0]), float(words[1]), float(words[2]), int(words[3]))
     trial = Trial(wanted)
-    report: dict[str, Any] = {**wanted._asdict(), "slowed by": " ".join(slowing())}
-    storm = Storm(trial.parts, wanted.seed, wanted.seconds)
+    report: dict[str, Any] = {**wanted._asdict(), "slowed by": slowing()}
+    storm = Storm(trial.parts, wanted.seed, wanted.seconds, is_seen=trial.watcher.sees)
     try:
         report["alone"] = round(trial.grade_alone(), 1)
-        trial.prepare()
+        storm.rest = trial.prepare()
+        report["a worker starts in"] = round(storm.rest, 1)
         report["graded in"] = round(trial.grade(storm), 1)
-        report |= trial.check()
+        report |= trial.check(storm.deaths)
         trial.look_at_logs()
     except (TimeoutError, json.JSONDecodeError, OSError) as error:
         trial.wrong.append(repr(error))
-    report |= {"disturbances": storm.counts, "wrong": trial.wrong, "told": storm.told}
+    report |= {"disturbances": storm.counts, "at once": storm.at_once}
+    report |= {"weak workers seen": storm.seen, "not seen": storm.unseen}
+    report |= {"wrong": trial.wrong, "told": storm.told}
     report["ends"] = {name: part.ends for name, part in trial.parts.items()}
     report["logs"] = {
         name: part.log.read_text(errors="replace")[-4000:]

@@ -1,61 +1,148 @@
-"""Disturbances follow each other in a drawn order, and each is undone before the next one."""
+"""Disturbances begin one after the other in a drawn order, and each is undone."""
 
 import contextlib
+import itertools
 from types import SimpleNamespace
 
 import pytest
 
 from tests.cluster import disturbances, several_hosts
-from tests.cluster.disturbances import DISTURBANCES, Disturbance, Storm
+from tests.cluster.disturbances import DISTURBANCES, WEAK, Storm
 from tests.cluster.lab import DATABASE, SCHEDULER, SERVER, WORKERS
 
-HOSTS = (SERVER, SCHEDULER, DATABASE, *WORKERS)
+SINGLE = (SERVER, SCHEDULER, DATABASE)
+HOSTS = (*SINGLE, *WORKERS)
+SECONDS, REST = 20.0, 5.0
+KINDS = {kind.name: kind for kind in DISTURBANCES}
 
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Let a storm go on for so many seconds; return what was done and undone."""
+    """Let a storm go on for so many seconds; return it, and (when, kind, host, it begins)."""
 
-    def draw(seed, seconds):
+    def draw(seed, seconds, is_seen=lambda _machine: True):
         now, done = [0.0], []
 
         def recorded(kind):
             @contextlib.contextmanager
             def do(host, _draw):
-                done.append((kind.name, host))
+                done.append((now[0], kind.name, host, True))
                 yield
-                done.append("undone")
+                done.append((now[0], kind.name, host, False))
 
             do.__name__ = kind.name
-            return Disturbance(do, kind.lasts, kind.least, kind.of)
+            return kind._replace(do=do)
 
         monkeypatch.setattr(disturbances, "DISTURBANCES", [*map(recorded, DISTURBANCES)])
         clock = SimpleNamespace(monotonic=lambda: now[0])
         monkeypatch.setattr(disturbances, "time", clock)
-        storm = Storm({host: host for host in HOSTS}, seed, 5.0)
+        storm = Storm({host: host for host in HOSTS}, seed, SECONDS, REST, is_seen)
         with contextlib.closing(storm):
             for moment in range(seconds):
                 now[0] = float(moment)
                 storm.go_on()
-        return done
+        return storm, done
 
     return draw
 
 
-def test_each_is_undone_before_the_next_one_and_at_the_end(drawn):
-    done = drawn(18, 400)
-    assert len(done) > 4 * len(DISTURBANCES)
-    assert done[1::2] == ["undone"] * (len(done) // 2)
+def begun(done):
+    return [(when, kind, host) for when, kind, host, begins in done if begins]
 
 
-def test_all_kinds_come_in_turn_and_the_seed_decides_their_order(drawn):
-    done = drawn(18, 400)[::2]
-    names = {kind.name for kind in DISTURBANCES}
-    assert {name for name, _ in done[: len(names)]} == names
-    for kind in DISTURBANCES:
-        assert {host for name, host in done if name == kind.name} <= set(kind.of or HOSTS)
-    assert drawn(18, 400)[::2] == done
-    assert drawn(19, 400)[::2] != done
+def test_one_begins_every_few_seconds_and_all_kinds_come_in_turn(drawn):
+    storm, done = drawn(18, 600)
+    moments = [when for when, _, _ in begun(done)]
+    gaps = [after - before for before, after in itertools.pairwise(moments)]
+    assert len(moments) > 600 / 8
+    assert min(gaps) >= 3
+    for place in range(0, len(moments) - len(KINDS), len(KINDS)):
+        assert {kind for _, kind, _ in begun(done)[place : place + len(KINDS)]} == set(KINDS)
+    assert sum(storm.counts.values()) == len(moments)
+
+
+def test_several_are_under_way_at_once_one_on_each_host_and_all_are_undone(drawn):
+    storm, done = drawn(18, 600)
+    under_way, most, most_single = {}, 0, 0
+    for _, kind, host, begins in done:
+        if begins:
+            assert host not in under_way
+            under_way[host] = kind
+        else:
+            assert under_way.pop(host) == kind
+        most = max(most, len(under_way))
+        most_single = max(most_single, len(set(SINGLE) & set(under_way)))
+    assert not under_way
+    assert (most, most_single) == (storm.at_once, 1)
+    assert most > 2
+
+
+def test_a_worker_that_works_is_always_left(drawn):
+    lost = WORKERS[0]  # the scheduler never knows it
+    _, done = drawn(18, 1000, lambda machine: machine != lost)
+    under_way = set()
+    for _, _, host, begins in done:
+        (under_way.add if begins else under_way.remove)(host)
+        assert set(WORKERS) - {lost} - under_way
+    assert {host for _, _, host in begun(done)} == set(HOSTS)
+
+
+def test_what_all_need_rests_after_it_was_disturbed(drawn):
+    _, done = drawn(18, 1000)
+    own = [(at, kind, begins) for at, kind, host, begins in done if host in SINGLE]
+    ends = [(at, kind) for at, kind, begins in own if not begins]
+    for (ended, kind), (begins, *_) in zip(ends, own[2::2], strict=False):
+        assert begins - ended >= max(SECONDS * KINDS[kind].lasts, REST)
+
+
+def test_each_lasts_as_long_as_is_said_on_each_of_its_hosts(drawn):
+    _, done = drawn(18, 2000)
+    began, hosts = {}, {name: set() for name in KINDS}
+    for when, name, host, begins in done:
+        kind = KINDS[name]
+        if begins:
+            began[host] = when
+            hosts[name].add(host)
+        elif when < 1999:  # by itself
+            assert when - began[host] == max(SECONDS * kind.lasts, kind.least)
+    assert hosts == {name: set(kind.of or HOSTS) for name, kind in KINDS.items()}
+
+
+def test_the_seed_decides_the_order(drawn):
+    (_, one), (_, again), (_, other) = drawn(18, 200), drawn(18, 200), drawn(19, 200)
+    assert one == again != other
+
+
+def test_a_weak_worker_stays_until_it_has_reached_the_scheduler(drawn):
+    asked = []
+
+    def is_seen(machine):
+        asked.extend([machine] if machine.startswith(WEAK) else [])
+        return not machine.startswith(WEAK) or len(asked) > 30  # seconds
+
+    storm, done = drawn(18, 400, is_seen)
+    (begins, host), *_ = [(at, host) for at, kind, host in begun(done) if kind == "weakened"]
+    ends = next(at for at, kind, _, is_begin in done if kind == "weakened" and not is_begin)
+    assert ends - begins == SECONDS + 30
+    assert set(asked[:30]) == {f"{WEAK}-{host}"}
+    assert storm.seen and not storm.unseen
+
+
+def test_one_that_never_reaches_it_is_counted(drawn):
+    storm, _ = drawn(18, 400, lambda machine: not machine.startswith(WEAK))
+    assert storm.unseen and not storm.seen
+
+
+def test_the_deaths_of_workers_are_counted():
+    storm = Storm({host: host for host in HOSTS}, 18, SECONDS)
+    for kind, host, deaths in (
+        ("killed", WORKERS[0], 1),
+        ("weakened", WORKERS[0], 2),
+        ("cut_off", SCHEDULER, 3),
+    ):
+        before = storm.deaths
+        storm._count(KINDS[kind], host)
+        assert storm.deaths - before == deaths
 
 
 @pytest.mark.parametrize(
@@ -63,6 +150,8 @@ def test_all_kinds_come_in_turn_and_the_seed_decides_their_order(drawn):
     [
         (WORKERS[0], "", -9, True),
         (WORKERS[0], "no sandbox", 3, False),
+        (WORKERS[0], "cannot start: No space left on device\n", 2, True),
+        (WORKERS[0], "cannot start\n", 2, False),
         (SCHEDULER, "", 3, True),
         (SERVER, "cannot write it: No space left on device\n", 2, True),
         (SERVER, "cannot read it\n", 2, False),
