@@ -1,11 +1,14 @@
 """Install the Debian packages that some tests need, when we may (root and apt).
 
+``python tests/system_packages.py [slow]``; ``slow``: also those that only the slow tier needs.
 Otherwise name what is missing and go on: the tests that need it are then skipped by name.
 """
 
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping
 from glob import glob
 
 # program -> Debian package
@@ -26,6 +29,14 @@ PACKAGES = {
     "mandoc": "mandoc",
     "initdb": "postgresql",
     "tc": "iproute2",
+    "nft": "nftables",
+}
+SLOW_PACKAGES = {
+    "sshd": "openssh-server openssh-sftp-server",
+    "ssh": "openssh-client",
+    "sbatch": "slurm-client",
+    "slurmctld": "slurm-wlm",
+    "munged": "munge",
 }
 # Debian keeps the programs of PostgreSQL, of each version, where no PATH leads.
 SEARCH_PATH = os.pathsep.join(
@@ -33,9 +44,9 @@ SEARCH_PATH = os.pathsep.join(
 )
 
 
-def missing() -> list[str]:
+def missing(wanted: Mapping[str, str] = PACKAGES) -> list[str]:
     """Return the Debian packages whose program is not installed."""
-    absent = [PACKAGES[name] for name in PACKAGES if not shutil.which(name, path=SEARCH_PATH)]
+    absent = [wanted[name] for name in wanted if not shutil.which(name, path=SEARCH_PATH)]
     return " ".join(absent).split()
 
 
@@ -55,16 +66,17 @@ def install(packages: list[str]) -> None:
             print(f"apt-get {command[0]}: {done.stderr.strip()}")
 
 
-def main() -> None:
+def main(words: list[str]) -> None:
     """Install what is missing and may be installed; say what stays missing."""
-    packages = missing()
+    wanted = PACKAGES | (SLOW_PACKAGES if "slow" in words else {})
+    packages = missing(wanted)
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
         print(f"installing {' '.join(packages)} for the tests")
         install(packages)
-        packages = missing()
+        packages = missing(wanted)
     if packages:
         print(f"not installed, their tests are skipped: {' '.join(packages)}")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

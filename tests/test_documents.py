@@ -28,10 +28,15 @@ from tests.documents import (
     links,
     name,
     read,
+    section,
 )
 
+<<<<<<< HEAD
 # The last of them: tests/service/test_first_course.py.
 RUN, TEST, _ = (block.strip() for block in blocks(read(README), "sh"))
+=======
+RUN, TEST, CLUSTER = (block.strip() for block in blocks(read(README), "sh"))
+>>>>>>> 8ade522 (Install Slurm and SSH for the slow tests; show a cluster's three commands in the README)
 SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
 RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
 CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
@@ -71,6 +76,12 @@ def test_second_command_is_what_continuous_integration_runs() -> None:
 def test_second_output_is_the_closing_line_of_the_test_runner() -> None:
     closing = r"^=+ \d+ passed in [0-9.]+s .*=+$"
     assert re.search(closing, PASSED.splitlines()[-1])
+
+
+def test_the_commands_of_a_cluster_are_those_of_its_page() -> None:
+    assert [one.strip() for one in blocks(section("Three terminals on one machine"), "sh")] == [
+        CLUSTER
+    ]
 
 
 def test_the_readme_is_read_in_one_go() -> None:
