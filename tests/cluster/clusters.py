@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from harness.cluster.records import SchedulerSettings, WorkerSettings
 from harness.work import canonical_json
 
 ROOT = Path(__file__).parents[2]
-_SCHEDULER = ("harness.cluster", "scheduler")
+SCHEDULER = ("harness.cluster", "scheduler")
 WORKER, QUICK_WORKER = ("harness.cluster", "worker"), ("tests.cluster.quick_worker",)
 SLOW_WORKER, LYING_WORKER = ("tests.cluster.slow_worker",), ("tests.cluster.lying_worker",)
+DEADLY_WORKER = ("tests.cluster.deadly_worker",)
 
 
 def free_port() -> int:
@@ -41,13 +43,14 @@ class Cluster:
         self.tls = tls
         self.port = free_port()
         self.environments_size = 8 << 30
+        self.temporary = tempfile.gettempdir()  # where all its processes put temporary files
         self.parts: list[subprocess.Popen[bytes]] = []
         self.scheduler = self.schedule()
 
     def schedule(self) -> subprocess.Popen[bytes]:
         """Start a scheduler; a second one where the first was."""
         settings = SchedulerSettings("127.0.0.1", self.port, self.tls)
-        process = self._start(_SCHEDULER, settings)
+        process = self._start(SCHEDULER, settings)
         assert process.stdout
         self.address = process.stdout.readline().decode().strip()
         assert self.address, "the scheduler did not start"
@@ -82,7 +85,7 @@ class Cluster:
             stdout=subprocess.PIPE,
             cwd=ROOT,
             process_group=0,
-            env={**os.environ, "XDG_CACHE_HOME": str(self.folder)},
+            env={**os.environ, "XDG_CACHE_HOME": str(self.folder), "TMPDIR": self.temporary},
         )
         process.stdin.write(canonical_json.dumps(settings).encode() + b"\n")
         process.stdin.flush()
@@ -104,9 +107,12 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, *machines: str, tls: str = "") -> Iterator[Cluster]:
+def cluster(
+    folder: Path, *machines: str, tls: str = "", temporary: Path | None = None
+) -> Iterator[Cluster]:
     """Give a cluster with a worker on each of these machines."""
     found = Cluster(folder, tls)
+    found.temporary = str(temporary or found.temporary)
     try:
         for machine in machines:
             found.work(machine)

@@ -5,9 +5,10 @@
 
 import asyncio
 import os
+import pickle
 import sys
 
-from distributed import Worker
+from distributed import Worker, worker
 from distributed.protocol.serialize import Serialize, ToPickle
 
 from harness.cluster import dask_task, rules
@@ -26,6 +27,13 @@ class Evil(Exception):
             return Exception, ("harmless",)
         code = f"import os; open(os.path.join({FOLDER!r}, str(os.getpid())), 'w').close()"
         return exec, (code,)
+
+
+def raw_error(_error, status="error"):
+    """Return an error as Dask does, which sends no pickle that it cannot read itself."""
+    evil = Serialize(pickle.dumps(Evil()))
+    texts = {"exception_text": "", "traceback_text": ""}
+    return {"status": status, "exception": evil, "traceback": None, **texts}
 
 
 def run(_text):
@@ -47,6 +55,7 @@ class Hostile(Worker):
 async def main():
     facts = Facts("", "hostile", __version__, ("3",), (), ())
     dask_task.RUN[:] = [run]
+    worker.error_message = raw_error
     async with Hostile(
         ADDRESS,
         name="hostile:1-1",
@@ -54,11 +63,11 @@ async def main():
         resources=rules.list_announced_resources(facts),
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
-    ) as worker:
+    ) as hostile:
         print("ready", flush=True)
         if WAY == "message":
-            worker.batched_send({"op": "log-event", "topic": "t", "msg": ToPickle(Evil())})
-        await worker.finished()
+            hostile.batched_send({"op": "log-event", "topic": "t", "msg": ToPickle(Evil())})
+        await hostile.finished()
 
 
 asyncio.run(main())

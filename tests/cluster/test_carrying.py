@@ -1,31 +1,36 @@
 """A class graded on a cluster: the marks of one machine, whatever happens to its parts."""
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from harness.cluster.dispatcher import Dispatcher
+from harness.cluster.fetching import MEMORY
 from harness.cluster.records import ConnectorSettings
 from harness.cluster.rules import Facts
 from harness.errors import SandboxError
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
-from tests.cluster.clusters import LYING_WORKER, ROOT, cluster, free_port
+from tests.cluster.clusters import DEADLY_WORKER, LYING_WORKER, ROOT, cluster, free_port
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student
 from tests.harness.test_sandbox_boxes import needs
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
-OK, BAD, ATTENTION = 0, 2, 4
+OK, BAD, FAULT, ATTENTION = 0, 2, 3, 4
 
 
 def grade(room, *more, output="graded"):
@@ -55,6 +60,13 @@ def remembered(ledger):
     return [one.basis for one in ledger.list_planned(number)]
 
 
+def machines(room):
+    """The machines of each attempt, one for each time that it was run."""
+    with contextlib.closing(Ledger(room / "graded" / "ledger.sqlite")) as ledger:
+        runs = [ledger.results(basis) for basis in remembered(ledger)]
+    return [[canonical_json.loads(Measurements, one).machine for _, one in of] for of in runs]
+
+
 def check_ledger(room, machines, output="graded"):
     """Check what must hold in the record of any grading on a cluster."""
     ledger = Ledger(room / output / "ledger.sqlite")
@@ -71,9 +83,6 @@ def check_ledger(room, machines, output="graded"):
         ledger.close()
 
 
-EXPECTED = sorted(str(Fraction(one.mark)) for one in CLASS)
-
-
 @pytest.fixture
 def room(tmp_path):
     """A class that was not graded yet."""
@@ -88,26 +97,90 @@ def few(tmp_path):
     return small_class.make(tmp_path, CLASS[:3])
 
 
-def test_a_class_gets_the_same_marks_from_two_machines(room, tmp_path, monkeypatch):
+# Computes for more than four fifths of its CPU time: on a cluster that is in doubt.
+SPIN = "end = time.process_time() + 0.82 * (n == 7)\n    while time.process_time() < end: pass"
+NEAR = Student("Nia Near", f"{SPIN}\n    return 2 * n", 7)
+
+
+def test_a_class_gets_the_same_marks_from_two_machines(tmp_path, monkeypatch):
+    needs(3)
+    students = (*CLASS, NEAR)
+    room = small_class.make(tmp_path, students)
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 3)  # a second opinion of a third
     with cluster(tmp_path / "c", "one", "two") as found:
         assert grade(room, "--scheduler", found.address) in (OK, ATTENTION)
     assert grade(room, output="alone") in (OK, ATTENTION)
-    assert sorted(marks(room).values())[-len(EXPECTED) :] == EXPECTED
+    expected = sorted(str(Fraction(one.mark)) for one in students)
+    assert sorted(marks(room).values())[-len(expected) :] == expected
     assert marks(room) == marks(room, "alone")
     assert settled(room) == settled(room, "alone")
     check_ledger(room, {"one", "two"})
+    twice = [of for of in machines(room) if len(of) > 1]
+    assert twice and all(set(of) == {"one", "two"} for of in twice)
 
 
-def test_of_private_cases_nothing_is_on_the_disk_of_a_worker(few, tmp_path):
-    room = few
-    with cluster(tmp_path / "c", "one") as found:
-        assert grade(room, "--scheduler", found.address, "--no-images") in (OK, ATTENTION)
+def files_below(place):
+    """All files there; what is removed meanwhile does not matter."""
+    return [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
+
+
+class Search(threading.Thread):
+    """Looks again and again for files with some bytes, in memory and on the disk."""
+
+    def __init__(self, wanted, disk):
+        super().__init__()
+        self._wanted, self._disk = wanted, disk
+        self._is_over = threading.Event()
+        self.files = set()  # on the disk
+        self.found = set()  # of these, those that have the bytes
+        self.meanwhile = 0  # looks at the disk while the bytes were in memory
+
+    def run(self):
+        while not self._is_over.is_set():
+            before = self._is_in_memory()
+            self.look()
+            self.meanwhile += before and self._is_in_memory()
+
+    def _is_in_memory(self):
+        return any(map(self._has_it, files_below(MEMORY)))
+
+    def look(self):
+        files = {path for folder in self._disk for path in files_below(folder)}
+        self.files |= files
+        self.found |= set(filter(self._has_it, files))
+
+    def _has_it(self, path):
+        with contextlib.suppress(OSError):  # just removed
+            return self._wanted in Path(path).read_bytes()
+        return False
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self._is_over.set()
+        self.join()
+
+
+def test_of_private_cases_nothing_is_on_the_disk_of_a_worker(tmp_path):
+    """While its engines wait, and afterwards; nor among temporary files."""
+    needs(3)
+    waits = Student("Wim Waits", "time.sleep(1.5)\n    return 2 * n", 7)
+    room = small_class.make(tmp_path, (waits,))
     (private,) = (room / "counting" / "private").iterdir()
-    own = private.read_bytes()
-    kept = [path for path in (tmp_path / "c").rglob("*") if path.is_file()]
-    assert kept  # archives
-    assert not [path for path in kept if own in path.read_bytes()]
+    folders = own, temporary = tmp_path / "c", tmp_path / "t"
+    temporary.mkdir()
+    temporary.chmod(0o1777)
+    with cluster(own, "one", temporary=temporary) as found:
+        with Search(private.read_bytes(), folders) as search:
+            assert grade(room, "--scheduler", found.address, "--no-images") in (OK, ATTENTION)
+        search.look()
+    search.look()
+    assert search.meanwhile
+    assert [path for path in search.files if path.startswith(str(own))]  # archives
+    assert [path for path in search.files if path.startswith(str(temporary))]
+    assert not search.found
 
 
 def test_workers_and_scheduler_may_be_killed_and_stopped(room, tmp_path, capfd):
@@ -189,6 +262,25 @@ def test_with_certificates_and_not_without(few, tmp_path, capfd):
         assert grade(room, *words) in (OK, ATTENTION)
     assert sorted(marks(room).values()) == ["0", "28/5", "6", "7"]
     check_ledger(room, {"one"})
+
+
+@pytest.mark.slow
+def test_three_workers_that_die_under_one_attempt_make_a_fault(tmp_path, capfd):
+    """And nobody else loses anything, nor does anybody lose a mark by it."""
+    needs(3)
+    room = small_class.make(tmp_path, (CLASS[0], Student("Dora Deadly", "return 2 * n", 7)))
+    (room / "counting" / "two.gtp").unlink()
+    with cluster(tmp_path / "c") as found:
+        workers = [found.work(name, words=DEADLY_WORKER) for name in ("one", "two", "three")]
+        words = ("--scheduler", found.address, "--public-only", "--no-images")
+        assert grade(room, *words) == FAULT
+        assert [one.wait(10) for one in workers] == [-signal.SIGKILL] * 3
+    assert "1 withheld" in capfd.readouterr().out
+    with contextlib.closing(Ledger(room / "graded" / "ledger.sqlite")) as ledger:
+        well, dead = sorted(ledger.states(remembered(ledger)).values(), key=lambda one: one.faults)
+    assert (well.state, well.faults, dead.state, dead.faults) == ("done", 0, "fault", 3)
+    who = r"^the worker tcp://127\.0\.0\.1:\d+ on (one|two|three) (died|is not there any more)$"
+    assert re.search(who, dead.fault)
 
 
 def test_a_worker_that_lies_changes_no_mark(tmp_path, monkeypatch, capfd):

@@ -1,5 +1,7 @@
 """Nothing that came from a worker is unpickled by the server or the scheduler."""
 
+import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -7,16 +9,24 @@ import sys
 import time
 
 import pytest
+from distributed.comm import connect
+from distributed.comm.core import CommClosedError
 
-from harness.cluster import json_lines, roles
+from harness.cluster import certificates, connector_link, json_lines, roles
 from harness.cluster.connector_link import ConnectorProcess
-from harness.cluster.message_filter import forbidden_operation
+from harness.cluster.message_filter import (
+    GuardedScheduler,
+    GuardedWorker,
+    forbidden_operation,
+)
 from harness.cluster.records import ConnectorSettings, FinishedUnit, Load, LostUnit, PresentWorkers
 from harness.cluster.rules import Needs
+from harness.cluster.tls import Papers
 from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
 from harness.work.records import Environment, Folder, UnitSubmission, WorkUnit
 from oracle import __version__
+from tests.cluster import clusters
 from tests.cluster.clusters import ROOT, cluster
 
 pytestmark = pytest.mark.processes
@@ -64,12 +74,15 @@ def wait_for(connector, kind, seconds=60):
     raise AssertionError(f"no news of {kind}")
 
 
-@pytest.mark.long(12)
-@pytest.mark.parametrize("way", ["result", "scheduler", "exception", "message"])
-def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
-    marks = tmp_path / "marks"
+WAYS = ["result", "scheduler", "exception", "message"]
+
+
+@contextlib.contextmanager
+def attacked(way, folder):
+    """Let a worker send pickles; give a cluster, a connector, the worker, and who made them."""
+    marks = folder / "marks"
     marks.mkdir()
-    with cluster(tmp_path) as found:
+    with cluster(folder) as found:
         script = ROOT / "tests" / "cluster" / "hostile_worker.py"
         words = [sys.executable, str(script), found.address, str(marks), way]
         hostile = subprocess.Popen(
@@ -80,19 +93,48 @@ def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
         connector = ConnectorProcess(ConnectorSettings(found.address, "", "127.0.0.1", 0))
         try:
             (worker,) = wait_for(connector, PresentWorkers).workers
-            needs, unit = Needs(__version__, "3"), canonical_json.dumps(UNIT)
-            connector.send(Load("one", 1, unit, (), needs, (worker.address,)))
-            news = wait_for(connector, FinishedUnit | LostUnit)
-            # What is no text is lost; of a text nobody has looked at what is in it.
-            assert isinstance(news, FinishedUnit) is (way == "message")
-            connector.send(Load("two", 2, unit, (), needs, (worker.address,)))
-            assert (
-                wait_for(connector, FinishedUnit | LostUnit).id == "two"
-            )  # both are still at work
+            # The worker itself may read what it has written.
+            yield found, connector, worker, lambda: set(os.listdir(marks)) - {str(hostile.pid)}
         finally:
             connector.close()
+
+
+def order(connector, worker, name):
+    """Let the worker do a unit."""
+    unit = canonical_json.dumps(UNIT)
+    connector.send(Load(name, 1, unit, (), Needs(__version__, "3"), (worker.address,)))
+
+
+@pytest.mark.long(12)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
+    with attacked(way, tmp_path) as (found, connector, worker, made):
+        order(connector, worker, "one")
+        news = wait_for(connector, FinishedUnit | LostUnit)
+        # What is no text is lost; of a text nobody has looked at what is in it.
+        assert isinstance(news, FinishedUnit) is (way == "message")
+        order(connector, worker, "two")
+        assert wait_for(connector, FinishedUnit | LostUnit).id == "two"  # both still work
         assert found.scheduler.poll() is None
-    assert not [path for path in marks.iterdir() if path.name != str(hostile.pid)]
+        assert not made()
+
+
+@pytest.mark.slow
+@pytest.mark.long(12)
+@pytest.mark.parametrize("way", WAYS)
+def test_without_the_restriction_each_of_them_does_something(way, tmp_path, monkeypatch):
+    """So that the test above can fail, in each way."""
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv.pop(0)"
+    run = "import runpy; runpy.run_module('tests.cluster.careless', run_name='__main__')"
+    careless = [sys.executable, "-c", f"{script}; sys.argv.insert(0, ''); {run}"]
+    monkeypatch.setattr(clusters, "SCHEDULER", ("tests.cluster.careless", "scheduler"))
+    monkeypatch.setattr(connector_link, "command", lambda kind: [*careless, kind])
+    with attacked(way, tmp_path) as (_, connector, worker, made):
+        order(connector, worker, "one")
+        ends = time.monotonic() + 60
+        while not made():
+            assert time.monotonic() < ends
+            connector.receive(0.2)
 
 
 def test_without_the_restriction_the_same_pickle_does_something(tmp_path):
@@ -117,6 +159,64 @@ def _tried(place, how):
 
 
 # --- who may ask for what ---
+
+
+@contextlib.asynccontextmanager
+async def guarded(folder):
+    """Give a scheduler and a worker that are reached by TLS, in this process."""
+    certificates.make(folder, 1)
+    own = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    papers = {role: Papers(folder, role).security() for role in roles.ROLES}
+    async with (
+        GuardedScheduler(protocol="tls", port=0, security=papers[roles.SCHEDULER], **own) as one,
+        GuardedWorker(one.address, nthreads=1, security=papers[roles.WORKER], **own) as two,
+    ):
+        yield one, two, papers
+
+
+async def ask(address, security, message):
+    """Return what a peer answers; None: it ends the connection."""
+    comm = await connect(address, **security.get_connection_args("client"))
+    try:
+        await comm.write(message)
+        return await asyncio.wait_for(comm.read(), 20)
+    except CommClosedError:
+        return None
+    finally:
+        comm.abort()
+
+
+@pytest.mark.long(5)
+def test_by_tls_each_gets_what_its_certificate_allows_and_no_more(tmp_path):
+    identity = {"op": "identity", "reply": True}
+
+    async def run():
+        async with guarded(tmp_path / "papers") as (scheduler, worker, papers):
+            return {
+                (type(asked).__name__, role): await ask(asked.address, papers[role], identity)
+                for asked in (scheduler, worker)
+                for role in roles.ROLES
+            }
+
+    answered = {who for who, answer in asyncio.run(run()).items() if answer}
+    assert answered == {("GuardedScheduler", "server"), ("GuardedWorker", "scheduler")}
+
+
+@pytest.mark.long(5)
+@pytest.mark.parametrize(("operation", "stays"), [("keep-alive", True), ("log-event", False)])
+def test_a_worker_that_asks_for_more_in_the_midst_of_its_work_is_put_out(
+    tmp_path, operation, stays
+):
+    async def run():
+        async with guarded(tmp_path / "papers") as (scheduler, worker, _):
+            assert worker.address in scheduler.workers
+            worker.batched_send({"op": operation, **({} if stays else {"topic": "t", "msg": 1})})
+            ends = time.monotonic() + (1 if stays else 20)
+            while worker.address in scheduler.workers and time.monotonic() < ends:
+                await asyncio.sleep(0.05)
+            return worker.address in scheduler.workers, scheduler.get_events("t")
+
+    assert asyncio.run(run()) == (stays, ())
 
 
 @pytest.mark.quick
