@@ -2,7 +2,7 @@
 
 One begins every few seconds, so several hosts are disturbed at once. While nothing is done nothing
 can go wrong. So of the three that all others need (server, scheduler, database) one at a time is
-disturbed, with a rest after it, and of the workers one that works is always left.
+disturbed, with a rest after it; each worker has a rest, too, and one that works is always left.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _MOMENT = 1.0  # seconds of what does not last
 _START = 15.0  # in which a worker starts
 _UNSEEN = 60.0  # seconds more for it to reach the scheduler, which may be disturbed itself
 _EVERY = (3.0, 6.0)  # seconds from one beginning to the next
+_RESTS = 2  # times what a host needs to be at work: so it is in between, however slow all is
 _SINGLE = frozenset({SERVER, SCHEDULER, DATABASE})
 
 
@@ -130,6 +131,13 @@ DISTURBANCES = (
 )
 
 
+class Starts(NamedTuple):
+    """How many seconds programs need until they are at work."""
+
+    worker: float  # to be known by the scheduler
+    grading: float  # to its first result
+
+
 class Begun(NamedTuple):
     """A disturbance that is not undone."""
 
@@ -146,41 +154,34 @@ class Storm:
         parts: Mapping[str, Part],
         seed: int,
         seconds: float,
-        rest: float = 0.0,
+        starts: Starts = Starts(0.0, 0.0),  # noqa: B008
         is_seen: Callable[[str], bool] = lambda _machine: True,
     ) -> None:
         """``parts``: by their hosts; ``seconds``: that a disturbance lasts, if it does.
 
-        ``rest``: seconds in which what was killed is at work again. ``is_seen``: whether the
+        ``starts``: how long hosts need to be at work. ``is_seen``: whether the
         scheduler knows a worker of a machine of that name.
         """
         self._parts = parts
         self._seconds = seconds
-        self.rest = rest
+        self.starts = starts
         self._is_seen = is_seen
         self._draw = Random(seed)
-        self._kinds = self._in_turn(DISTURBANCES)
-        self._kind = next(self._kinds)
-        self._hosts = {kind: self._shuffle(kind.of or parts) for kind in DISTURBANCES}
+        self._kinds: list[Disturbance] = []  # that are left of this turn
+        self._hosts = {kind: self._shuffle(sorted(kind.of or parts)) for kind in DISTURBANCES}
         self._running: dict[str, Begun] = {}  # by host
-        self._first = self._next = self._rested = 0.0
+        self._rested: dict[str, float] = {}  # hosts, by when they may be disturbed again
+        self._first = self._next = 0.0
         self.told: list[str] = []
         self.counts: Counter[str] = Counter()  # kinds
         self.deaths = 0  # of workers, at most: how often one lost what it had in hand
         self.at_once = 0  # the most that were under way
         self.seen = self.unseen = 0  # weak workers, by whether they reached the scheduler
 
-    def _shuffle(self, hosts: Iterable[str]) -> list[str]:
-        order = sorted(hosts)
+    def _shuffle(self, things: Iterable[Thing]) -> list[Thing]:
+        order = list(things)
         self._draw.shuffle(order)
         return order
-
-    def _in_turn(self, things: Iterable[Thing]) -> Iterator[Thing]:
-        """Yield all of some things in a drawn order, again and again."""
-        order = list(things)
-        while True:
-            self._draw.shuffle(order)
-            yield from order
 
     def go_on(self) -> None:
         """End what is due, and begin the next one if it is time."""
@@ -189,9 +190,8 @@ class Storm:
         for host, one in list(self._running.items()):
             if now >= one.until and self._has_had_its_effect(host, one, now):
                 self._undo(host)
-        if now >= self._next and (host := self._choose(now)):
-            self._begin(self._kind, host)
-            self._kind = next(self._kinds)
+        if now >= self._next and (chosen := self._choose(now)):
+            self._begin(*chosen)
 
     def _has_had_its_effect(self, host: str, one: Begun, now: float) -> bool:
         """Whether it may end: that a weak worker got nothing says nothing until it was known."""
@@ -203,17 +203,24 @@ class Storm:
         self.unseen += is_over and not is_seen
         return is_over
 
-    def _choose(self, now: float) -> str:
-        """Return the host that the next kind comes to; empty: to none yet."""
-        taken = set(self._running)
-        if taken & _SINGLE or now < self._rested:
+    def _choose(self, now: float) -> tuple[Disturbance, str] | None:
+        """Return the next kind that may come to a host, and the next of these; None: none yet."""
+        taken = self._list_taken(now)
+        self._kinds = self._kinds or self._shuffle(DISTURBANCES)
+        pairs = ((kind, host) for kind in self._kinds for host in self._hosts[kind])
+        return next((pair for pair in pairs if pair[1] not in taken), None)
+
+    def _list_taken(self, now: float) -> set[str]:
+        """Return the hosts to which nothing may happen now."""
+        taken = set(self._running) | {host for host, until in self._rested.items() if now < until}
+        if taken & _SINGLE:
             taken |= _SINGLE
         working = [name for name in WORKERS if name not in taken and self._is_seen(name)]
-        taken |= set(WORKERS if not working else working if len(working) == 1 else ())
-        return next((host for host in self._hosts[self._kind] if host not in taken), "")
+        return taken | set(WORKERS if not working else working if len(working) == 1 else ())
 
     def _begin(self, kind: Disturbance, host: str) -> None:
         self._tell(f"{host} {kind.name}")
+        self._kinds.remove(kind)
         self._hosts[kind].remove(host)
         self._hosts[kind].append(host)
         doing = kind.do(self._parts[host], self._draw)
@@ -233,8 +240,10 @@ class Storm:
         one = self._running.pop(host)
         one.doing.__exit__(None, None, None)
         self._tell(f"{host} {one.kind.name}, undone")
+        rest = _RESTS * self.starts.worker
         if host in _SINGLE:
-            self._rested = time.monotonic() + max(self._seconds * one.kind.lasts, self.rest)
+            rest = max(_RESTS * self.starts.grading, self._seconds * one.kind.lasts)
+        self._rested[host] = time.monotonic() + rest
 
     def _tell(self, text: str) -> None:
         self.told.append(f"{time.monotonic() - self._first:6.1f} s  {text}")

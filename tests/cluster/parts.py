@@ -133,6 +133,16 @@ class Database(Part):
             return True
         return False
 
+    def count(self, table: str) -> int:
+        """Return how many rows a table of the ledger has; 0: it is not there yet."""
+        with (
+            contextlib.suppress(psycopg.Error),
+            psycopg.connect(self.address("ledger", "postgres"), connect_timeout=3) as connection,
+        ):
+            (found,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone() or (0,)
+            return int(found)
+        return 0
+
     def _execute(self, statement: str) -> None:
         address = self.address("postgres", "postgres")
         with psycopg.connect(address, autocommit=True, connect_timeout=3) as connection:

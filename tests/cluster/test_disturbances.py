@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from tests.cluster import disturbances, several_hosts
-from tests.cluster.disturbances import DISTURBANCES, WEAK, Storm
+from tests.cluster.disturbances import DISTURBANCES, WEAK, Starts, Storm
 from tests.cluster.lab import DATABASE, SCHEDULER, SERVER, WORKERS
 
 SINGLE = (SERVER, SCHEDULER, DATABASE)
 HOSTS = (*SINGLE, *WORKERS)
-SECONDS, REST = 20.0, 5.0
+SECONDS, STARTS = 20.0, Starts(4.0, 8.0)
 KINDS = {kind.name: kind for kind in DISTURBANCES}
 
 
@@ -36,7 +36,7 @@ def drawn(monkeypatch):
         monkeypatch.setattr(disturbances, "DISTURBANCES", [*map(recorded, DISTURBANCES)])
         clock = SimpleNamespace(monotonic=lambda: now[0])
         monkeypatch.setattr(disturbances, "time", clock)
-        storm = Storm({host: host for host in HOSTS}, seed, SECONDS, REST, is_seen)
+        storm = Storm({host: host for host in HOSTS}, seed, SECONDS, STARTS, is_seen)
         with contextlib.closing(storm):
             for moment in range(seconds):
                 now[0] = float(moment)
@@ -54,7 +54,7 @@ def test_one_begins_every_few_seconds_and_all_kinds_come_in_turn(drawn):
     storm, done = drawn(18, 600)
     moments = [when for when, _, _ in begun(done)]
     gaps = [after - before for before, after in itertools.pairwise(moments)]
-    assert len(moments) > 600 / 8
+    assert len(moments) > 600 / 9
     assert min(gaps) >= 3
     for place in range(0, len(moments) - len(KINDS), len(KINDS)):
         assert {kind for _, kind, _ in begun(done)[place : place + len(KINDS)]} == set(KINDS)
@@ -87,12 +87,15 @@ def test_a_worker_that_works_is_always_left(drawn):
     assert {host for _, _, host in begun(done)} == set(HOSTS)
 
 
-def test_what_all_need_rests_after_it_was_disturbed(drawn):
+def test_all_rest_after_they_were_disturbed(drawn):
     _, done = drawn(18, 1000)
-    own = [(at, kind, begins) for at, kind, host, begins in done if host in SINGLE]
-    ends = [(at, kind) for at, kind, begins in own if not begins]
-    for (ended, kind), (begins, *_) in zip(ends, own[2::2], strict=False):
-        assert begins - ended >= max(SECONDS * KINDS[kind].lasts, REST)
+    for hosts in (SINGLE, *([name] for name in WORKERS)):
+        own = [(at, kind, begins) for at, kind, host, begins in done if host in hosts]
+        for (ended, kind, _), (begins, *_) in zip(own[1::2], own[2::2], strict=False):
+            rest = 2 * STARTS.worker
+            if hosts is SINGLE:
+                rest = max(SECONDS * KINDS[kind].lasts, 2 * STARTS.grading)
+            assert begins - ended >= rest
 
 
 def test_each_lasts_as_long_as_is_said_on_each_of_its_hosts(drawn):

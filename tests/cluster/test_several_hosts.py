@@ -33,7 +33,7 @@ class Size(NamedTuple):
 # The short one takes about a minute: all kinds once.
 SHORT, LONG = Size(10, 5, 0.5, len(DISTURBANCES)), Size(250, 20, 0.1, 60)
 _RARE = 2  # the least of a kind in a long one
-_PATIENCE = 4800  # seconds; on a busy machine
+_PATIENCE = 7200  # seconds; on a busy machine
 
 
 def ran(module, *words):
