@@ -2,7 +2,8 @@
 
 One begins every few seconds, so several hosts are disturbed at once. While nothing is done nothing
 can go wrong. So of the three that all others need (server, scheduler, database) one at a time is
-disturbed, with a rest after it; each worker has a rest, too, and one that works is always left.
+disturbed, with a rest after it; each worker has a rest, too, and one that works is always left. A
+rest is as long as it takes to be at work again, so there is some on a slow machine as well.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ _MOMENT = 1.0  # seconds of what does not last
 _START = 15.0  # in which a worker starts
 _UNSEEN = 60.0  # seconds more for it to reach the scheduler, which may be disturbed itself
 _EVERY = (3.0, 6.0)  # seconds from one beginning to the next
-_RESTS = 2  # times what a host needs to be at work: so it is in between, however slow all is
 _SINGLE = frozenset({SERVER, SCHEDULER, DATABASE})
 
 
@@ -167,7 +167,9 @@ class Storm:
         self.starts = starts
         self._is_seen = is_seen
         self._draw = Random(seed)
-        self._kinds: list[Disturbance] = []  # that are left of this turn
+        # What is left of this turn. The first turn begins with what lasts longest.
+        kinds = self._shuffle(DISTURBANCES)
+        self._kinds = sorted(kinds, key=lambda kind: not kind.is_to_be_seen)
         self._hosts = {kind: self._shuffle(sorted(kind.of or parts)) for kind in DISTURBANCES}
         self._running: dict[str, Begun] = {}  # by host
         self._rested: dict[str, float] = {}  # hosts, by when they may be disturbed again
@@ -240,9 +242,9 @@ class Storm:
         one = self._running.pop(host)
         one.doing.__exit__(None, None, None)
         self._tell(f"{host} {one.kind.name}, undone")
-        rest = _RESTS * self.starts.worker
+        rest = self.starts.worker
         if host in _SINGLE:
-            rest = max(_RESTS * self.starts.grading, self._seconds * one.kind.lasts)
+            rest = max(self.starts.grading, self._seconds * one.kind.lasts)
         self._rested[host] = time.monotonic() + rest
 
     def _tell(self, text: str) -> None:
