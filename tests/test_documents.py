@@ -31,12 +31,8 @@ from tests.documents import (
     section,
 )
 
-<<<<<<< HEAD
-# The last of them: tests/service/test_first_course.py.
-RUN, TEST, _ = (block.strip() for block in blocks(read(README), "sh"))
-=======
-RUN, TEST, CLUSTER = (block.strip() for block in blocks(read(README), "sh"))
->>>>>>> 8ade522 (Install Slurm and SSH for the slow tests; show a cluster's three commands in the README)
+# The third of them: tests/service/test_first_course.py.
+RUN, TEST, _, CLUSTER = (block.strip() for block in blocks(read(README), "sh"))
 SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
 RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
 CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
