@@ -27,6 +27,7 @@ ALONE = {
     "test_backup::test_a_spoiled_backup_is_refused_and_nothing_is_made": _FILE,
     "test_backup::test_a_backup_is_for_its_owner_alone": _FILE,
     "test_backup::test_what_is_there_is_not_written_over": _FILE,
+    "test_limits_of_people::test_no_honest_student_meets_the_limits": _SETTINGS,
     "test_logs::test_lines_of_a_log_that_cannot_be_written_are_lost_and_nothing_else":
         "the log is files, and what is asked for reads no database",
     "test_logs::test_the_password_of_a_database_is_not_in_the_log":
@@ -47,6 +48,8 @@ ALONE = {
         "a file is damaged; a server that is away is the test after it",
     "test_operating::test_a_database_that_is_gone_is_told_to_anybody_without_its_name":
         "the file is removed; the answer is the same for a server that is away",
+    "test_queue::test_a_machine_whose_clock_is_wrong_takes_no_lease_and_keeps_none":
+        "a file is on one machine, which has one clock",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from harness.service.api import bodies
 from harness.service.storage import courses, queue, uploads
-from tests.service.serving import Browser, client_of, counting, made, opened, settings_of
+from tests.service.serving import KINDS, Browser, client_of, counting, made, opened, settings_of
 from tests.service.test_api_submissions import place, token_of
 from tests.service.test_engine_runs import ann, post, suite
 from tests.service.test_story import hand_in
@@ -16,11 +16,11 @@ __all__ = ["ann", "counting", "suite"]
 ROSTER = "student\nada\nben\n"
 
 
-@pytest.fixture
-def serve(tmp_path, counting):
+@pytest.fixture(params=KINDS)
+def serve(request, tmp_path, counting):
     """Return what opens a service with other settings."""
     with contextlib.ExitStack() as stack:
-        settings = settings_of("sqlite", None, tmp_path / "data")
+        settings = settings_of(request.param, request, tmp_path / "data")
         yield lambda **limits: stack.enter_context(opened(settings._replace(**limits)))
 
 
