@@ -148,6 +148,10 @@ ASKED = {
     f"POST {SUITE}": {"json": {"title": "Mine"}},
     f"PATCH {SUITE}/{{suite}}": {"json": {"title": "Mine"}},
     f"POST {SUITE}/{{suite}}/runs": {"content": document([P, F])},
+    f"PUT {SUITE}/{{suite}}/cases": {
+        "params": {"name": "a.zip", "command": "python3 {folder}/e.py"},
+        "content": zipped({"a.gtp": "1 name\n#? [a]\n"}),
+    },
     "POST /api/v1/tokens": {"json": {"name": "ci", "scope": "read"}},
     "POST /api/v1/courses": {"json": {"title": "Go"}},
     f"POST {COURSE}/assignments": {"json": {"source": "gosensei"}},
@@ -190,6 +194,11 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
         ids["name"] = "mine.gtp"
         _fill(service, ids)
         own = _upload(client, ids, tokens[TEACHER])
+        empty = client.post(
+            SUITE,
+            json={"title": "Cases"},
+            headers={"authorization": f"Bearer {tokens[TEACHER]}"},
+        ).json()["id"]
         client.post(  # the run that later ones are compared with
             f"{SUITE}/{ids['suite']}/runs",
             content=document([P, P]),
@@ -198,8 +207,10 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
         for method, path in sorted(PATHS, key=lambda one: (ORDER.index(one[0]), -len(one[1]))):
             route = f"{method} {path}"
             asker = BY.get(route, TEACHER)
-            _conclude(service, ids, is_released=asker == STUDENT)
+            is_released = asker == STUDENT and not path.endswith("/withdraw")  # which it ends
+            _conclude(service, ids, is_released=is_released)
             named = {"assignment": own} if route in OF_OWN else {}
+            named |= {"suite": empty} if path.endswith("/cases") else {}
             answer = client.request(
                 method,
                 path.format(**{**ids, **named}),
