@@ -95,7 +95,7 @@ def describe_empty(found: SortedFiles, assignment: Assignment) -> str:
     wanted = ", ".join(assignment.files.required)
     what = f"expected {wanted} in {assignment.archive.folder}, found {there or 'no file'}"
     return "; ".join(
-        [f"it has no file that the assignment wants ({what})", *foreign(found, assignment)]
+        [f"it contains none of the assignment's files ({what})", *foreign(found, assignment)]
     )
 
 

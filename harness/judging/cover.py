@@ -45,7 +45,7 @@ def _take_forced(left: dict[int, int], wanted: int) -> tuple[list[int], dict[int
 
 
 def _drop_dominated(left: Mapping[int, int]) -> dict[int, int]:
-    """Return the tests none of which catches only what another one catches as well."""
+    """Return the tests; drop any whose mistakes another one catches too."""
     kept: dict[int, int] = {}
     for place, bits in sorted(left.items(), key=lambda item: (-item[1].bit_count(), item[0])):
         if bits and not any(bits & ~other == 0 for other in kept.values()):

@@ -236,7 +236,7 @@ class Ledger:
 
     @property
     def seed(self) -> str:
-        """Return what nobody knew before this ledger was made, and what it keeps."""
+        """Return the random seed drawn when the ledger was created."""
         return str(self.db.execute(sql.SEED_VALUE).scalar_one())
 
     # --- runs ---
@@ -304,7 +304,7 @@ class Ledger:
             self.chains.extend("wanted", [(run, *one) for one in planned])
 
     def list_planned(self, run: int) -> list[PlannedAttempt]:
-        """Return what :meth:`plan` was given, in the order of names."""
+        """Return the attempts planned for a run, in the order of names."""
         return [PlannedAttempt(*row) for row in self.db.execute(sql.WANTED_OF, {"run": run})]
 
     def states(self, bases: Iterable[str]) -> dict[str, AttemptState]:
@@ -369,11 +369,11 @@ class Ledger:
             if owners.is_held(row, holding, now):
                 machine, process = row.owner.split()[:2]
                 raise BusyError(
-                    f"process {process} on {machine} is grading with {self.name}: wait for its end"
+                    f"process {process} on {machine} is using {self.name}; wait until it finishes"
                 )
 
     def begin_anew(self, bases: Iterable[str]) -> None:
-        """Let attempts be retried that were given up after harness errors."""
+        """Retry attempts that were given up after harness errors."""
         with self.changing():
             for some in _parts(bases):
                 self.db.execute(sql.TRY_AGAIN, {"bases": some})
@@ -443,8 +443,8 @@ class Ledger:
         with self.changing():
             self.db.execute(sql.SETTLE, {"of": basis, "by": token})
 
-    def broke(self, basis: str, token: str, fault: str, most: int) -> None:
-        """Record that the harness failed; after so many times (``most``) it is not tried again."""
+    def record_error(self, basis: str, token: str, fault: str, most: int) -> None:
+        """Record a harness error; after ``most`` errors the attempt is not retried."""
         values = {"of": basis, "by": token, "why": escape_controls(fault), "most": most}
         with self.changing():
             self.db.execute(sql.BROKE, values)
@@ -507,7 +507,7 @@ class Ledger:
         return found
 
     def get_planned(self, basis: str) -> PlannedAttempt:
-        """Return what :meth:`plan` was given."""
+        """Return the planned attempt with this basis."""
         return PlannedAttempt(*self.db.execute(sql.PLANNED, {"of": basis}).one())
 
     # --- builds ---

@@ -14,13 +14,13 @@ _SERVERS_TIME = select(extract("epoch", func.clock_timestamp()))
 
 
 def me() -> str:
-    """Return this process as nobody else will ever be: its machine, its number, its start."""
+    """Return a unique ID of this process: its machine, its number and its start."""
     pid = os.getpid()
     return f"{socket.gethostname()} {pid} {_start(pid)}"
 
 
 def _start(pid: int) -> str:
-    """Return when a process was started, in ticks since the boot of that id; empty: it is not."""
+    """Return when a process started, in ticks since the boot with that ID; "" if it is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -116,7 +116,7 @@ def describe_span(span: datetime.timedelta) -> str:
 
 
 def _unknown(assignment: Assignment, attempts: Iterable[Attempt]) -> str:
-    """Return how the harness kept a mark from being known; empty: it did not."""
+    """Return why the harness could not determine the mark, or ""."""
     wanted = {part.judged_by for part in assignment.marks if part.points}
     open_ = [one for one in attempts if one.kind in wanted and not _is_known(one)]
     if not open_:

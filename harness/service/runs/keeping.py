@@ -142,7 +142,7 @@ def remove(act: Act, suite: Suite, settings: Settings) -> None:
         NotNowError: an engine is being run.
     """
     if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=LEASED):
-        raise NotNowError("an engine of this suite is being run: wait for its end")
+        raise NotNowError("an engine of this suite is running; wait until it finishes")
     suites.RUNS.remove(act.db, suite=suite.id)
     suites.SUITES.remove(act.db, id=suite.id)
     act.note("suite removed", suite.id, title=suite.title)

@@ -81,10 +81,10 @@ def _match_members(
 def _members(
     students: dict[str, Student], members: list[GroupMember], groups: Set[str]
 ) -> dict[str, list[GroupMember]]:
-    """Return by the keys of students of the download who of the members they are.
+    """Map the keys of students in the download to the members that they match.
 
-    ``groups``: the names of all, folded. Whatever is called like a group that somebody is not in
-    has the group's id, which is not to be taken for a student's.
+    ``groups``: the names of all groups, folded. A submission named like another group has that
+    group's ID, which is not taken for a student's.
     """
     matched: dict[str, list[GroupMember]] = {}
     for member in members:
