@@ -136,7 +136,7 @@ class ReferenceFailedError(HarnessError):
 
 
 class SandboxError(HarnessError):
-    """The sandbox could not be made, or does not hold. The harness's fault, never an engine's."""
+    """The sandbox could not be made, or does not hold. The harness failed, never the engine."""
 
 
 class StarvedError(HarnessError):

@@ -38,14 +38,14 @@ class Limit(NamedTuple):
     def __str__(self) -> str:
         """Such as ``memory limit: 1.02 GiB used, 1 GiB allowed``."""
         if self.name in _FLOODS:
-            return f"output limit: {self._written()}"
+            return f"output limit: {self._describe_written()}"
         allowed = _figure(self.allowed, self.unit, _CHOSEN)
         if self.name in _TIMES:
             return _TIMES[self.name].format(allowed)
         used = "" if self.used is None else f"{_figure(self.used, self.unit, _MEASURED)} used, "
         return f"{self.name} limit: {used}{allowed} allowed"
 
-    def _written(self) -> str:
+    def _describe_written(self) -> str:
         how = _FLOODS[self.name]
         if self.used is None:
             return f"it wrote more than {self.allowed:,.0f} bytes {how}"

@@ -34,19 +34,19 @@ def number_of(count: int, word: str) -> str:
     return f"{count} {plural(count, word)}"
 
 
-def more(count: int, words: str = "and {} more") -> str:
+def count_rest(count: int, words: str = "and {} more") -> str:
     """Return how many others there are, in the place of ``{}``; "" if there are none."""
     return words.format(count) if count > 0 else ""
 
 
 def at_most(texts: Iterable[str], most: int, words: str = "and {} more") -> list[str]:
-    """Return the first texts and, if there are others, how many: see :func:`more`."""
+    """Return the first texts and, if there are others, how many: see :func:`count_rest`."""
     found = list(texts)
-    rest = more(len(found) - most, words)
+    rest = count_rest(len(found) - most, words)
     return [*found[:most], rest] if rest else found
 
 
 def some(texts: Iterable[str], most: int, between: str = ", ") -> str:
     """Return the first texts in one, such as ``A1, B2 and 3 more``."""
     found = list(texts)
-    return between.join(found[:most]) + more(len(found) - most, " and {} more")
+    return between.join(found[:most]) + count_rest(len(found) - most, " and {} more")

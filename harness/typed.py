@@ -19,7 +19,7 @@ else:
 
     Protocol = object
 
-    class _Record(tuple):
+    class _NamedRecord(tuple):
         """What all named tuples can do, as those of :mod:`collections`."""
 
         __slots__ = ()
@@ -72,7 +72,7 @@ else:
             made = {"_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
             new = _new(name, fields, tuple(defaults.values()))
             own = {**made, **namespace, **getters, "__slots__": (), "__new__": new}
-            return type(name, (_Record,), own)
+            return type(name, (_NamedRecord,), own)
 
     class NamedTuple(metaclass=_Maker):
         """See :class:`typing.NamedTuple`."""

@@ -60,7 +60,7 @@ def without_liberties(boards: Boards) -> Map:
     return _map(boards, _without_liberties)
 
 
-def captured(boards: Boards) -> Map:
+def map_captured(boards: Boards) -> Map:
     """Return the map of ``isCaptured`` (java-go): prisoners, and territory of either color."""
 
     def rule(frame: PlaneFrame, black: Planes, white: Planes) -> Planes:
@@ -78,27 +78,27 @@ def java_score(boards: Boards, color: int) -> NDArray[np.int16]:
         prisoners, territory = area.prisoners_and_territory(frame, mine, theirs)
         return prisoners.bit_count() + territory.bit_count()
 
-    return ask(boards, _seen_by(color, question))
+    return ask(boards, _view_as(color, question))
 
 
 def legal(boards: Boards, color: int) -> Map:
     """Return the map of the points where a color may play, ko aside (java-go ``isLegal``)."""
-    return _map(boards, _seen_by(color, capture.legal))
+    return _map(boards, _view_as(color, capture.legal))
 
 
 def eyes(boards: Boards, color: int = BLACK) -> Map:
     """Return the map of the eyes of a color (gosensei ``-eyes``)."""
-    return _map(boards, _seen_by(color, rules.eyes))
+    return _map(boards, _view_as(color, rules.eyes))
 
 
 def two_eyes(boards: Boards, color: int = BLACK) -> Map:
     """Return the map of the eyes that have another near (gosensei ``-twoeyes``)."""
-    return _map(boards, _seen_by(color, rules.two_eyes))
+    return _map(boards, _view_as(color, rules.two_eyes))
 
 
 def eye_spaces(boards: Boards, color: int = BLACK) -> Map:
     """Return the map of the points in eye spaces of a color (gosensei ``-eyespaces``)."""
-    return _map(boards, _seen_by(color, rules.eye_spaces))
+    return _map(boards, _view_as(color, rules.eye_spaces))
 
 
 def count_eye_spaces(boards: Boards, color: int = BLACK) -> NDArray[np.int16]:
@@ -108,7 +108,7 @@ def count_eye_spaces(boards: Boards, color: int = BLACK) -> NDArray[np.int16]:
         one_point_each, _ = labels(frame, rules.eye_spaces(frame, mine, theirs))
         return one_point_each.bit_count()
 
-    return ask(boards, _seen_by(color, question))
+    return ask(boards, _view_as(color, question))
 
 
 def _map(boards: Boards, rule: Rule[Planes]) -> Map:
@@ -116,7 +116,7 @@ def _map(boards: Boards, rule: Rule[Planes]) -> Map:
     return ask(boards, lambda frame, first, second: frame.unpack_set(rule(frame, first, second)))
 
 
-def _seen_by(color: int, rule: Rule[Found]) -> Rule[Found]:
+def _view_as(color: int, rule: Rule[Found]) -> Rule[Found]:
     """Return a rule for (mine, theirs) as one for (black, white)."""
     if color not in (BLACK, WHITE):
         raise ValueError(f"a color is 1 (black) or 2 (white), not {color!r}")
@@ -126,5 +126,5 @@ def _seen_by(color: int, rule: Rule[Found]) -> Rule[Found]:
 
 
 def _without_liberties(frame: PlaneFrame, black: Planes, white: Planes) -> Planes:
-    dead_black, dead_white = capture.captured_of_both(frame, black, white)
+    dead_black, dead_white = capture.find_captured_of_both(frame, black, white)
     return dead_black | dead_white

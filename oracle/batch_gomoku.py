@@ -61,7 +61,7 @@ def policy_moves(boards: Boards, color: Colors = BLACK) -> tuple[NDArray[np.int8
         types.append(kind)
         return frame.unpack_set(moves)
 
-    moves = ask(_seen_by(color, boards), question)
+    moves = ask(_view_as(color, boards), question)
     return np.concatenate(types)[: len(boards)], moves
 
 
@@ -85,7 +85,7 @@ def _over(frame: PlaneFrame, mine: Planes, theirs: Planes) -> Planes:
     return (mine_won | theirs_won).somewhere()
 
 
-def _seen_by(color: Colors, boards: Boards) -> Boards:
+def _view_as(color: Colors, boards: Boards) -> Boards:
     """Return the boards as the side to move sees them: its own stones are 1."""
     seen = check_boards(boards).copy()
     colors = np.broadcast_to(np.asarray(color), len(boards))

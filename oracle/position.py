@@ -61,7 +61,7 @@ class Position:
             return Position(self.grid, stones, self.white)
         return Position(self.grid, self.black, stones)
 
-    def placed(self, point: Point, color: int) -> Position:
+    def place(self, point: Point, color: int) -> Position:
         """Return the position with a stone set (or, for ``EMPTY``, taken) whatever lay there."""
         keep = ~self.grid.bit(point)
         bare = Position(self.grid, self.black & keep, self.white & keep)
@@ -69,7 +69,7 @@ class Position:
             return bare
         return bare.with_stones(color, bare.stones(color) | ~keep)
 
-    def swapped(self) -> Position:
+    def swap_colors(self) -> Position:
         """Return the position with black and white exchanged."""
         return Position(self.grid, self.white, self.black)
 

@@ -61,7 +61,7 @@ def canonical(position: Position, colors_alike: bool = False) -> tuple[Position,
     images = []
     for symmetry in ALL:
         turned = transform(position, symmetry)
-        images += [((turned.swapped() if swap else turned), symmetry, swap) for swap in swaps]
+        images += [((turned.swap_colors() if swap else turned), symmetry, swap) for swap in swaps]
     return min(images, key=_order)
 
 

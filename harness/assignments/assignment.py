@@ -56,7 +56,7 @@ class FilePatterns(NamedTuple):
     required: tuple[str, ...]
     allowed: tuple[str, ...]  # besides the required ones
     left_out: tuple[str, ...]  # what tools leave behind: named, left out, no fault
-    forbidden: tuple[str, ...]  # ignored and reported: the course's own files are used
+    forbidden: tuple[str, ...]  # ignored and reported: the files of the course folder are used
     log: str  # of the test before submitting; required too, and written by check. "": none is
 
 
@@ -580,10 +580,10 @@ def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool,
     if late.deadline and late.refused_after:
         early = late.refused_after < late.deadline
         yield "late.refused_after", str(late.refused_after), early, "a time after the deadline"
-    yield from _unknown_weights(assignment)
+    yield from _find_unknown_weights(assignment)
 
 
-def _unknown_weights(assignment: Assignment) -> Iterator[tuple[str, object, bool, str]]:
+def _find_unknown_weights(assignment: Assignment) -> Iterator[tuple[str, object, bool, str]]:
     known = {path.name for path in assignment.public_cases()}
     for number, part in enumerate(assignment.marks, 1):
         if part.judged_by == "public":

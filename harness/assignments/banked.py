@@ -33,7 +33,7 @@ def engines(
         for folder in map(Path, folders):
             prefix = f"{folder.name}/" if len(folders) > 1 else ""
             for entry in storing.read(folder).entries:
-                one = _ready(entry, folder, assignment, sandbox, stack)
+                one = _make_ready(entry, folder, assignment, sandbox, stack)
                 found.append(one._replace(name=f"{prefix}{one.name}"))
         yield found
 
@@ -51,7 +51,7 @@ def engine_of(name: str, command: str, sentence: str = "", folder: str = "") -> 
     return WrongEngine(name, sentence or command, shlex.join(words), "")
 
 
-def _ready(
+def _make_ready(
     entry: BankEntry, bank: Path, assignment: Assignment, sandbox: str, stack: contextlib.ExitStack
 ) -> WrongEngine:
     if entry.command:

@@ -139,7 +139,7 @@ def _run(
     written = BothEnds(limits.output)
     try:
         in_time = _listen(engine, written, limits.time)
-        broken = engine.broken_by()  # asked before it is ended by us
+        broken = engine.find_end_cause()  # asked before it is ended by us
         status = engine.status()
     finally:
         room.end(engine)
@@ -197,7 +197,7 @@ class BuildPlace(Protocol):
         """Start no more."""
 
 
-class _Box:
+class _BuildBox:
     def __init__(self, boxes: BoxLauncher) -> None:
         self._boxes = boxes
 
@@ -251,8 +251,8 @@ def _room(limits: BuildSteps, sandbox: str) -> BuildPlace:
     )
     try:
         if sandbox == "auto":
-            return _Box(levels.strongest(allowed))
-        return _Box(levels.proven(int(sandbox), allowed))
+            return _BuildBox(levels.strongest(allowed))
+        return _BuildBox(levels.make_proven(int(sandbox), allowed))
     except levels.EscapeError:
         raise
     except SandboxError:

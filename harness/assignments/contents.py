@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness import shipped
 from harness.assignments import misplaced
 from harness.assignments.assignment import Assignment, FilePatterns, find, matches
-from harness.text import more, plural, some
+from harness.text import count_rest, plural, some
 
 
 class SortedFiles(NamedTuple):
@@ -18,7 +18,7 @@ class SortedFiles(NamedTuple):
 
     kept: tuple[str, ...]
     left_out: tuple[str, ...]  # what tools leave behind
-    forbidden: tuple[str, ...]  # the course's own, or a copy of it
+    forbidden: tuple[str, ...]  # of the course folder, or a copy of one
     extra: tuple[str, ...]  # what the assignment does not know
     missing: tuple[str, ...]  # required, and not there
     required: tuple[str, ...]  # and there, of those with a full name
@@ -122,4 +122,4 @@ def describe_changed_copy(names: Iterable[str]) -> str:
 def _some(names: tuple[str, ...], most: int = 6) -> str:
     rest = len(names) - most
     shown = ", ".join(names[:most])
-    return shown + more(rest, f" and {{}} more {plural(rest, 'file')}")
+    return shown + count_rest(rest, f" and {{}} more {plural(rest, 'file')}")

@@ -14,7 +14,7 @@ from harness.records import FileResult, Progress, RunResult, Verdict
 from harness.report.file_view import FileView
 from harness.report.tally import never_answers
 from harness.report.views import Views
-from harness.running.gathering import Told
+from harness.running.gathering import RunListeners
 from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
@@ -60,19 +60,25 @@ def run_public_tests(
     if assignment.python:
         own = own._replace(python=assignment.python.described)
     try:
-        return TrialResult(_run(assignment, program, tests, own, Told(on_progress, on_file)), "")
+        return TrialResult(
+            _run(assignment, program, tests, own, RunListeners(on_progress, on_file)), ""
+        )
     except EscapeError:
         raise
     except SandboxError as error:
         if options.sandbox != "auto":
             raise
         own = own._replace(sandbox="off")
-        plain = _run(assignment, program, tests, own, Told(on_progress, on_file))
+        plain = _run(assignment, program, tests, own, RunListeners(on_progress, on_file))
         return TrialResult(plain, str(error))
 
 
 def _run(
-    assignment: Assignment, program: str, tests: Sequence[str], options: Options, told: Told
+    assignment: Assignment,
+    program: str,
+    tests: Sequence[str],
+    options: Options,
+    told: RunListeners,
 ) -> RunResult:
     """Run the files; those with a failed choice once more, one at a time, before they are told."""
     tell, natures = told.on_file or (lambda _: None), assignment.natures

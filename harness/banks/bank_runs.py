@@ -14,7 +14,7 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.named_case_files import Gathered
 from harness.records import CaseFile, FileResult, Verdict
-from harness.running.gathering import Told
+from harness.running.gathering import RunListeners
 from harness.running.runs import run_gathered
 from harness.specifications.record import Specification
 from oracle.natures import Natures
@@ -50,7 +50,7 @@ class EngineAsker:
             most_hung=_HUNG,
         )
 
-    def failed(self, cases: Sequence[CaseFile], engine: WrongEngine) -> set[Line]:
+    def find_failed(self, cases: Sequence[CaseFile], engine: WrongEngine) -> set[Line]:
         """Return the tests that an engine fails, or at which it breaks.
 
         Raises:
@@ -59,12 +59,14 @@ class EngineAsker:
         return {line for result in self.results(cases, engine) for line in find_failures(result)}
 
     def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
-        """Return what an engine did in each file; raises as :meth:`failed`."""
+        """Return what an engine did in each file; raises as :meth:`find_failed`."""
         options = self._options._replace(
             folder=engine.folder, submission=engine.submission, show=engine.shown
         )
         cases = tuple(cases)
-        result = run_gathered(engine.command, Gathered(cases), options, Told(), self._natures)
+        result = run_gathered(
+            engine.command, Gathered(cases), options, RunListeners(), self._natures
+        )
         if result.faults:
             told = result.faults[0].partition("\n")[0]
             raise SandboxError(f"{engine.name} could not be asked: {told}")
@@ -77,7 +79,7 @@ def find_failing(
     """Return the tests that the reference engine fails: something is wrong with them."""
     judge, found = find_dialect(dialect), set()
     for case in cases:
-        bad = mistaken.failing_lines(case, specification.right_engine(), judge)
+        bad = mistaken.failing_lines(case, specification.reference_engine(), judge)
         found |= {(case.path, line) for line in bad}
     return found
 
@@ -142,21 +144,23 @@ class EngineBench:
         self._specification = specification
         self._asker = asker
 
-    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+    def map_catches(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
         """Return of case files, by the line of each test, the engines that it catches, as bits."""
         cases = [self._case(text, number) for number, text in enumerate(texts)]
         found: dict[str, dict[int, int]] = {case.path: {} for case in cases}
         for place, engine in enumerate(self.engines):
-            for path, line in self._asker.failed(cases, engine) if of >> place & 1 else ():
+            for path, line in self._asker.find_failed(cases, engine) if of >> place & 1 else ():
                 found[path][line] = found[path].get(line, 0) | 1 << place
         return list(found.values())
 
     def find_caught(self, cases: Sequence[CaseFile]) -> int:
         """Return the engines that case files catch, as bits."""
-        failed = (self._asker.failed(cases, engine) if cases else () for engine in self.engines)
+        failed = (
+            self._asker.find_failed(cases, engine) if cases else () for engine in self.engines
+        )
         return sum(1 << place for place, lines in enumerate(failed) if lines)
 
-    def wrong(self, text: str) -> set[int]:
+    def find_wrong(self, text: str) -> set[int]:
         """Return the lines of the tests of a case file that the reference engine fails."""
         return {line for _, line in find_failing([self._case(text, 0)], self._specification)}
 

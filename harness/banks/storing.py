@@ -1,4 +1,4 @@
-"""A bank as a folder: ``bank.toml``, a folder for each submission, the course's own beside them.
+"""A bank as a folder: ``bank.toml``, a folder for each submission, and the course folder.
 
 ``bank.toml`` may as well be written by hand::
 

@@ -86,7 +86,7 @@ def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
     context.sayer.note(
         f"The log ends here; it is added to {form.folder}, and that is packed again."
     )
-    transcript = context.sayer.transcript.closed(status)
+    transcript = context.sayer.transcript.close(status)
     (tested.folder / log).write_bytes(transcript)
     if context.wanted.source.is_dir():
         _write(context.wanted.source / log, transcript)

@@ -89,7 +89,7 @@ class Testing:
         return trial
 
     def _tell_of(self, file: FileResult) -> None:
-        with self._live.hidden() if self._live else nullcontext():
+        with self._live.hide() if self._live else nullcontext():
             self._tell(file)
 
     def _tell(self, file: FileResult) -> None:

@@ -140,7 +140,7 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
         print(version())
         return ExitCode.OK
     if name not in COMMANDS:
-        return _say(_unknown(name), ExitCode.BROKEN)
+        return _say(_describe_unknown(name), ExitCode.BROKEN)
     from harness import platforms
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
@@ -169,7 +169,7 @@ def _import(module: str, *, collects: bool) -> Any:
             gc.enable()
 
 
-def _unknown(name: str) -> str:
+def _describe_unknown(name: str) -> str:
     from oracle.spelling import hint
 
     known = ", ".join(COMMANDS)
@@ -207,7 +207,7 @@ def _say(message: str, status: int) -> int:
 
 
 def _fault(error: Exception) -> int:
-    """Tell of a fault of the harness itself; with GTP_HARNESS_DEBUG=1, where it is."""
+    """Tell of a harness error; with GTP_HARNESS_DEBUG=1, where it is."""
     import errno
     import os
 

@@ -17,7 +17,7 @@ _WIDEST = 100  # columns of a help page: longer lines are hard to read
 _ALIKE = 0.75  # an option and its misspelling; less is another program's option
 
 
-class _Page(argparse.HelpFormatter):
+class _HelpPage(argparse.HelpFormatter):
     """A help page: see :mod:`harness.cli.help_layout`."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
@@ -46,7 +46,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         # (The terminal is not asked for its width here: every add_argument() comes by.)
-        return _Page(self.prog, width=self.width - 2)
+        return _HelpPage(self.prog, width=self.width - 2)
 
     def read(
         self, arguments: list[str], remark: Remark = lambda option, words, first: ""

@@ -47,7 +47,7 @@ def run(
     keys = set(nearly_full(result.graded, wanted.assignment))
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
     audit = Audit(grade.means(wanted, plan), seconds, wanted.output / FOLDER)
-    left = audit.left(units)
+    left = audit.list_pending(units)
     found = number_of(len(units), "submission")
     print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
     try:

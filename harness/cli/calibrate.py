@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments import assignment, python
+from harness import find_assignment
+from harness.assignments import python
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
@@ -19,7 +20,7 @@ from harness.declared import declaration as declarations
 from harness.declared.bounds import bounds
 from harness.declared.calibrating import TrialBudget, calibrate
 from harness.declared.noticing import Note, notes
-from harness.declared.observed import CommandTally, Observed, Tried
+from harness.declared.observed import CommandTally, Observed, TrialDeclaration
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.engine.launch import as_typed, split_program
@@ -75,7 +76,7 @@ def main(arguments: list[str]) -> int:
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
-    found = assignment.find(given.assignment)
+    found = find_assignment(given.assignment)
     trial = try_declaration(found, given)
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
@@ -99,7 +100,7 @@ def try_declaration(found: Assignment, given: argparse.Namespace) -> TriedDeclar
         UsageError: it has none, or no reference.
         ReferenceFailedError: the reference does not answer.
     """
-    whole_one = _alone(found)
+    whole_one = _without_extension(found)
     specification, declaration = whole_one.specification, whole_one.declaration
     assert declaration is not None
     if specification is None or not isinstance(specification.truth, ReferenceProgram):
@@ -107,7 +108,7 @@ def try_declaration(found: Assignment, given: argparse.Namespace) -> TriedDeclar
     reference = specification.truth.program
     engines = {one: _program(one, reference, given) for one in given.engine}
     seen = calibrate(
-        Tried(declaration, specification, found.place),
+        TrialDeclaration(declaration, specification, found.place),
         reference,
         engines,
         TrialBudget(given.seconds, given.conversations),
@@ -118,7 +119,7 @@ def try_declaration(found: Assignment, given: argparse.Namespace) -> TriedDeclar
     )
 
 
-def _alone(found: Assignment) -> Assignment:
+def _without_extension(found: Assignment) -> Assignment:
     """Return an assignment whose reference is asked about all, also where it extends another."""
     declaration = found.declaration
     if declaration is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _UNDERSTOOD = {"action", "choices", "default", "dest", "help", "metavar", "type"}
 
 
-class _Option(NamedTuple):
+class _PlainOption(NamedTuple):
     flag: str  # the first of its spellings
     name: str  # of its value among all that were read
     action: str  # store, store_true or append
@@ -41,8 +41,8 @@ class Plain:
 
     def __init__(self, rest: str) -> None:
         self._rest = rest
-        self.options: list[_Option] = []
-        self._by_flag: dict[str, _Option] = {}
+        self.options: list[_PlainOption] = []
+        self._by_flag: dict[str, _PlainOption] = {}
 
     def add_argument_group(self, _title: str) -> Plain:
         """Return what takes in the options of a group: groups are for help alone."""
@@ -53,7 +53,7 @@ class Plain:
         assert how.keys() <= _UNDERSTOOD, how
         long = next((flag for flag in flags if flag.startswith("--")), flags[0])
         action = how.get("action", "store")
-        option = _Option(
+        option = _PlainOption(
             flags[0],
             how.get("dest", long.lstrip("-").replace("-", "_")),
             action,

@@ -102,7 +102,7 @@ class Console:
 
     def _write(self, texts: Sequence[str]) -> None:
         if texts:
-            with self.live.hidden() if self.live else nullcontext():
+            with self.live.hide() if self.live else nullcontext():
                 self._say("\n".join(texts), self.out)
 
     def _say(self, text: str, stream: TextIO) -> None:

@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.assignments import assignment, python
+from harness import find_assignment, read_case_file
+from harness.assignments import python
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import CommandParser
@@ -23,7 +24,6 @@ from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
 from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
-from harness.reading import casefile
 from harness.report import report_files
 from harness.sandbox import programs
 from harness.text import number_of, plural
@@ -113,7 +113,7 @@ def _without_questions(findings: Sequence[tuple[FuzzFinding, Path]]) -> list[Fuz
 
 def _find_out(given: argparse.Namespace) -> None:
     """See who judges, in which words, and from where conversations may continue."""
-    found = assignment.find(given.assignment) if given.assignment else None
+    found = find_assignment(given.assignment) if given.assignment else None
     given.found, given.protocol = found, found.protocol if found else GTP
     given.spoken = find_protocol(given.protocol)
     given.translate = given.translate or (found.translate if found else "")
@@ -130,7 +130,7 @@ def _find_out(given: argparse.Namespace) -> None:
 
 def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the commands of case files, to continue from."""
-    cases = (casefile.read(path) for path in paths)
+    cases = (read_case_file(path) for path in paths)
     return [tuple(step.command for step in case.steps) for case in cases if case.steps]
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.assignments import assignment
+from harness import find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks import bank_runs
 from harness.cli import banks
@@ -22,7 +22,6 @@ from harness.generating import choices, moves, record_reading, scene_production,
 from harness.generating.coverage_report import report
 from harness.generating.pool import Pool
 from harness.processes import processors
-from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import CaseFile
 from harness.report import report_files
@@ -31,7 +30,7 @@ _HALVES = {"public": False, "private": True, "all": None}
 
 _DESCRIPTION = """\
 Make a case file from game records (SGF: files, folders, collections of any length).
-Without game records, or for what none of them has, positions are made at random.
+Without game records, or for features that they lack, positions are made at random.
 The oracle gives every answer. Every test says where its position comes from, what it
 is about, and why its answer is right. What the assignment leaves open is never asked.
 No two tests are the same up to a symmetry of the board or an exchange of colors.
@@ -77,7 +76,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.assignment or not given.output:
         parser.error("give --assignment and -o")
-    found = assignment.find(given.assignment)
+    found = find_assignment(given.assignment)
     report_files.try_to_write(given.output)
     secret = choices.read_secret(given.secret) if given.secret else None
     chosen = choices.choices(given.seed, secret)
@@ -128,7 +127,7 @@ def _half(given: Namespace) -> str:
 def _request(
     given: Namespace, chosen: choices.Choices, *, is_secret: bool
 ) -> scene_production.SceneRequest:
-    specification = specification_of(assignment.find(given.assignment))
+    specification = specification_of(find_assignment(given.assignment))
     beside = _cases([*given.beside, *given.kill])
     sizes = given.sizes or specification.kind.sizes
     most = given.tests or (40 if given.kill else 16)
@@ -139,7 +138,7 @@ def _request(
 
 
 def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
-    return tuple(casefile.read(path) for path in expand(names))
+    return tuple(read_case_file(path) for path in expand(names))
 
 
 def _options(

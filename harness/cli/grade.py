@@ -10,7 +10,7 @@ from contextlib import closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-from harness import shipped
+from harness import find_assignment, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from harness.grading.attempts.orders import Away
+    from harness.grading.attempts.orders import OtherMachines
     from harness.grading.exports.writing import Sheets
     from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     if given.audit and given.marks_only:
         parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
-    found = assignment.find(given.assignment)
+    found = find_assignment(given.assignment)
     if not (given.marks_only or given.scheduler):
         needs.require(found)
     with nullcontext(found) if given.marks_only else with_python(found, given.python) as found:
@@ -175,7 +175,7 @@ class _Command:
         found = grade.prepare(wanted, ledger, store, self._warn)
         if again := grade.withdraw_distrusted(wanted, ledger, found):
             self._warn(
-                "run again, because a machine that had done a part was set aside since:"
+                "rerun, because a machine that had a part in them was set aside since:"
                 f" {', '.join(again)}"
             )
         left = grade.count_pending(ledger, found)
@@ -194,7 +194,7 @@ class _Command:
             ) from None
         return grade.update_marks(wanted, ledger, found), found
 
-    def _away(self) -> AbstractContextManager[Away | None]:
+    def _away(self) -> AbstractContextManager[OtherMachines | None]:
         """Give the machines of a cluster, if engines are to run there."""
         if not self._given.scheduler:
             return nullcontext()

@@ -15,9 +15,9 @@ from functools import cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
+from harness import read_case_file
 from harness.engine.launch import search_path, split_program
 from harness.errors import CaseError, UndecidedError, UsageError
-from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import is_case_like
 from harness.records import GTP_FILE, FailureKind, FileResult, Reply, RunResult, Step, Verdict
@@ -175,6 +175,6 @@ def _passes_there(path: str, step: Step, reply: Reply, steps: dict[int, Step]) -
 def _steps_there(path: str) -> dict[int, Step]:
     """Return the tests of a case file as GNU Go reads it, by their lines; none: it cannot."""
     try:
-        return {one.line: one for one in casefile.read(path, "gnugo").steps if one.is_test}
+        return {one.line: one for one in read_case_file(path, "gnugo").steps if one.is_test}
     except CaseError:
         return {}

@@ -30,8 +30,8 @@ shown: that of the last run, or --program.
           --rerun gave another one; with the share of failures and its 95 %
           interval (Wilson). A single change is not flaky
   slower  the last 5 runs against up to 20 before them, at least 5, on the same
-          host with the same --jobs, sandbox and test. What slowed all tests of a
-          run alike is divided out, and reported for all tests together. The medians
+          host with the same --jobs, sandbox and test. A slowdown of all tests
+          in a run is divided out, and reported for all tests together. The medians
           must differ by a fifth and by 10 ms, and a one-sided rank test (Mann
           and Whitney) must agree; of the tests called slower at most one in 20
           is expected to be there by chance (Benjamini and Hochberg). Times are

@@ -24,7 +24,7 @@ from harness.report.file_view import FileView, view
 from harness.report.report_files import STDOUT
 from harness.report.reporters import Finished, Reporter
 from harness.report.tally import exit_code, tally
-from harness.running.gathering import Told
+from harness.running.gathering import RunListeners
 from harness.running.runs import Interrupted, run_gathered
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ class _CommandRun:
         )
         if self.found.errors:
             _refuse_unquoted(self.program, tests)
-        self.former = _former(given.baseline)
+        self.former = _load_former(given.baseline)
         self.faults: list[str] = []  # of our own
         self.reports = _places(given)
         self.views: list[FileView] = []
@@ -142,7 +142,9 @@ class _CommandRun:
     def _result(self) -> RunResult:
         """Run; what was found before a Ctrl-C is reported like the rest."""
         console, found = self.console, self.found
-        told = Told(console.on_progress, self._on_file, self._on_test if console.lines else None)
+        told = RunListeners(
+            console.on_progress, self._on_file, self._on_test if console.lines else None
+        )
         try:
             return run_gathered(self.program, found, self.options, told)
         except Interrupted as interrupted:
@@ -469,7 +471,7 @@ def _add_diagnosis(result: RunResult) -> RunResult:
 # --- files -------------------------------------------------------------------------------------
 
 
-def _former(path: str | None) -> dict[str, Any] | None:
+def _load_former(path: str | None) -> dict[str, Any] | None:
     if path is None:
         return None
     from harness.report import json

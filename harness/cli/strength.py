@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from harness.assignments import assignment
+from harness import find_assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.banks import bank_runs
@@ -24,7 +24,7 @@ from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications import NAMES
 from harness.specifications.record import Specification
-from harness.text import more
+from harness.text import count_rest
 
 _NAMED = 3  # mistakes that are not caught, in a line
 
@@ -87,7 +87,7 @@ def _check(parser: CommandParser, given: argparse.Namespace) -> None:
 
 def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
-    named = assignment.find(given.assignment)
+    named = find_assignment(given.assignment)
     specification = specification_of(named)
     cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
     if errors:
@@ -121,7 +121,7 @@ def _by_engines(
     bad = bank_runs.find_failing(cases, specification, given.dialect)
     with banks.engines(given, found) as engines:
         return bank_runs.measure(
-            cases, specification.key, bad, engines, lambda one: asker.failed(cases, one)
+            cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
         )
 
 
@@ -175,7 +175,7 @@ def _tell_sets(given: argparse.Namespace) -> ExitCode:
     print(f"{'':16}{'set':20}{'files':>5}{'tests':>7}  caught")
     good = True
     for name in names:
-        found = list(sets_of(assignment.find(name), given.private))
+        found = list(sets_of(find_assignment(name), given.private))
         for place, one in enumerate(found):
             print(f"{'' if place else name:16}{_row(one)}")
         good = good and is_good(found)
@@ -186,5 +186,5 @@ def _row(one: Set) -> str:
     found = one.strength
     caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {percent(found)}"
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
-    lost += more(len(found.survivors) - _NAMED, " and {} more")
+    lost += count_rest(len(found.survivors) - _NAMED, " and {} more")
     return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"

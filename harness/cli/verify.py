@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import platforms
-from harness.assignments import assignment
+from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
 from harness.banks.bank_runs import EngineAsker
 from harness.cli.arguments import CommandParser
@@ -111,7 +110,7 @@ def _verify(cases: Sequence[CaseFile], given: Namespace) -> Verified:
         return verify(cases, None, given.dialect)
     if given.against:
         platforms.need_engines("--against")
-    own = assignment.find(given.assignment)
+    own = find_assignment(given.assignment)
     specification = specification_of(own)
     found = verify(cases, specification, given.dialect)
     asker = EngineAsker(

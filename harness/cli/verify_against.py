@@ -23,7 +23,7 @@ def with_questions(
     wrong = {(one.path, one.line) for one in found.findings if one.kind is FindingKind.WRONG}
     asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
     for command in commands if wrong else ():
-        wrong -= asker.failed(asked, banked.engine_of(command, command))
+        wrong -= asker.find_failed(asked, banked.engine_of(command, command))
     findings = (
         _question(one, len(commands)) if (one.path, one.line) in wrong else one
         for one in found.findings

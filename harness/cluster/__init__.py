@@ -4,7 +4,7 @@ Data flow: a grading hands units to a *dispatcher*, which decides which unit is 
 is sent again. The *connector*, a process of its own, is the only process of the server that speaks
 to Dask; it also serves bytes by their SHA-256. A *worker* fetches the bytes, runs the unit as
 everywhere (:mod:`harness.work`), and writes the result as lines of JSON. The ledger is the only
-truth: what is lost on the way is run again.
+truth: what is lost on the way is rerun.
 
 * ``rules``: which worker gets which unit, and when; pure, so that a simulation can use them;
 * ``records``: the messages between these processes, checked on reading;

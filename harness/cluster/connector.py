@@ -56,7 +56,7 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
         super()._handle_task_erred(key, RuntimeError("it failed"), None)
 
 
-class _Sent(NamedTuple):
+class _SentUnit(NamedTuple):
     """A load on its way."""
 
     load: Load
@@ -80,7 +80,7 @@ class Connector:
         self._watches = watches
         self._served = served
         self._send_news = say
-        self._on_the_way: dict[str, _Sent] = {}
+        self._on_the_way: dict[str, _SentUnit] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._present: tuple[Facts, ...] | None = None
         self._left: tuple[DepartedWorker, ...] = ()
@@ -116,7 +116,7 @@ class Connector:
         for sent in list(self._on_the_way.values()):
             self._report_if_no_worker(sent)
 
-    def _report_if_no_worker(self, sent: _Sent) -> None:
+    def _report_if_no_worker(self, sent: _SentUnit) -> None:
         addresses = {one.address for one in self._present or ()}
         if not addresses & set(sent.load.only):
             who = self._who_had(sent) or "its worker"
@@ -142,13 +142,13 @@ class Connector:
             priority=-load.number,
             pure=False,
         )
-        sent = self._on_the_way[load.id] = _Sent(load, future, token)
+        sent = self._on_the_way[load.id] = _SentUnit(load, future, token)
         task = asyncio.create_task(self._await_report(sent))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         self._report_if_no_worker(sent)
 
-    async def _await_report(self, sent: _Sent) -> None:
+    async def _await_report(self, sent: _SentUnit) -> None:
         with contextlib.suppress(Exception, asyncio.CancelledError):  # its status tells of it
             await wait(sent.future)
         status = sent.future.status
@@ -177,17 +177,17 @@ class Connector:
         with contextlib.suppress(NoSchedulerError):
             self._left = cluster_state.read_departed(await _ask_scheduler(self._client, LEFT))
 
-    def _who_had(self, sent: _Sent) -> str:
+    def _who_had(self, sent: _SentUnit) -> str:
         """Return which worker that is gone had a load last, in words; empty: not known."""
         for one in reversed(self._left):
             if sent.load.id in {unit.id for unit in one.lost}:
                 return f"the worker {one.address} on {one.machine}"
         return ""
 
-    def _report_lost(self, sent: _Sent, why: str) -> None:
+    def _report_lost(self, sent: _SentUnit, why: str) -> None:
         self._send_news(LostUnit(sent.load.id, why, self._forget(sent)))
 
-    def _forget(self, sent: _Sent) -> bool:
+    def _forget(self, sent: _SentUnit) -> bool:
         """Cancel a load; return whether a worker was running it."""
         del self._on_the_way[sent.load.id]
         sent.future.release()

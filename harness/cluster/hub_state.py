@@ -21,7 +21,7 @@ class Flight(NamedTuple):
     assignment: str
     submission: str  # whose it is
     cases: int
-    alone: bool  # in doubt, and run again with nothing beside it
+    alone: bool  # in doubt, and rerun with nothing beside it
     since: float  # seconds since 1970
 
 

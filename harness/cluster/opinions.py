@@ -79,7 +79,7 @@ def _of_three(found: list[_Opinion]) -> RoundVerdict:
             is_sure = len(machines) == _ENOUGH
             liars = (other.address,) if is_sure else ()
             return RoundVerdict(believed.word, liars, why if is_sure else _unsure(found))
-    # Nobody agrees with anybody: it is run again, alone.
+    # Nobody agrees with anybody: it is rerun, alone.
     return RoundVerdict(found[0].word._replace(doubtful=True), (), _unsure(found))
 
 

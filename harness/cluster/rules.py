@@ -167,7 +167,7 @@ def _names(
 
 
 def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts | None:
-    """Return a worker from what Dask knows of it; None: it is none of ours, or tells nonsense.
+    """Return a worker from the facts that Dask has; None if it is not ours or tells nonsense.
 
     ``name``: its machine, a colon, and what tells it from others there.
     """

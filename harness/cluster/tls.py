@@ -48,8 +48,8 @@ class Papers(NamedTuple):
         for path in (self.authority, self.own):
             if not path.is_file():
                 raise UsageError(
-                    f"there is no {path}: gtp-harness cluster certificates makes it, and this"
-                    f" machine needs {CA} and {self.own.name} of what it makes"
+                    f"there is no {path}: make it with gtp-harness cluster certificates; this"
+                    f" machine needs {CA} and {self.own.name} from it"
                 )
 
     def security(self) -> Security:
@@ -91,7 +91,7 @@ def papers(address: str, folder: str, role: str) -> Papers | None:
     if scheme == "tcp":
         if not is_here(host):
             raise UsageError(
-                f"{address} is not on this machine: there is no way but TLS to others"
+                f"{address} is not on this machine: other machines are reached with TLS only"
                 " (tls://…, with --tls FOLDER)"
             )
         return None

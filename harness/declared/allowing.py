@@ -60,7 +60,7 @@ class Allowing:
         self._missing = self._settings  # those that were not made since the board is new
         self._has_board = False
         self._needs_size = any(map(is_sized, declaration.of_kind(STARTS)))
-        self._readings = _Readings(declaration)
+        self._readings = _LineReadings(declaration)
         over = declaration.game.over
         self._asks_end = over.ask if over else None
         self._is_end = re.compile(over.is_ if over else "").fullmatch
@@ -128,7 +128,7 @@ class Allowing:
         return not self.is_over if command.arguments else bool(self.state.moves)
 
 
-class _Reading(NamedTuple):
+class _LineReading(NamedTuple):
     """What words may be that are declared, right ones or wrong ones, and when they are."""
 
     turns: frozenset[str]  # the color to move is one of these; none: never
@@ -136,7 +136,7 @@ class _Reading(NamedTuple):
     stones: tuple[Place, ...] = ()  # on which stones were played
 
 
-class _Readings(dict[str, tuple[_Reading, ...]]):
+class _LineReadings(dict[str, tuple[_LineReading, ...]]):
     """What the words of lines may be; many come again, and each is read once."""
 
     def __init__(self, declaration: Declaration) -> None:
@@ -145,7 +145,7 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
         self._game = declaration.game
         self._templates: dict[str, list[_Template]] = {}
 
-    def __missing__(self, line: str) -> tuple[_Reading, ...]:
+    def __missing__(self, line: str) -> tuple[_LineReading, ...]:
         if len(self) >= _REMEMBERED:
             self.clear()
         command = self._declaration.command(line.strip().partition(" ")[0])
@@ -153,7 +153,7 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
         found = self[line] = tuple(one for one in every if one.turns)
         return found
 
-    def _every(self, command: DeclaredCommand, words: list[str]) -> Iterator[_Reading]:
+    def _every(self, command: DeclaredCommand, words: list[str]) -> Iterator[_LineReading]:
         """Yield the words as arguments, and as each of the wrong ones, that are declared."""
         yield self._reading(self._arguments(command, words))
         for one in self._templates_of(command):
@@ -197,7 +197,7 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
             self._templates[command.name] = made
         return self._templates[command.name]
 
-    def _reading(self, stands_for: Iterable[tuple[str, str]]) -> _Reading:
+    def _reading(self, stands_for: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
         turns = frozenset(self._game.colors)
         found: dict[str, list[Place]] = {VERTEX: [], _STONE: []}
@@ -206,10 +206,10 @@ class _Readings(dict[str, tuple[_Reading, ...]]):
                 found[word].append(place)
             else:
                 turns &= self._turns(word, text)
-        return _Reading(turns, tuple(found[VERTEX]), tuple(found[_STONE]))
+        return _LineReading(turns, tuple(found[VERTEX]), tuple(found[_STONE]))
 
     def _turns(self, word: str, text: str) -> frozenset[str]:
-        """Return the colors of which one is to move if a text stands for a word; none: never."""
+        """Return the colors that may be to move if a text stands for a word."""
         colors, small = self._game.colors, text.lower()
         if word == "turn":
             return frozenset(one for one in colors if one.lower() == small)

@@ -15,10 +15,10 @@ def beside(shipped: Truth, own: Truth, declaration: Declaration) -> Truth:
 
     Both are told of the game: declared commands ask and set, and do not move.
     """
-    return InProcess(lambda: _Engine(shipped.engine(), own, declaration))
+    return InProcess(lambda: _EngineBeside(shipped.engine(), own, declaration))
 
 
-class _Engine(Engine):
+class _EngineBeside(Engine):
     """The oracle's engine, which passes on to the reference what is the reference's."""
 
     def __init__(self, shipped: Engine, own: Truth, declaration: Declaration) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from harness.declared.observed import Heard, Observed, Tried
+from harness.declared.observed import AskProgram, Observed, TrialDeclaration
 from harness.declared.observing import Observer
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import find_unlisted_files
@@ -29,7 +29,7 @@ class TrialBudget(NamedTuple):
 
 
 def calibrate(
-    tried: Tried,
+    tried: TrialDeclaration,
     reference: ProgramStart,
     engines: Mapping[str, ProgramStart],
     budget: TrialBudget,
@@ -55,13 +55,13 @@ def calibrate(
     return observer.seen
 
 
-def _find_unlisted_files(tried: Tried, reference: ProgramStart) -> list[str]:
+def _find_unlisted_files(tried: TrialDeclaration, reference: ProgramStart) -> list[str]:
     told = tried.declaration.reference
     return find_unlisted_files(reference.words, reference.folder, told.files if told else ())
 
 
 @contextlib.contextmanager
-def _open_program(program: ProgramStart) -> Iterator[Heard]:
+def _open_program(program: ProgramStart) -> Iterator[AskProgram]:
     """Give what a program answers; fewer replies than commands where it breaks."""
     asked = ProgramProcess(program)
 

@@ -108,7 +108,7 @@ class Drawer:
         questions. ``answer``: the right reply to each command as it is drawn; without it, replies
         are guessed. ``known``: what to continue from instead of an opening.
         """
-        return _Conversation(self, answer, known).draw(length)
+        return _DrawnConversation(self, answer, known).draw(length)
 
     @property
     def settings(self) -> tuple[DeclaredCommand, ...]:
@@ -293,7 +293,7 @@ class _Filling(dict[str, str]):
         return found
 
 
-class _Conversation:
+class _DrawnConversation:
     """One conversation as it is drawn."""
 
     def __init__(

@@ -231,7 +231,7 @@ def with_standard(
 
 
 def _fit_to_game(command: DeclaredCommand, game: DeclaredGame) -> DeclaredCommand:
-    """Return a command without the usual wrong arguments that are none of its own in this game."""
+    """Return a command without those usual wrong arguments that are right in this game."""
     if command.bad != _BAD:
         return command
     if command.arguments != (_COLOR, _VERTEX):

@@ -18,7 +18,7 @@ from oracle.position import Position
 
 Replies = Callable[[tuple[str, ...], str], tuple[Reply, ...]]
 
-_UNEXPLAINED = "nobody but the reference knows why"
+_UNEXPLAINED = "only the reference knows why"
 
 
 class ReferenceGame:
@@ -55,7 +55,7 @@ class ReferenceSession:
         self.state = state
         self.game = ReferenceGame(state)
 
-    def left_open(self, words: list[str]) -> str:
+    def explain_open_answer(self, words: list[str]) -> str:
         """Return "": the reference leaves nothing open."""
         return ""
 
@@ -109,7 +109,7 @@ class ReferenceEngine(Engine):
 
     def reply(self, command: str) -> Reply:
         """Return the reply to a command, which has no id."""
-        found = self.right(command)
+        found = self.get_right_reply(command)
         self.follow(command, found)
         return found
 
@@ -117,7 +117,7 @@ class ReferenceEngine(Engine):
         """Return the replies to a whole conversation, wherever this engine stands."""
         return self._replies(commands, self.session.folder)
 
-    def right(self, command: str) -> Reply:
+    def get_right_reply(self, command: str) -> Reply:
         """Return the reply to a command, and do not continue."""
         if self._ahead and self._ahead[0][0] == command:
             return self._ahead[0][1]

@@ -85,10 +85,10 @@ def notes(seen: Observed, declaration: Declaration) -> list[Note]:
     return [*found, *_note_forgotten(seen, declaration), *_questions(seen)]
 
 
-Told = tuple[Matter, str]
+Notice = tuple[Matter, str]
 
 
-def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Iterator[Told]:
+def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Iterator[Notice]:
     if not tally.asked:
         yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
     elif seen.listed and command.name not in seen.listed:
@@ -102,7 +102,7 @@ def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Ite
         yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
 
 
-def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
+def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     has_arguments = any(one.drawn for one in command.arguments)
     if command.kind == MOVES and has_arguments and not command.bad:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
@@ -115,7 +115,7 @@ def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
 
 def _replies(
     command: DeclaredCommand, tally: CommandTally, declaration: Declaration
-) -> Iterator[Told]:
+) -> Iterator[Notice]:
     if tally.unlike_itself:
         text = f"a new process of the reference answered otherwise {tally.unlike_itself} times"
         yield Matter.CHANCE, f"{text}: chance, or a mode that outlives a game (fresh = true)"
@@ -146,7 +146,7 @@ def _example(pairs: Iterable[ReplyPair]) -> str:
     return f"{_quote(pair.right.text)} and {_quote(pair.got.text)}"
 
 
-def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
+def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     if tally.changed and command.kind == CHOOSES:
         yield Matter.KIND, "later replies are others without it: plays = true?"
     elif tally.changed:
@@ -159,7 +159,7 @@ def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
         yield Matter.KIND, "what it chose could be played after it: plays = false?"
 
 
-def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Told]:
+def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     for text, times in tally.own_refused.most_common(2):
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:

@@ -11,10 +11,10 @@ from harness.declared.declaration import Declaration
 from harness.records import Reply
 from harness.specifications.record import Specification
 
-Heard = Callable[[tuple[str, ...]], tuple[Reply, ...]]  # what a program answers
+AskProgram = Callable[[tuple[str, ...]], tuple[Reply, ...]]  # what a program answers
 
 
-class Tried(NamedTuple):
+class TrialDeclaration(NamedTuple):
     """The declaration that is tried."""
 
     declaration: Declaration

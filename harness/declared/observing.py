@@ -18,12 +18,12 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.engine_choices import accepts
 from harness.declared.following import ConversationState
 from harness.declared.observed import (
-    Heard,
+    AskProgram,
     Observed,
     ObservedExchange,
     ObservedQuestion,
     ReplyPair,
-    Tried,
+    TrialDeclaration,
 )
 from harness.declared.reference_probes import Prober
 from harness.declared.refusing import refuses
@@ -39,7 +39,11 @@ class Observer:
     """Tries a declaration."""
 
     def __init__(
-        self, tried: Tried, seed: int, fresh: Heard, engines: Mapping[str, Heard]
+        self,
+        tried: TrialDeclaration,
+        seed: int,
+        fresh: AskProgram,
+        engines: Mapping[str, AskProgram],
     ) -> None:
         """``fresh``: a new process of the reference for each conversation. ``engines``: others, by
         name.
@@ -75,7 +79,7 @@ class Observer:
             self._prober.probe(said)
 
     def _draw(self) -> list[ObservedExchange]:
-        engine = self._specification.right_engine()
+        engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         heard: list[ObservedExchange] = []
 
@@ -168,7 +172,7 @@ class Observer:
             self.seen.tallies[one.name].keep(name, pair)
 
     def _is_right(self, one: ObservedExchange, got: Reply) -> bool:
-        engine = self._specification.right_engine()
+        engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         return accepts(engine.after(one.said), one.command, one.reply, got)
 

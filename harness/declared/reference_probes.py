@@ -126,7 +126,7 @@ class Prober:
         return self._declaration.command(one.name)
 
     def _engine(self) -> ReferenceEngine:
-        engine = self._specification.right_engine()
+        engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         return engine
 

@@ -56,7 +56,7 @@ def specify(
         board=BoardKind(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
-        alike=said_alike,
+        is_alike=list_commands_on_board,
         choices=engine_choices.choices,
         unfit=turning.unfit(declaration),
         begun=partial(turning.BegunBoard, allowed=turning.Allowed(declaration)),
@@ -107,7 +107,7 @@ def _beside(
     )
 
 
-def said_alike(engine: Engine, command: str) -> tuple[str, ...]:
+def list_commands_on_board(engine: Engine, command: str) -> tuple[str, ...]:
     """Return what was said since the board was begun: nobody knows the symmetries of a game."""
     if not isinstance(engine, ReferenceEngine):
         return (command,)

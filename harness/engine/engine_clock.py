@@ -165,7 +165,7 @@ class EngineClock:
         own = monotonic() - self._lost
         return own, own - self._forgiven
 
-    def arrived(self) -> tuple[float, float]:
+    def note_arrival(self) -> tuple[float, float]:
         """Return the same when an answer has come, after a look if one is due."""
         at = monotonic()
         # Where seconds of computing are not those of the clock, the last ones must be known, too.
@@ -191,13 +191,13 @@ class EngineClock:
         most = limit * _MOST
         self._ends = began + (most if most > _AT_LEAST else _AT_LEAST)
 
-    def _left(self) -> float:
+    def _count_left(self) -> float:
         return self._deadline - self.now()
 
     def sleep(self, poll: select.poll) -> list[tuple[int, int]]:
         """Wait for an event, not for long; then :meth:`is_over` is to be asked, and so on."""
         begun = monotonic()
-        asked = max(0.0, min(self._looked + self._pause - begun, self._left()))
+        asked = max(0.0, min(self._looked + self._pause - begun, self._count_left()))
         events = poll.poll(int(-(-asked * 1000 // 1)))  # rounded up
         self._slept += min(monotonic() - begun, asked + 0.001)
         self.look_if_due()
@@ -219,13 +219,13 @@ class EngineClock:
         Raises:
             StarvedError: it has not, though many times that much wall time is over.
         """
-        if self._left() > 0 and monotonic() < self._ends:
+        if self._count_left() > 0 and monotonic() < self._ends:
             return False
         self.look()
-        if self._left() > 0 and monotonic() >= self._ends:
+        if self._count_left() > 0 and monotonic() >= self._ends:
             what = f"an engine had not used up its time limit after {self._measure_wait():.0f} s"
             raise StarvedError(f"the machine is too busy: {what}")
-        return self._left() <= 0
+        return self._count_left() <= 0
 
     def _measure_wait(self) -> float:
         return monotonic() - self._began

@@ -211,7 +211,7 @@ class EngineSession:
     def _stamp(self, fresh: list[Reply]) -> None:
         """Give the first of the replies that came together the time that all of them took."""
         before = self.arrived
-        self.arrived, self._since = self._clock.arrived()
+        self.arrived, self._since = self._clock.note_arrival()
         ok, text, raw, _, invalid, status = fresh[0]
         fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
         self._silent_so_far = False
@@ -264,7 +264,7 @@ class EngineSession:
         self._file_ends = NEVER  # the rest of the limit was within it
         self._clock.wait_until(min(self._clock.now() + self.rest, self._run_ends))
 
-    def hung(self) -> EngineError:
+    def describe_hang(self) -> EngineError:
         """Return the error of an engine that was left and waited for, and did nothing."""
         return self._explain(EngineError(_SILENT), self._unanswered, 0)
 

@@ -127,7 +127,7 @@ class StartedEngine(Protocol):
     def exit_descriptor(self) -> int:
         """Return a new descriptor, the caller's, that can be read once it has ended."""
 
-    def broken_by(self) -> EngineError | None:
+    def find_end_cause(self) -> EngineError | None:
         """Return why it was ended from outside, by a limit for instance, if it was."""
 
 

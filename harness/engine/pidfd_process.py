@@ -66,6 +66,6 @@ class PlainEngine:
         """Return a descriptor of the process."""
         return os.pidfd_open(self.pid)
 
-    def broken_by(self) -> EngineError | None:
+    def find_end_cause(self) -> EngineError | None:
         """Return None: nobody watches over it."""
         return None

@@ -128,7 +128,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         if self._ahead:
             return self._ahead.pop(0)
         self._check()
-        while self.child_fd not in self._ready():
+        while self.child_fd not in self._wait_until_ready():
             self._check()
         return self._read(size)
 
@@ -195,7 +195,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         self._poll.register(descriptor, select.POLLOUT)
         try:
             while data:
-                ready = self._ready()
+                ready = self._wait_until_ready()
                 if descriptor in ready:
                     data = data[os.write(descriptor, data) :]
                 if self.child_fd in ready:
@@ -215,7 +215,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         data = b"".join(self._ahead)
         with contextlib.suppress(TIMEOUT, EOF, StarvedError):
             while not (self.exited and self.flag_eof) and self._clock.now() < self.deadline:
-                if self.child_fd in self._ready():
+                if self.child_fd in self._wait_until_ready():
                     data += self._read_or_forget()[: max(0, keep - len(data))]
         return data
 
@@ -242,7 +242,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         """Forget the process; the caller owns the stream."""
         os.close(self._exit)
 
-    def _ready(self) -> list[int]:
+    def _wait_until_ready(self) -> list[int]:
         """Wait for something to happen; return the descriptors that are ready.
 
         Raises:
@@ -497,7 +497,7 @@ class EngineProcess:
     def _explain_end(self) -> EngineError:
         self._output.read_to_exit(_GRACE, 0)
         self._output.drain_stderr()
-        if (broken := self._process.broken_by()) is not None:
+        if (broken := self._process.find_end_cause()) is not None:
             return broken
         status = self._process.status()
         if status is None:

@@ -59,7 +59,7 @@ def spawn(path: str, words: list[str], folder: str, output: int | None = None) -
         ours: list[int] = []
         try:
             stdin = _pipe(theirs, ours, writes=True)
-            stdout = _pipe(theirs, ours) if output is None else _above(output, theirs)
+            stdout = _pipe(theirs, ours) if output is None else _move_above_streams(output, theirs)
             stderr = _pipe(theirs, ours)
             pid = _execute(path, words, folder, (stdin, stdout, stderr))
         except BaseException:
@@ -79,10 +79,10 @@ def _pipe(theirs: contextlib.ExitStack, ours: list[int], *, writes: bool = False
     ends = os.pipe()
     ours.append(ends[writes])
     theirs.callback(os.close, ends[not writes])
-    return _above(ends[not writes], theirs)
+    return _move_above_streams(ends[not writes], theirs)
 
 
-def _above(descriptor: int, theirs: contextlib.ExitStack) -> int:
+def _move_above_streams(descriptor: int, theirs: contextlib.ExitStack) -> int:
     """Return the descriptor, or a copy that is not a standard stream's, for those are replaced."""
     if descriptor >= _STANDARD:
         return descriptor

@@ -50,7 +50,7 @@ class StatusLast(Protocol):
         return _Finder().end
 
     def splitter(self, *, strict: bool) -> Splitter:
-        return _Splitter()
+        return _StatusSplitter()
 
     def lacking(self, output: bytes) -> str:
         if re.search(rb"(?:\A|[\r\n])=(?!=)[^\r\n]*\Z", output):
@@ -80,7 +80,7 @@ class _Finder:
         return len(window) - len(data) + found if found else 0
 
 
-class _Splitter(Splitter):
+class _StatusSplitter(Splitter):
     """Cuts output into answers; nothing is left over between them."""
 
     def __init__(self) -> None:

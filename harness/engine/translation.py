@@ -78,7 +78,7 @@ class Translation(NamedTuple):
     commands: Mapping[str, Rules] = {}  # by our names, in place of what holds everywhere
     names: Mapping[str, str] = {}  # of commands: ours, the engine's
 
-    def sent(self, line: str) -> str:
+    def translate_command(self, line: str) -> str:
         """Return a command, perhaps with an id, as the engine is sent it."""
         found = _ID.fullmatch(line)
         assert found is not None
@@ -89,7 +89,7 @@ class Translation(NamedTuple):
             words = self.names.get(rest, rest)
         return f"{found[1] or ''}{self.names.get(name, name)}{blank}{words}"
 
-    def heard(self, line: str, reply: Reply) -> Reply:
+    def translate_reply(self, line: str, reply: Reply) -> Reply:
         """Return the engine's reply to a command of ours in our words."""
         found = _ID.fullmatch(line)
         assert found is not None
@@ -120,7 +120,7 @@ class TranslatedSession(EngineSession):
         self._ours = [decode(line).removesuffix("\n") for line in lines]
         self._said: list[Reply] = []  # in the engine's words
         self._replies = replies
-        theirs = [encode(self._translation.sent(line)) + b"\n" for line in self._ours]
+        theirs = [encode(self._translation.translate_command(line)) + b"\n" for line in self._ours]
         super().send(theirs, self._said, judged=judged)
 
     def receive(self) -> None:
@@ -128,7 +128,7 @@ class TranslatedSession(EngineSession):
         try:
             super().receive()
         finally:
-            self._replies += map(self._translation.heard, self._ours, self._said)
+            self._replies += map(self._translation.translate_reply, self._ours, self._said)
 
 
 def sessions_of(table: str) -> Callable[..., EngineSession]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from harness.text import more, plural
+from harness.text import count_rest, plural
 
 _TOOLS = ("pip", "setuptools", "wheel", "pkg_resources")  # of an environment, not of the course
 _SHOWN = 3  # packages that are named
@@ -38,7 +38,7 @@ class Interpreter(NamedTuple):
         ordered = sorted(heart, key=lambda pair: (pair[0] not in first, pair[0]))
         shown = ", ".join(" ".join(pair) for pair in ordered[:_SHOWN])
         rest = len(ordered) - _SHOWN
-        shown += more(rest, f" and {{}} more {plural(rest, 'package')}")
+        shown += count_rest(rest, f" and {{}} more {plural(rest, 'package')}")
         place = f" ({where})" if where else ""
         return f"Python {self.version}{place} with{f' {shown}' if heart else 'out packages'}"
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from harness.vocabulary.script import Script, Trace
 
 
-class Heard(NamedTuple):
+class HeardScript(NamedTuple):
     """What an engine did with a script, and what its process had been sent by then."""
 
     trace: Trace
@@ -27,11 +27,11 @@ class SentScripts(Protocol):
     def go_on(self) -> None:
         """Send more, if that is due; anyone who has something else to do calls it now and then."""
 
-    def heard(self) -> Iterator[Heard]:
+    def collect(self) -> Iterator[HeardScript]:
         """Yield what the engine does with each script."""
 
 
-class Looking(Protocol):
+class ScriptSearch(Protocol):
     """Looks for a script that shows something."""
 
     @property
@@ -42,7 +42,7 @@ class Looking(Protocol):
         """Whether a script shows something."""
 
     def begin(self, scripts: Sequence[Script]) -> SentScripts:
-        """Send scripts, whose answers :meth:`found` is to look at."""
+        """Send scripts, whose answers :meth:`has_news` is to look at."""
 
-    def found(self, heard: Heard) -> bool:
+    def has_news(self, heard: HeardScript) -> bool:
         """Whether what an engine did shows something."""

@@ -13,7 +13,7 @@ from random import Random
 
 import hypothesis
 
-from harness.fuzzing.batch_judging import Looking
+from harness.fuzzing.batch_judging import ScriptSearch
 from harness.fuzzing.reply_judge import (
     PROTOCOL,
     Drawing,
@@ -47,7 +47,7 @@ class ByOracle:
         self.specification = specification
         self.folder = folder
 
-    def look(self, looking: Looking, drawing: Drawing) -> None:
+    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts and show them one by one; see ``Judge``."""
         self.draw(looking.shows, drawing)
 
@@ -55,13 +55,13 @@ class ByOracle:
         """Draw scripts with Hypothesis; see ``Judge``."""
         strategy = scripts(self.specification, drawing.known, drawing.length)
         settings = hypothesis.settings(DRAW, max_examples=drawing.most)
-        return find(strategy, shows, self.allowed, settings, drawing.seed)
+        return find(strategy, shows, self.cut_to_allowed, settings, drawing.seed)
 
-    def allowed(self, script: Script) -> Script:
+    def cut_to_allowed(self, script: Script) -> Script:
         """Return the script without what is forbidden or left open; see ``Judge``."""
         return legal(script, self.specification, self.folder)
 
-    def wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
+    def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield where the oracle answers otherwise; see ``Judge``."""
         following = _OracleTrace(trace, self.specification, self.folder)
         lay_files(trace.script, self.folder)
@@ -102,7 +102,7 @@ class ByOracle:
         return draw_text(diagram, unicode=False), why.text if why else ""
 
     def _engine(self) -> Engine:
-        return self.specification.right_engine(str(self.folder))
+        return self.specification.reference_engine(str(self.folder))
 
 
 class _OracleTrace:
@@ -112,7 +112,7 @@ class _OracleTrace:
         self.trace = trace
         self.specification = specification
         self.folder = folder
-        self.engine = specification.right_engine(str(folder))
+        self.engine = specification.reference_engine(str(folder))
         self.others: list[Engine] = []
 
     def breakdown(self, index: int) -> WrongReply:
@@ -173,7 +173,7 @@ class _OracleTrace:
 
     def _other(self, seed: int) -> Engine:
         """Return an oracle that has heard the same so far and chooses other moves."""
-        engine = self.specification.right_engine(str(self.folder))
+        engine = self.specification.reference_engine(str(self.folder))
         for command in self.trace.script.commands:
             if _plays_freely(self._nature(command)):
                 break

@@ -25,7 +25,7 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.engine_choices import accepts
 from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import find_protocol
-from harness.fuzzing.batch_judging import Looking
+from harness.fuzzing.batch_judging import ScriptSearch
 from harness.fuzzing.drawn_ahead import Unasked
 from harness.fuzzing.relay import Answered, Relay, Replies
 from harness.fuzzing.reply_judge import (
@@ -70,20 +70,20 @@ class ByReference:
         self._at_hand: Answered | None = None  # what is looked at
         self._likeness = Likeness(specification, reference)
 
-    def look(self, looking: Looking, drawing: Drawing) -> None:
+    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts while the last ones are on their way; see ``Judge``."""
         drawer = self._drawer(Random(drawing.seed))
-        relay = Relay(looking, self._likeness.said, self._begin)
+        relay = Relay(looking, self._likeness.list_asked_commands, self._begin)
         for batch in relay.run(self._batches(drawer, drawing, looking, relay)):
             for one in batch:
                 drawer.learn(one.said, one.right)
                 self._at_hand = one
-                if looking.found(one.heard):
+                if looking.has_news(one.heard):
                     return
                 relay.go_on()
 
     def _batches(
-        self, drawer: Unasked, drawing: Drawing, looking: Looking, relay: Relay
+        self, drawer: Unasked, drawing: Drawing, looking: ScriptSearch, relay: Relay
     ) -> Iterator[list[Script]]:
         for _ in range(0, _MORE * drawing.most, _AT_ONCE):
             if looking.is_over:
@@ -106,9 +106,9 @@ class ByReference:
         """Draw scripts one by one; see ``Judge``."""
         drawer = self._drawer(Random(drawing.seed))
         drawn = (drawer.draw() for _ in range(drawing.most))
-        return next(filter(shows, map(self.allowed, drawn)), None)
+        return next(filter(shows, map(self.cut_to_allowed, drawn)), None)
 
-    def allowed(self, script: Script) -> Script:
+    def cut_to_allowed(self, script: Script) -> Script:
         """Return the script without what is left open; see ``Judge``."""
         kept: list[str] = []
         lay_files(script, self.folder)
@@ -117,10 +117,10 @@ class ByReference:
             if walk.allows(command):
                 kept.append(command)
                 walk.look_ahead(index)
-                walk.go_on(index, walk.right(command))
+                walk.go_on(index, walk.get_right_reply(command))
         return Script(tuple(kept), script.files)
 
-    def wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
+    def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield where the reference answers otherwise; see ``Judge``.
 
         Of what both were asked already, and answered alike, nothing need be followed: where it is
@@ -139,14 +139,14 @@ class ByReference:
                 return  # since it was drawn by guesses, or the engine has chosen otherwise
             walk.look_ahead(index)
             if index == len(trace.replies):
-                yield breakdown(trace, walk.right(command))
+                yield breakdown(trace, walk.get_right_reply(command))
                 return
             found = self._difference(walk, index, trace.replies[index])
             if found:
                 yield found
                 if self.specification.commands[name_of(command)].sets_up:
                     return
-            walk.go_on(index, trace.replies[index] if not found else walk.right(command))
+            walk.go_on(index, trace.replies[index] if not found else walk.get_right_reply(command))
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
         """Return the script with the engine's moves as commands that play them; see ``Judge``.
@@ -179,21 +179,21 @@ class ByReference:
         lay_files(script, self.folder)
         walk = _ReferenceWalk(self._engine(), script)
         for index, command in enumerate(script.commands):
-            right = walk.right(command)
+            right = walk.get_right_reply(command)
             yield self._make_expected(walk, command, right, is_last=index == last)
             walk.go_on(index, right)
         if not right.ok:
             for name in _questions(walk.engine.declaration):
-                yield self._make_expected(walk, name, walk.right(name), is_last=True)
+                yield self._make_expected(walk, name, walk.get_right_reply(name), is_last=True)
 
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board as the reference shows it, if it does; see ``Judge``."""
         lay_files(script, self.folder)
         walk = _ReferenceWalk(self._engine(), script)
         for index, command in enumerate(script.commands[:-1]):
-            walk.go_on(index, walk.right(command))
+            walk.go_on(index, walk.get_right_reply(command))
         is_shown = walk.engine.declaration.command(_SHOW) is not None
-        return walk.right(_SHOW).text if is_shown else "", ""
+        return walk.get_right_reply(_SHOW).text if is_shown else "", ""
 
     def _make_expected(
         self, walk: _ReferenceWalk, command: str, right: Reply, *, is_last: bool
@@ -216,10 +216,12 @@ class ByReference:
         if breach := protocol_facts.warnings(
             [protocol_facts.own_step(command)], [got], self._spoken
         ):
-            return WrongReply(index, command, PROTOCOL, text_of(walk.right(command)), breach[0])
+            return WrongReply(
+                index, command, PROTOCOL, text_of(walk.get_right_reply(command)), breach[0]
+            )
         if walk.chooses(command) and walk.plays(command, got):
             return None
-        right = walk.right(command)
+        right = walk.get_right_reply(command)
         if walk.chooses(command):
             is_right = accepts(walk.engine, command, right, got)
         else:
@@ -249,9 +251,9 @@ class _ReferenceWalk:
     def allows(self, command: str) -> bool:
         return self._now.allows(command)
 
-    def right(self, command: str) -> Reply:
+    def get_right_reply(self, command: str) -> Reply:
         """Return the reference's reply."""
-        return self.engine.right(command)
+        return self.engine.get_right_reply(command)
 
     def look_ahead(self, index: int) -> None:
         """Ask at once for the replies from a command on up to the next move, if that is new."""
@@ -278,7 +280,7 @@ class _ReferenceWalk:
         if declared is None or declared.keeps or not got.ok or got.text in declared.instead:
             return False
         move = self.move(command, got)
-        return bool(move) and not self.engine.refuses(self.right(move))
+        return bool(move) and not self.engine.refuses(self.get_right_reply(move))
 
     def move(self, command: str, got: Reply) -> str:
         """Return the command that plays what was chosen; "" if there is none."""
@@ -290,7 +292,7 @@ class _ReferenceWalk:
         self._hear(command, reply)
         if not self.engine.refuses(reply):
             for question in self._list_hidden(index):
-                self._hear(question, self.right(question))
+                self._hear(question, self.get_right_reply(question))
 
     def _list_hidden(self, index: int) -> tuple[str, ...]:
         """Return what is asked after a command because the script does not ask it."""

@@ -75,7 +75,7 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
     for one in finding.engines:
         yield f"It goes wrong as {one.name} does: {one.sentence}"
     if finding.is_flaky:
-        yield f"Not stable: {times} new processes showed it."
+        yield f"Flaky: {times} new processes showed it."
 
 
 def _describe(finding: FuzzFinding) -> str:

@@ -140,7 +140,7 @@ class Fuzzer:
 
     def shows(self, trace: Trace, news: WrongReply) -> bool:
         """Whether another engine, which was sent the same script, goes wrong in the same way."""
-        return any(self._is_like(one, news) for one in self.judge.wrong_answers(trace))
+        return any(self._is_like(one, news) for one in self.judge.find_wrong_answers(trace))
 
     def _is_like(self, one: WrongReply, other: WrongReply) -> bool:
         """Whether a witness went wrong as the engine did; an error is one, whatever its text."""

@@ -46,7 +46,7 @@ class Reduction:
 
     def _prune(self, grain: int, seed: int, *, moves: bool = False) -> None:
         strategy = prune_scripts(self._best.script, grain, moves=moves)
-        find(strategy, self._shows_news, self._asker.causes.judge.allowed, _SHRINK, seed)
+        find(strategy, self._shows_news, self._asker.causes.judge.cut_to_allowed, _SHRINK, seed)
 
     def _leave_out_pairs(self) -> None:
         """Leave out two commands at a time: of players in turn, none can be left out alone."""
@@ -57,7 +57,7 @@ class Reduction:
         """Whether there is a shorter script now, which this one has led to."""
         before = self._best
         if not self._is_over:
-            script = self._asker.causes.judge.allowed(drawn)
+            script = self._asker.causes.judge.cut_to_allowed(drawn)
             if script.commands:
                 self._shows_news(script)
         return self._best is not before

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from harness.fuzzing.batch_judging import Heard, Looking, SentScripts
+from harness.fuzzing.batch_judging import HeardScript, ScriptSearch, SentScripts
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 
@@ -28,7 +28,7 @@ class Replies(Protocol):
 class Answered(NamedTuple):
     """A script that both have answered."""
 
-    heard: Heard
+    heard: HeardScript
     said: tuple[str, ...]  # what the reference was asked: moves instead of choices
     right: tuple[Reply, ...]  # its replies
 
@@ -38,7 +38,7 @@ class Relay:
 
     def __init__(
         self,
-        looking: Looking,
+        looking: ScriptSearch,
         said: Callable[[Trace], tuple[str, ...]],
         begin: Callable[[Sequence[tuple[str, ...]]], Replies],
     ) -> None:
@@ -58,10 +58,10 @@ class Relay:
 
     def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[Answered]]:
         """Yield each batch when both have answered it; the last but one is drawn by then."""
-        before: list[tuple[Heard, tuple[str, ...]]] = []
+        before: list[tuple[HeardScript, tuple[str, ...]]] = []
         batch: Sequence[Script] = next(batches, ())
         while batch or self._asked or self._told:
-            heard = list(self._asked.heard()) if self._asked else []
+            heard = list(self._asked.collect()) if self._asked else []
             right = self._told.replies() if self._told else []
             self._asked = self._looking.begin(batch) if batch else None
             both = [(one, self._said(one.trace)) for one in heard]

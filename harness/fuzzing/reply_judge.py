@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from harness.fuzzing.batch_judging import Looking
+from harness.fuzzing.batch_judging import ScriptSearch
 from harness.records import FailureKind, Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace, name_of
@@ -67,16 +67,16 @@ class ReplyJudge(Protocol):
     specification: Specification
     folder: Path
 
-    def look(self, looking: Looking, drawing: Drawing) -> None:
-        """Draw scripts until one shows something to who is looking."""
+    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+        """Draw scripts until the search finds something in one."""
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
         """Draw scripts until one shows something, and return that."""
 
-    def allowed(self, script: Script) -> Script:
+    def cut_to_allowed(self, script: Script) -> Script:
         """Return a script without what may not be said, or has no answer that is known right."""
 
-    def wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
+    def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield wrong answers and how it broke, up to where nobody can follow it any more."""
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
@@ -97,7 +97,7 @@ class ReplyJudge(Protocol):
 
 def differences(trace: Trace, judge: ReplyJudge) -> Iterator[WrongReply]:
     """Yield where the engine went wrong, up to where nobody can follow it any more."""
-    yield from judge.wrong_answers(trace)
+    yield from judge.find_wrong_answers(trace)
     if trace.has_surplus:
         last = max(0, len(trace.replies) - 1)
         got = "it sent more replies than it got commands"

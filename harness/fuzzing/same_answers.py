@@ -48,7 +48,7 @@ class Likeness:
         self._known: dict[tuple[str, str, str], bool] = {}
         self._clean: set[str] = set()  # replies that keep to the protocol
 
-    def said(self, trace: Trace) -> tuple[str, ...]:
+    def list_asked_commands(self, trace: Trace) -> tuple[str, ...]:
         """Return a script as the reference is asked it: with the moves that the engine chose."""
         commands, plays, replies = trace.script.commands, self._plays, trace.replies
         found = [index for index, command in enumerate(commands) if plays[command]]

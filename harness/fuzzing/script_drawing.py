@@ -76,7 +76,7 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
 
     Questions stay, whatever they ask: what is open, is looked at where answers differ.
     """
-    engine, order = specification.right_engine(str(folder)), _Order(specification)
+    engine, order = specification.reference_engine(str(folder)), _Order(specification)
     kept = []
     lay_files(script, folder)
     for command in script.commands:

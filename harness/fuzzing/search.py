@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from harness.fuzzing.batch_judging import Heard, Looking
+from harness.fuzzing.batch_judging import HeardScript, ScriptSearch
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
@@ -71,10 +71,10 @@ class ScriptSender:
         first = () if self.sent else (self.send_and_wait(scripts[0]),)
         return Batch(self, self._program, first, scripts[len(first) :])
 
-    def send_and_wait(self, script: Script) -> Heard:
+    def send_and_wait(self, script: Script) -> HeardScript:
         """Send a script, and wait for the replies."""
         trace = self._answers(script, fresh=False)
-        return Heard(trace, self.sent, len(self.sent))
+        return HeardScript(trace, self.sent, len(self.sent))
 
     def _answers(self, script: Script, *, fresh: bool) -> Trace:
         if fresh or self.has_ended or len(self.sent) >= self._life:
@@ -134,7 +134,7 @@ class Batch:
         self,
         asker: ScriptSender,
         program: FuzzedProgram,
-        first: Sequence[Heard],
+        first: Sequence[HeardScript],
         scripts: Sequence[Script],
     ) -> None:
         """Send scripts after those that were answered; such as need files have to wait."""
@@ -153,13 +153,13 @@ class Batch:
         if self._hearing:
             self._hearing.go_on()
 
-    def heard(self) -> Iterator[Heard]:
+    def collect(self) -> Iterator[HeardScript]:
         """Yield what the engine does with each script."""
         yield from self._first
         traces = self._hearing.traces() if self._hearing else []
         for count, (script, trace) in enumerate(zip(self._scripts, traces, strict=False), 1):
             if noted := self._asker.note_trace(script, trace):
-                yield Heard(noted, self._sent, self._before + count)
+                yield HeardScript(noted, self._sent, self._before + count)
             else:
                 yield self._asker.send_and_wait(script)
         if self._hearing and len(traces) < len(self._scripts):
@@ -176,14 +176,14 @@ class RevealingScript(NamedTuple):
 
 
 class Hunt:
-    """Looks for a script that shows something new; see :class:`Looking`."""
+    """Looks for a script that shows something new; see :class:`ScriptSearch`."""
 
     def __init__(self, asker: ScriptSender) -> None:
         self.unconfirmed = 0  # differences that no new process showed
         self._asker = asker
         self._found: RevealingScript | None = None
 
-    def run(self, draw: Callable[[Looking], object]) -> RevealingScript | None:
+    def run(self, draw: Callable[[ScriptSearch], object]) -> RevealingScript | None:
         """Return what is found among some scripts; ``draw``: shows them to what it is given."""
         draw(self)
         return self._found
@@ -194,16 +194,16 @@ class Hunt:
         return self._asker.budget.is_over
 
     def begin(self, scripts: Sequence[Script]) -> Batch:
-        """Send scripts; :meth:`found` looks at the answers. See :meth:`ScriptSender.begin`."""
+        """Send scripts; :meth:`has_news` looks at the answers. See :meth:`ScriptSender.begin`."""
         return self._asker.begin(list(map(self._asker.affordable, scripts)))
 
     def shows(self, script: Script) -> bool:
         """Whether a script shows news, and a new process does so, too."""
         if self.is_over:
             return False
-        return self.found(self._asker.send_and_wait(self._asker.affordable(script)))
+        return self.has_news(self._asker.send_and_wait(self._asker.affordable(script)))
 
-    def found(self, heard: Heard) -> bool:
+    def has_news(self, heard: HeardScript) -> bool:
         """Whether what an engine did shows news, and a new process does so, too."""
         if self.is_over:
             return False
@@ -212,12 +212,12 @@ class Hunt:
         if news is None or self._asker.was_only_slow(trace.script, news):
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
-        alone = next(filter(None, map(self._alone, ways)), None)
+        alone = next(filter(None, map(self._confirm_alone, ways)), None)
         self._found = alone or self._with_more(heard.said)
         self.unconfirmed += self._found is None
         return self._found is not None
 
-    def _alone(self, script: Script) -> RevealingScript | None:
+    def _confirm_alone(self, script: Script) -> RevealingScript | None:
         """Return the script if a new process that hears nothing else shows its news."""
         news = self._asker.news(script, fresh=True)
         if news is None:

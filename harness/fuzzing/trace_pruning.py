@@ -24,7 +24,7 @@ _ALL = bytes([1]) * _LARGEST
 _VERTEX = re.compile(rf"\b[{GTP_LETTERS}][1-9][0-9]?\b")
 
 
-class _Kept(NamedTuple):
+class _KeptCommands(NamedTuple):
     """A byte for each row or column without points, from the corner on: 0 is left out.
 
     Of ``both`` a row and a column go together, and the board gets smaller by them.
@@ -49,7 +49,9 @@ def prune_scripts(
     flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
     sizes = st.tuples(*(_size(size) for size in _sizes(script)))
     lines = st.binary(min_size=_LARGEST, max_size=_LARGEST) if moves else st.just(_ALL)
-    return st.builds(_less, st.just(script), flags, sizes, st.builds(_Kept, lines, lines, lines))
+    return st.builds(
+        _less, st.just(script), flags, sizes, st.builds(_KeptCommands, lines, lines, lines)
+    )
 
 
 @cache
@@ -87,7 +89,7 @@ def _less(
     script: Script,
     kept: list[bool],
     sizes: tuple[int, ...],
-    lines: _Kept,
+    lines: _KeptCommands,
 ) -> Script:
     flags, smaller = iter(kept), iter(sizes)
     commands = list(_fewer(script, flags, smaller))
@@ -107,7 +109,7 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _shrink_board(commands: list[str], kept: _Kept) -> Iterable[str]:
+def _shrink_board(commands: list[str], kept: _KeptCommands) -> Iterable[str]:
     """Return the commands with fewer of the rows and columns that no point is on."""
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     sizes = [int(command.split()[1]) for command in commands if _is_size(command)]

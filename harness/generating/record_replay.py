@@ -12,7 +12,7 @@ from functools import cache
 from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
 from oracle.color import BLACK, WHITE
 from oracle.grid import Grid
-from oracle.rules.capture import captured, taken
+from oracle.rules.capture import find_captured, find_taken
 from oracle.rules.flood import flood, neighbours
 from oracle.sgf import values
 from oracle.symmetry import ALL, image
@@ -140,7 +140,7 @@ def _go(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | Non
         return None
     mine, theirs = board if color == BLACK else (board.white, board.black)
     around = _around(shape, move) if move else 0
-    if around & theirs and (dead := taken(shape, mine, theirs, move)):
+    if around & theirs and (dead := find_taken(shape, mine, theirs, move)):
         theirs &= ~dead
     elif move and not around & ~stones and _is_suicide(shape, mine, theirs, move):
         return None
@@ -149,7 +149,7 @@ def _go(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | Non
 
 
 def _is_suicide(shape: Grid, mine: int, theirs: int, move: int) -> bool:
-    return bool(flood(shape, move, mine) & captured(shape, mine | move, theirs))
+    return bool(flood(shape, move, mine) & find_captured(shape, mine | move, theirs))
 
 
 def _gomoku(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | None:

@@ -43,7 +43,7 @@ class TestBench(Protocol):
     def folder(self) -> Path:
         """Return the folder of the case files, in which lie the files that commands name."""
 
-    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+    def map_catches(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
         """Return of case files, by the line of each test, the engines that it catches.
 
         ``of``: the engines to be asked, as bits.
@@ -52,5 +52,5 @@ class TestBench(Protocol):
     def find_caught(self, cases: Sequence[CaseFile]) -> int:
         """Return the engines that case files catch, as bits."""
 
-    def wrong(self, text: str) -> set[int]:
+    def find_wrong(self, text: str) -> set[int]:
         """Return the lines of the tests of a case file that the reference engine fails."""

@@ -147,7 +147,7 @@ class _Workshop:
             (bench.folder / name).write_text(content, encoding="utf-8")
         written = [self._as_file(heap) for heap in heaps]
         everyone = (1 << len(bench.engines)) - 1
-        caught = bench.caught([text for text, _ in written], everyone)
+        caught = bench.map_catches([text for text, _ in written], everyone)
         first = len(self._stage.mistakes)
         self.staged = [
             one._replace(caught=one.caught | _of_lines(found, lines) << first)

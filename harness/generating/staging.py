@@ -54,14 +54,14 @@ class Stage:
 
     def _play(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
         """Yield the tests of a scene, as the reference engine goes through it."""
-        engine = self._specification.right_engine(folder)
+        engine = self._specification.reference_engine(folder)
         reached = False
         for number, step in enumerate(scene.steps):
             reached = reached or lies(engine, scene.find.moment)
             if step.asked:
                 is_last = number == len(scene.steps) - 1
                 yield self._ask(engine, step.command, step.why, is_last)
-            elif engine.session.left_open(split(step.command)):
+            elif engine.session.explain_open_answer(split(step.command)):
                 raise LeftOut(UNDERSPECIFIED)
             elif not _goes_on(engine.handle(step.command)):
                 raise LeftOut("a command of its setup is refused")

@@ -49,7 +49,7 @@ def mark(root: Path) -> MarkingNotes:
     times = metadata.read(root / metadata.FILE)
     found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
-    with with_python(_due(found, times)) as found, _room() as room:
+    with with_python(_set_due_date(found, times)) as found, _room() as room:
         result = _grade(found, _sheet(Path(room), root, times), source, wanted)
     (one,) = result.graded
     if one.marks.withheld:
@@ -64,7 +64,7 @@ def _room() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-")
 
 
-def _due(found: Assignment, times: Times) -> Assignment:
+def _set_due_date(found: Assignment, times: Times) -> Assignment:
     """Return the assignment with the due date that Gradescope has, if it has one.
 
     What is refused then is Gradescope's business: it knows who got an extension.

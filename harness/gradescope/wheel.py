@@ -36,7 +36,8 @@ def wheel() -> Member:
         found = distribution(_NAME)
     except PackageNotFoundError:
         raise UsageError(
-            "the wheel is made of what is installed, and gtp-harness is not: pip install it first"
+            "the wheel is made from the installed package, but gtp-harness is not installed:"
+            " pip install it first"
         ) from None
     stem = f"{_NAME.replace('-', '_')}-{oracle.__version__}"
     members = [*_packages(), *_about(found, f"{stem}.dist-info")]

@@ -39,7 +39,7 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.orders import Away, GradingContext
+    from harness.grading.attempts.orders import GradingContext, OtherMachines
     from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
@@ -253,7 +253,7 @@ def is_outdated(wanted: GradeOptions, found: GradingPlan) -> bool:
 
 
 def withdraw_distrusted(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> list[str]:
-    """Let all be run again that machines did which were set aside since.
+    """Withdraw attempts whose machine was set aside since, so that they are rerun.
 
     Return the keys of the submissions.
     """
@@ -275,7 +275,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     store: Store,
     listener: GradingListener,
     company: Company = ALONE,
-    away: Away | None = None,
+    away: OtherMachines | None = None,
 ) -> None:
     """Run what has no result yet; what the harness failed in is tried again.
 
@@ -386,7 +386,7 @@ def _weigh(
     marks = ledger.in_force()
     homes = {student.key: key for key, one in new.items() for student in one.submission.students}
     former = {
-        key: _keep_mark(marker.former(mark), homes)
+        key: _keep_mark(marker.load_former(mark), homes)
         for key, mark in marks.items()
         if key in new and mark._replace(run=0, given="") != rows[key]
     }
@@ -405,9 +405,9 @@ def _weigh(
 
 
 def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
-    """Return a mark in force as the mark of those who are not in another submission now.
+    """Keep a mark in force for those of its students who are not in another submission now.
 
-    None: all of them are. Then nobody's mark changes with it. ``homes``: the keys of the
+    Return None without such students. Then the mark affects nobody. ``homes``: the keys of the
     submissions in which students are now, by the students' keys.
     """
     own, before = former.submission, former.submission.students

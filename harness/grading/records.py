@@ -71,7 +71,7 @@ class Submission(NamedTuple):
     late: bool = False  # the source says so
     root: str = ""  # what the names of the submission's own files begin with in the archive
     kept: tuple[str, ...] = ()  # its files by their names below root
-    forbidden: tuple[str, ...] = ()  # files in the archive that the course's own replace
+    forbidden: tuple[str, ...] = ()  # files in the archive that the course folder replaces
     faults: tuple[str, ...] = ()  # what is wrong with it, a phrase each
     remarks: tuple[str, ...] = ()  # what else there is to be said, a sentence each
     refused: str = ""  # why there is nothing to grade; else empty

@@ -24,7 +24,7 @@ from harness.history.test_courses import FileCourse, choose_shown_runs
 from harness.report.html.page_names import link
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import more, number_of
+from harness.text import count_rest, number_of
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause, for each run
@@ -137,7 +137,7 @@ class _Index:
         for some in groups[:_CAUSES]:
             yield self._cause(some)
         left = sum(map(len, groups[_CAUSES:]))
-        yield from (_more(left), Markup("</section>\n"))
+        yield from (_count_more(left), Markup("</section>\n"))
 
     def _cause(self, some: Sequence[VerdictChange]) -> Markup:
         one, rows = some[0], [self._row(each.test, each.now.result.line) for each in some[:_TESTS]]
@@ -173,7 +173,7 @@ class _Index:
             yield _whole(found.whole) if found.whole else NOTHING
             yield Markup('<div class="slow">')
             yield from map(self._render_slowed, found.slower[:_SLOWER])
-            yield Markup("</div>%s") % _more(len(found.slower) - _SLOWER)
+            yield Markup("</div>%s") % _count_more(len(found.slower) - _SLOWER)
             told = NOTHING if found.compared else Markup("<p>%s</p>") % history_text.NOT_COMPARED
             yield told + Markup("</section>\n")
 
@@ -213,7 +213,7 @@ class _Index:
         for run in reversed(runs):
             yield self._run(run, changes.get(run.number, []))
         left = len(self._found.runs) - len(runs)
-        yield Markup("</div>%s</section>\n") % _more(left, "And {} earlier: --json has all.")
+        yield Markup("</div>%s</section>\n") % _count_more(left, "And {} earlier: --json has all.")
 
     def _run(self, run: RunKept, changes: Sequence[VerdictChange]) -> Markup:
         head = _RUN_HEAD % (
@@ -227,7 +227,7 @@ class _Index:
         if not changes:
             return Markup('<div class="rn" id="r%s">%s</div>\n') % (run.number, head)
         rows = join_markup(self._change(one) for one in changes[:_CHANGES])
-        rest = _more(len(changes) - _CHANGES)
+        rest = _count_more(len(changes) - _CHANGES)
         return _RUN % (run.number, head, rows, rest, run.circumstances)
 
     def _change(self, one: VerdictChange) -> Markup:
@@ -283,8 +283,8 @@ def _section(name: str, title: str, told: str) -> Markup:
     return shown % (name, name, title, told)
 
 
-def _more(count: int, words: str = "And {} more: --json has all.") -> Markup:
-    told = more(count, words)
+def _count_more(count: int, words: str = "And {} more: --json has all.") -> Markup:
+    told = count_rest(count, words)
     return Markup('<p class="sub pad">%s</p>') % told if told else NOTHING
 
 
@@ -297,7 +297,7 @@ def _folding_list(rows: Sequence[Markup], count: int) -> Markup:
     first, others = rows[:_OPEN], rows[_OPEN:]
     if not others:
         return _LIST % join_markup(first)
-    rest = _FOLDED % (count - _OPEN, _LIST % join_markup(others), _more(count - len(rows)))
+    rest = _FOLDED % (count - _OPEN, _LIST % join_markup(others), _count_more(count - len(rows)))
     return _LIST % join_markup(first) + rest
 
 

@@ -118,7 +118,7 @@ def since(one: VerdictChange) -> str:
 
 
 def change(one: VerdictChange) -> str:
-    """Return of which test the verdict changed, from what to what, and when."""
+    """Return a line about a changed verdict: the test, both verdicts and the run."""
     where = place(one.test.path, one.now.result.line, one.test.name)
     return f"{where}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
 

@@ -18,7 +18,7 @@ from harness.history.records import (
     VerdictChange,
 )
 from harness.history.statistics import measure_spread
-from harness.history.trends import alike, by_test, times_of
+from harness.history.trends import by_test, list_comparable_runs, times_of
 
 RUNS = 50  # the last ones, of which every verdict is shown
 
@@ -109,7 +109,7 @@ class _Courses:
 
     def __init__(self, found: Trends, runs: Sequence[RunKept]) -> None:
         self._runs = runs
-        self._alike = alike(found.runs) if found.runs else set()
+        self._alike = list_comparable_runs(found.runs) if found.runs else set()
         self._seen = by_test(found.runs)
         self._changes: dict[TestIdentity, list[VerdictChange]] = {}
         for one in found.changes:

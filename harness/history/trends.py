@@ -7,8 +7,8 @@ forth, so changed at least twice; or a ``--rerun`` gave other verdicts. A single
 may have a cause that nobody sees.
 
 *Slower*: of runs in the same circumstances (host, ``--jobs``, sandbox) and with the same text of
-the test, the last :data:`NOW` are held against up to :data:`BEFORE` earlier ones. What slowed all
-tests of a run alike (a busy machine) is divided out. The medians must differ by a factor of
+the test, the last :data:`NOW` are held against up to :data:`BEFORE` earlier ones. A slowdown of
+all tests in a run (a busy machine) is divided out. The medians must differ by a factor of
 :data:`FACTOR` and by :data:`LEAST` seconds; and a one-sided rank test must say so, such that of
 all tests that are called slower at most :data:`RATE` are expected to be so by chance. All tests of
 a run together are looked at in the same way, by that common factor.
@@ -139,7 +139,7 @@ def _slower(
     """Return the tests that got slower, whether all did, and how many could be compared."""
     if not runs:
         return (), None, 0
-    same = alike(runs)
+    same = list_comparable_runs(runs)
     times = {test: times_of(one, same) for test, one in seen.items()}
     factors = _factors(times)
     whole = _compare(_WHOLE, 0, list(factors.items()), {})
@@ -160,7 +160,7 @@ def _much(one: Slower) -> bool:
     return one.ratio >= FACTOR and apart >= LEAST
 
 
-def alike(runs: Sequence[RunKept]) -> set[int]:
+def list_comparable_runs(runs: Sequence[RunKept]) -> set[int]:
     """Return the runs whose times may be compared with those of the last one."""
     return {run.number for run in runs if run.circumstances == runs[-1].circumstances}
 

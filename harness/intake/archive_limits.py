@@ -42,7 +42,7 @@ class Meter:
                 f"the archive has {compressed:,} bytes; the limit is {limits.compressed:,}"
             )
 
-    def unpacked(self, count: int) -> None:
+    def count_unpacked(self, count: int) -> None:
         """Count unpacked bytes.
 
         Raises:

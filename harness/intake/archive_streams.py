@@ -97,7 +97,7 @@ class Stream:
         """Return up to ``most`` bytes, none at the end only."""
         if not self._rest:
             self._rest = next(self._parts, b"")
-            self._meter.unpacked(len(self._rest))
+            self._meter.count_unpacked(len(self._rest))
         piece, self._rest = self._rest[:most], self._rest[most:]
         return piece
 

@@ -30,7 +30,7 @@ _REFUSED = {
 }
 
 
-class _Header(NamedTuple):
+class _TarHeader(NamedTuple):
     kind: bytes
     name: str
     size: int
@@ -48,7 +48,7 @@ def members(stream: Stream) -> Iterator[ArchiveMember]:
     _check_rest(stream)
 
 
-def _next_header(stream: Stream) -> _Header | None:
+def _next_header(stream: Stream) -> _TarHeader | None:
     """Return the next member's header, with what extensions before it say; None at the end."""
     settings: dict[str, str] = {}
     for _ in range(_EXTENSIONS + 1):
@@ -64,7 +64,7 @@ def _next_header(stream: Stream) -> _Header | None:
     raise ArchiveError(f"more than {_EXTENSIONS} extended headers before one member")
 
 
-def _parse(block: bytes) -> _Header:
+def _parse(block: bytes) -> _TarHeader:
     if not is_tar_header(block):
         raise ArchiveError("it is damaged: the header of a member cannot be read")
     name = _text(block[:100])
@@ -74,7 +74,7 @@ def _parse(block: bytes) -> _Header:
     size = _number(block[124:136], name)
     folder = kind in (_FILES[:2]) and name.endswith("/")  # as tar wrote before POSIX
     mode = _number(block[100:108], name)
-    return _Header(_FOLDER if folder else kind, name, size, bool(mode & 0o100))
+    return _TarHeader(_FOLDER if folder else kind, name, size, bool(mode & 0o100))
 
 
 def _number(field: bytes, name: str) -> int:
@@ -94,7 +94,7 @@ def _text(field: bytes) -> str:
     return field.partition(b"\0")[0].decode(errors="surrogateescape")
 
 
-def _extension(header: _Header, stream: Stream) -> dict[str, str]:
+def _extension(header: _TarHeader, stream: Stream) -> dict[str, str]:
     """Return what an extended header says of the member after it."""
     if header.size > _LONGEST_EXTENSION:
         raise ArchiveError(f"an extended header of {header.size:,} bytes", header.name)
@@ -124,7 +124,7 @@ def _pax_records(content: bytes) -> Iterator[tuple[str, str]]:
         content = content[size:]
 
 
-def _with(settings: dict[str, str], header: _Header) -> _Header:
+def _with(settings: dict[str, str], header: _TarHeader) -> _TarHeader:
     size = settings.get("size", str(header.size))
     if not (size.isascii() and size.isdigit() and len(size) < 20):
         raise ArchiveError("it is damaged: the size is not a number", header.name)
@@ -134,7 +134,7 @@ def _with(settings: dict[str, str], header: _Header) -> _Header:
     return header._replace(name=name, size=int(size))
 
 
-def _member(header: _Header, stream: Stream) -> Iterator[ArchiveMember]:
+def _member(header: _TarHeader, stream: Stream) -> Iterator[ArchiveMember]:
     kind, name, size, executable = header
     if kind not in (*_FILES, _FOLDER):
         what = _REFUSED.get(kind, f"a member of an unknown kind ({kind!r})")

@@ -34,7 +34,7 @@ _IS_ZIP64 = "it is in the ZIP64 format, for 2 GiB and more, which is not taken"
 _BEFORE = "{:,} bytes come first, as in a self-extracting archive: pack a plain .zip instead"
 
 
-class _Entry(NamedTuple):
+class _ZipEntry(NamedTuple):
     raw_name: bytes
     name: str
     method: int
@@ -70,7 +70,7 @@ def members(file: BinaryIO, meter: Meter) -> Iterator[ArchiveMember]:
             pass
 
 
-def _directory(file: BinaryIO, meter: Meter) -> list[_Entry]:
+def _directory(file: BinaryIO, meter: Meter) -> list[_ZipEntry]:
     end = _end_record(file)
     _check_ends(end)
     count, size, offset = end[:3]
@@ -133,7 +133,7 @@ def is_self_extracting(file: BinaryIO) -> bool:
         return False
 
 
-def _entry(data: bytes) -> tuple[_Entry, bytes]:
+def _entry(data: bytes) -> tuple[_ZipEntry, bytes]:
     if len(data) < _ENTRY.size or data[:4] != b"PK\x01\x02":
         raise ArchiveError("it is damaged: its directory cannot be read")
     (_, maker, _, flags, method, _, _, crc, packed, size, name_size, extra, comment, _, _, how,
@@ -142,7 +142,7 @@ def _entry(data: bytes) -> tuple[_Entry, bytes]:
     raw = data[_ENTRY.size : _ENTRY.size + name_size]
     mode = how >> 16 if maker >> 8 in (_UNIX, _MACOS) else 0
     name = _decode(raw, flags)
-    entry = _Entry(raw, name, method, flags, crc, packed, size, mode, offset)
+    entry = _ZipEntry(raw, name, method, flags, crc, packed, size, mode, offset)
     _check_entry(entry)
     return entry, data[rest:]
 
@@ -157,7 +157,7 @@ def _decode(raw: bytes, flags: int) -> str:
         return raw.decode("cp437")
 
 
-def _check_entry(entry: _Entry) -> None:
+def _check_entry(entry: _ZipEntry) -> None:
     kind = stat.S_IFMT(entry.mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         what = "a symbolic link" if kind == stat.S_IFLNK else "a device or the like"
@@ -170,7 +170,7 @@ def _check_entry(entry: _Entry) -> None:
         raise ArchiveError(_IS_ZIP64, entry.name)
 
 
-def _data_start(file: BinaryIO, entry: _Entry) -> int:
+def _data_start(file: BinaryIO, entry: _ZipEntry) -> int:
     file.seek(entry.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
@@ -181,10 +181,10 @@ def _data_start(file: BinaryIO, entry: _Entry) -> int:
     return int(entry.offset + _LOCAL.size + fields[9] + fields[10])
 
 
-def _content(file: BinaryIO, entry: _Entry, start: int, meter: Meter) -> Iterator[bytes]:
+def _content(file: BinaryIO, entry: _ZipEntry, start: int, meter: Meter) -> Iterator[bytes]:
     left, crc = entry.size, 0
     for piece in _unpack(file, entry, start):
-        meter.unpacked(len(piece))
+        meter.count_unpacked(len(piece))
         left -= len(piece)
         if left < 0:
             break
@@ -194,7 +194,7 @@ def _content(file: BinaryIO, entry: _Entry, start: int, meter: Meter) -> Iterato
         raise ArchiveError("it is damaged: size or CRC does not match its header", entry.name)
 
 
-def _unpack(file: BinaryIO, entry: _Entry, start: int) -> Iterator[bytes]:
+def _unpack(file: BinaryIO, entry: _ZipEntry, start: int) -> Iterator[bytes]:
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     place, left = start, entry.packed
     while left:

@@ -187,7 +187,7 @@ class _BoardReplay:
             color = color_of(color_name)
             if color is None:
                 raise ValueError(color_name)
-            position = position.placed(self._point(name), color)
+            position = position.place(self._point(name), color)
         self._set(position)
 
     def handicap(self, _arguments: list[str], reply: str) -> None:
@@ -200,7 +200,7 @@ class _BoardReplay:
         self.set_up([word for name in names for word in ("b", name)], "")
 
     def load_board(self, arguments: list[str], _reply: str) -> None:
-        from oracle.formats import read_position
+        from oracle import read_position
 
         path = self.folder / " ".join(arguments)
         self._set(read_position(str(path), self.format or None).position)

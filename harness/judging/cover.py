@@ -23,7 +23,7 @@ def smallest(tests: Sequence[int]) -> tuple[list[int], bool]:
     for caught in tests:
         wanted |= caught
     chosen, left, rest = _take_forced(dict(enumerate(tests)), wanted)
-    search = _Search(left)
+    search = _CoverSearch(left)
     search.run(rest)
     return sorted([*chosen, *search.best]), search.nodes < _PATIENCE
 
@@ -63,7 +63,7 @@ def _indispensable(left: Mapping[int, int], wanted: int) -> list[int]:
     return [place for place, bits in left.items() if bits & alone]
 
 
-class _Search:
+class _CoverSearch:
     """Branch and bound: on the mistake that the fewest tests catch, the largest test first."""
 
     def __init__(self, tests: Mapping[int, int]) -> None:

@@ -118,7 +118,7 @@ def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
 # --- what they explain -------------------------------------------------------------------------
 
 
-class _EnginePart(NamedTuple):
+class _EngineDiagnosis(NamedTuple):
     """The part of a file that one engine answered: after each break a new one continues."""
 
     file: FileResult
@@ -140,17 +140,17 @@ class _EnginePart(NamedTuple):
             assert theirs is not None
             if outcome is None:
                 return mine.ok is theirs.ok
-            return _alike(file, outcome, mine)
+            return _ends_alike(file, outcome, mine)
 
         folder = folder_of(file.case)
         texts = tuple(exchange.text for exchange in sent)
         return RecordedConversation(steps, replies, failure, alike, folder, texts)
 
 
-def _parts(file: FileResult) -> list[_EnginePart]:
+def _parts(file: FileResult) -> list[_EngineDiagnosis]:
     firsts = [0, *(one.step for one in file.restarts)]
     ends = [*file.failures, *[None] * (len(firsts) - len(file.failures))]
-    return [_EnginePart(file, *one) for one in zip(firsts, ends, strict=True)]
+    return [_EngineDiagnosis(file, *one) for one in zip(firsts, ends, strict=True)]
 
 
 class _Results:
@@ -200,7 +200,7 @@ class _Results:
         return (self._failed & self._replayer.behaviour(mistakes).agreed).bit_count()
 
 
-def _find_failed(part: _EnginePart, items: int) -> int:
+def _find_failed(part: _EngineDiagnosis, items: int) -> int:
     """Return as bits the tests of a part that failed, and its end if the engine failed."""
     found = 1 << items >> 1 if part.failure else 0
     for outcome in part.file.outcomes:
@@ -213,7 +213,7 @@ def _find_failed(part: _EnginePart, items: int) -> int:
 # --- the same answer ---------------------------------------------------------------------------
 
 
-def _alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
+def _ends_alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
     """Whether a test ended with the same verdict and, if it failed, for the same answer."""
     step, theirs = file.case.steps[outcome.step], outcome.reply
     if outcome.verdict in (Verdict.NOT_JUDGED, Verdict.IGNORED) or theirs is None:

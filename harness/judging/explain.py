@@ -66,7 +66,7 @@ def reasons(
     """
     from harness.judging.mistaken import folder_of
 
-    engine = specification.right_engine(folder_of(file.case))
+    engine = specification.reference_engine(folder_of(file.case))
     found: Reasons = {}
     last = max(steps, default=0)
     for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):

@@ -1,4 +1,4 @@
-"""A test for equal tests: equal but for a symmetry of the board and an exchange of colors.
+"""A test for equal tests: equal up to a symmetry of the board and an exchange of colors.
 
 A test is its command, the position that it is about, and whatever else its answer depends on:
 side to move, ko, komi, policy, prisoners, the last passes.
@@ -30,8 +30,8 @@ def identity(engine: Engine, command: str, specification: Specification) -> Iden
 
     ``engine``: the oracle's, before the command.
     """
-    if specification.alike:
-        return specification.alike(engine, command)
+    if specification.is_alike:
+        return specification.is_alike(engine, command)
     game = engine.session.game
     words = split(command)
     read = specification.depends.get(words[0]) if words else None
@@ -41,7 +41,7 @@ def identity(engine: Engine, command: str, specification: Specification) -> Iden
     for symmetry in ALL:
         turned = transform(game.position, symmetry)
         for swap in swaps:
-            board = turned.swapped() if swap else turned
+            board = turned.swap_colors() if swap else turned
             named = tuple(_word(word, game.position, symmetry, swap) for word in words)
             shape = board.grid
             sided = tuple(_swap_color(color) for color in colors) if swap else colors
@@ -69,7 +69,7 @@ def _word(word: str, position: Any, symmetry: int, swap: bool) -> tuple[Any, ...
 
 def identities(case: CaseFile, specification: Specification) -> Iterator[tuple[Step, Identity]]:
     """Yield the tests of a case file with their identities."""
-    engine = specification.right_engine(mistaken.folder_of(case))
+    engine = specification.reference_engine(mistaken.folder_of(case))
     for step in case.steps:
         if step.is_test:
             yield step, identity(engine, step.command, specification)

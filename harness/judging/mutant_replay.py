@@ -33,7 +33,7 @@ class RecordedConversation(NamedTuple):
     steps: tuple[Step, ...]
     replies: tuple[Reply | None, ...]  # the first None: where it broke, or was asked no more
     failure: Failure | None  # how it broke; its step is an index into ``steps``
-    alike: Alike  # whether a reply to the step of an index is as good as the engine's
+    is_alike: Alike  # whether a reply to the step of an index is as good as the engine's
     folder: str = ""  # in which it worked
     sent: tuple[str, ...] = ()  # by the harness before the first step
 
@@ -163,7 +163,7 @@ def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown
     theirs = conversation.replies[index]
     if isinstance(raw, Breakdown):
         return theirs is None and broke_alike(raw, conversation.failure, index)
-    return theirs is not None and conversation.alike(index, reply_of(raw))
+    return theirs is not None and conversation.is_alike(index, reply_of(raw))
 
 
 def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:

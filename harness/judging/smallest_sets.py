@@ -31,7 +31,7 @@ class Search:
     """
 
     def __init__(self, replayer: Replayer, candidates: Iterable[Mistake]) -> None:
-        """Replay what was said to each candidate; who changes nothing is none."""
+        """Replay the commands with each candidate; drop mistakes that change nothing."""
         self._replayer = replayer
         self._every = (1 << replayer.items) - 1
         self.reference: MutantBehaviour = replayer.behaviour()
@@ -145,8 +145,8 @@ class Search:
     def _in_context(self, chosen: Set) -> Iterator[Set]:
         """Yield the set with one more that, beside the others, explains the first such answer.
 
-        So mistakes are found that show only together: a draw is written wrong, and there is none
-        but for another mistake.
+        So mistakes are found that show only together: one writes a draw wrong, and only another
+        one makes a draw.
         """
         if not chosen or self._is_exhausted:
             return

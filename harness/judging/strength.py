@@ -118,7 +118,7 @@ def of_file(
 ) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
     """Return the tests of one file that the reference engine passes, and the others."""
     judge = find_dialect(dialect)
-    bad = mistaken.failing_lines(case, specification.right_engine(), judge)
+    bad = mistaken.failing_lines(case, specification.reference_engine(), judge)
     caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
     used = {step.command.partition(" ")[0] for step in case.steps}
     for place, mistake in enumerate(mistakes):

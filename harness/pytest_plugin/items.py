@@ -3,7 +3,7 @@
 A file's engine is run once, when the first of its tests is set up. What a test comes to:
 
 * a wrong answer fails the test's *call*; expected to be wrong, it is an xfail;
-* an engine that broke, an expectation that cannot be judged and a fault of the harness are
+* an engine that broke, an expectation that cannot be judged and a harness error are
   *errors*, in the setup of the tests that they leave without an answer, or, when there is none,
   in the tear-down of the file.
 """
@@ -127,7 +127,7 @@ class CaseFileCollector(pytest.File):
 
     def _run(self) -> FileView:
         with self._at_home():
-            wanted = narrow(self.case, self._wanted())
+            wanted = narrow(self.case, self._select_tests())
             try:
                 result = run_cases(self.config.option.gtp_engine, [wanted], self._options())
             except SandboxError as error:
@@ -154,7 +154,7 @@ class CaseFileCollector(pytest.File):
     def _translate(self, table: str) -> str:
         return str(self.config.invocation_params.dir / table) if table else ""
 
-    def _wanted(self) -> list[bool]:
+    def _select_tests(self) -> list[bool]:
         """Say of each step whether it is a test of this session.
 
         Tests that share an id belong together: GNU Go's dialect judges them by the last reply.

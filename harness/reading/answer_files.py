@@ -14,7 +14,7 @@ from functools import cache
 from harness.errors import CaseError, PatternError
 from harness.reading import statuses
 from harness.reading.dialect import Dialect
-from harness.reading.pattern import bound_by_deadline
+from harness.reading.pattern import bind_to_deadline
 from harness.reading.statuses import COUNTS, EXPECTED, is_known, is_status
 from harness.records import Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
@@ -224,4 +224,4 @@ def _tester(answer: str) -> Callable[[str], object]:
         except (re.error, ValueError, OverflowError, RecursionError) as error:
             what = f"{expression[:_SHOWN]!r} is not a regular expression"
             raise PatternError(f"{what}: {error}") from None
-    return bound_by_deadline(expression, compiled, "fullmatch")
+    return bind_to_deadline(expression, compiled, "fullmatch")

@@ -193,7 +193,7 @@ class _AwkParser(RegexReader):
         """Read a character, ``[:class:]``, ``[.a.]`` or ``[=a=]``."""
         named = _NAMED.match(self._text, self._place)
         if named:
-            return self._named(named)
+            return self._read_named(named)
         if self._text[self._place : self._place + 2] in ("[:", "[.", "[="):
             self._refuse("found a '[' that is not closed")
         character = self._next()
@@ -202,7 +202,7 @@ class _AwkParser(RegexReader):
             character = {**_CONTROLS, "y": "b"}.get(letter, letter or "\\")
         return charset.of([character])
 
-    def _named(self, found: re.Match[str]) -> Ranges:
+    def _read_named(self, found: re.Match[str]) -> Ranges:
         self._place = found.end()
         if found[1] == ":" and found[2] in _CLASSES:
             return _CLASSES[found[2]]

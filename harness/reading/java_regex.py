@@ -83,7 +83,7 @@ class Flags(NamedTuple):
     comments: bool = False
     unicode_case: bool = False
 
-    def switched(self, letter: str, on: bool) -> Flags:
+    def switch(self, letter: str, on: bool) -> Flags:
         """Return the flags with one of them on or off."""
         return Flags(*(on if letter == _FLAGS[i] else old for i, old in enumerate(self)))
 
@@ -321,7 +321,7 @@ class _JavaParser(RegexReader):
             if letter == "-":
                 on = False
             else:
-                self._flags = self._flags.switched(letter, on)
+                self._flags = self._flags.switch(letter, on)
         if letter and letter in "Uc":
             self._refuse(f"the flag {letter!r} has no counterpart here")
         self._place += 1

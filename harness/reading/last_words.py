@@ -2,7 +2,7 @@
 
 Of a chain of exceptions the first one counts: those raised while it was handled hide it. Beside it
 stands the innermost line that is the program's own, not a library's: below the folder of the
-outermost file, which is the program itself. (A course's own package lies beside that folder.)
+outermost file, which is the program itself. (The course folder's packages lie beside it.)
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LastWords(NamedTuple):
         return normalize(self.error)
 
 
-class _Frame(NamedTuple):
+class _TraceFrame(NamedTuple):
     path: str
     line: int
     code: str = ""
@@ -76,7 +76,7 @@ def normalize(text: str) -> str:
     return _NUMBER.sub("N", _FOLDERS.sub("", text)).strip()
 
 
-def _make(error: str, folder: str = "", own: _Frame | None = None) -> LastWords:
+def _make(error: str, folder: str = "", own: _TraceFrame | None = None) -> LastWords:
     error = one_line(error.strip(), _ERROR)
     if own is None:
         return LastWords(error)
@@ -84,7 +84,7 @@ def _make(error: str, folder: str = "", own: _Frame | None = None) -> LastWords:
     return LastWords(error, one_line(path), own.line, one_line(own.code.strip(), _CODE))
 
 
-def _is_library(frame: _Frame) -> bool:
+def _is_library(frame: _TraceFrame) -> bool:
     return bool(_LIBRARY.search(frame.owner or frame.path))
 
 
@@ -111,17 +111,17 @@ def _blocks(lines: Sequence[str]) -> list[Sequence[str]]:
     return [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
 
 
-def _frames(block: Sequence[str]) -> Iterator[_Frame]:
+def _frames(block: Sequence[str]) -> Iterator[_TraceFrame]:
     for index, line in enumerate(block):
         if found := _PYTHON.match(line):
             code = "".join(block[index + 1 : index + 2])
             shown = code if code.startswith("    ") and not _MARKS.fullmatch(code) else ""
-            yield _Frame(normpath(found["path"]), int(found["line"]), shown)
+            yield _TraceFrame(normpath(found["path"]), int(found["line"]), shown)
         elif index and line[:1].strip():  # the error
             return
 
 
-def _innermost(chain: Sequence[Sequence[_Frame]]) -> tuple[str, _Frame | None]:
+def _innermost(chain: Sequence[Sequence[_TraceFrame]]) -> tuple[str, _TraceFrame | None]:
     """Return the program's folder, and the innermost frame below it, of the first that has one.
 
     An exception that was caught shows only what was called below; the last one shows all.
@@ -157,7 +157,7 @@ def _java(lines: Sequence[str]) -> LastWords:
         return LastWords()
     begin = heads[-1]
     matches = [found for line in lines[begin + 1 :] if (found := _JAVA.match(line))]
-    frames = [_Frame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
+    frames = [_TraceFrame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
     error = _THREAD.sub("", lines[begin]).removeprefix("Caused by: ")
     return _make(error, own=own)
@@ -172,7 +172,7 @@ def _sanitizer(lines: Sequence[str]) -> LastWords:
         return LastWords()
     begin, error = found[-1]
     matches = [one for line in lines[begin:] if (one := _C.match(line))]
-    frames = [_Frame(one["path"], int(one["line"])) for one in matches]
+    frames = [_TraceFrame(one["path"], int(one["line"])) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
     return _make(error["error"], own=own)
 

@@ -44,7 +44,7 @@ def ask(question: list[object]) -> bool:
 def _answer(matcher: _Matcher, question: list[object]) -> bool:
     """Ask a process, which waits for the next question afterwards, or is ended."""
     try:
-        found = matcher.asked(question)
+        found = matcher.ask(question)
     except BaseException:
         matcher.end()
         raise
@@ -65,7 +65,7 @@ class _Matcher:
             process_group=0,
         )
 
-    def asked(self, question: list[object]) -> bool:
+    def ask(self, question: list[object]) -> bool:
         """Return the answer to a question.
 
         Raises:

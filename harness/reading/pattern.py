@@ -101,7 +101,7 @@ def matcher(expression: str) -> Test:
     from harness.reading import java_regex
 
     compiled = _compile(java_regex.in_python, expression)
-    test = bound_by_deadline(expression, compiled, "fullmatch")
+    test = bind_to_deadline(expression, compiled, "fullmatch")
     if not java_regex.depends_on_script(expression):
         return test
     return _by_script(test, expression)
@@ -114,7 +114,7 @@ def _by_script(test: Test, expression: str) -> Test:
     @cache
     def knowing(beyond: str) -> Test:
         in_python = partial(java_regex.in_python, beyond=beyond)
-        return bound_by_deadline(expression, _compile(in_python, expression), "fullmatch")
+        return bind_to_deadline(expression, _compile(in_python, expression), "fullmatch")
 
     def by_script(text: str) -> object:
         if text.isascii():
@@ -136,7 +136,7 @@ def searcher(expression: str) -> Test:
     from harness.reading import awk_regex
 
     compiled = _compile(awk_regex.translate_search, expression)
-    return bound_by_deadline(expression, compiled, "search")
+    return bind_to_deadline(expression, compiled, "search")
 
 
 def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str]:
@@ -151,7 +151,7 @@ def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str
             raise PatternError(f"{what}: {error}") from None
 
 
-def bound_by_deadline(expression: str, compiled: re.Pattern[str], how: deadline.How) -> Test:
+def bind_to_deadline(expression: str, compiled: re.Pattern[str], how: deadline.How) -> Test:
     """Return the test that a method of ``compiled`` is, under a deadline where it needs one.
 
     It needs none if its time can only grow with the text's length.

@@ -81,7 +81,7 @@ class Comparison(NamedTuple):
 Tests = dict[Key, tuple[int, str]]  # lines and verdicts
 
 
-class _Side(NamedTuple):
+class _ComparedRun(NamedTuple):
     """What is compared of a run."""
 
     started: str
@@ -105,7 +105,7 @@ def between(former: dict[str, Any], now: dict[str, Any]) -> Comparison:
     return _compare(_of_document(former), _of_document(now))
 
 
-def _compare(former: _Side, side: _Side) -> Comparison:
+def _compare(former: _ComparedRun, side: _ComparedRun) -> Comparison:
     before, now = former.tests, side.tests
     changes = [
         (_RANKS[now[key][1]] - _RANKS[before[key][1]], _change(key, before, now))
@@ -126,12 +126,12 @@ def _compare(former: _Side, side: _Side) -> Comparison:
     )
 
 
-def _of_document(found: dict[str, Any]) -> _Side:
+def _of_document(found: dict[str, Any]) -> _ComparedRun:
     tests: Tests = {}
     for file in found["files"]:
         told = [(one["id"], one["command"], one["line"], one["verdict"]) for one in file["tests"]]
         tests.update(_key_tests(file["path"], told))
-    return _Side(
+    return _ComparedRun(
         started=str(found.get("started", "")),
         tests=tests,
         broken=tuple((file["path"], how) for file in found["files"] for how in _failures(file)),
@@ -147,7 +147,7 @@ def _failures(file: dict[str, Any]) -> list[str]:
     return [one["message"] for one in file.get("failures", [first])] if first else []
 
 
-def _of_run(run: RunResult) -> _Side:
+def _of_run(run: RunResult) -> _ComparedRun:
     tests: Tests = {}
     for file in run.files:
         steps = file.case.steps
@@ -158,7 +158,7 @@ def _of_run(run: RunResult) -> _Side:
         tests.update(_key_tests(file.case.path, told))
     broken = ((file.case.path, one.message) for file in run.files for one in file.failures)
     chosen = _is_part(run.options)
-    return _Side(run.started, tests, tuple(broken), run.errors, run.faults, chosen)
+    return _ComparedRun(run.started, tests, tuple(broken), run.errors, run.faults, chosen)
 
 
 def _is_part(options: dict[str, object]) -> bool:

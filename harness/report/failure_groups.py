@@ -1,9 +1,9 @@
-"""In which ways tests failed: those together of which the same can be said. Pure.
+"""Group failed tests that have something in common. Pure.
 
-Of one failure several things can be said, from the most telling to the broadest: its error; how
-its answer differs from the right one, where there are words for that; the answer itself; and
-whether a point of it is right. What is said of one alone says nothing, so that the broader one is
-tried for it.
+A failure has several descriptions, from the most telling to the broadest: its error; how its
+answer differs from the right one, if there are words for that; the answer itself; and whether a
+point of it is right. A description that fits one failure alone says nothing, so the next broader
+one is tried for it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An expected failure is *skipped*, as a test that was not run or not judged is; the reason is in the
 message. A broken engine is a test case of its own, ``(engine)``, with an *error*, and so is what
-is wrong with case files, and faults of the harness. An unexpected pass is a pass.
+is wrong with case files, and harness errors. An unexpected pass is a pass.
 """
 
 from __future__ import annotations

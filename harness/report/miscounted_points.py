@@ -31,7 +31,7 @@ def find_explaining_points(
 
     ``marks``: by point, as explanations put them on a board. One of both is empty, mostly both.
     """
-    more = _more_for_black(pattern, answer)
+    more = _count_gain_for_black(pattern, answer)
     neutral = {point for point, mark in marks.items() if mark == NEUTRAL}
     if not more or abs(more) > len(neutral) or more != int(more):
         return _NONE, _NONE
@@ -42,7 +42,7 @@ def find_explaining_points(
     return (points, _NONE) if more > 0 else (_NONE, points)
 
 
-def _more_for_black(pattern: Pattern | None, answer: str) -> float | None:
+def _count_gain_for_black(pattern: Pattern | None, answer: str) -> float | None:
     """Return by how many points an answer is better for Black than what is right."""
     if pattern is None or pattern.negated:
         return None

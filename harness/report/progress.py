@@ -21,7 +21,7 @@ _PATIENCE = 0.4  # seconds before anything is drawn
 
 
 class LiveProgress:
-    """Draws on standard error; all else is written while it is :meth:`hidden`.
+    """Draws on standard error; all else is written while it is :meth:`hide`.
 
     A timer begins it, for a file's first command may take minutes without any news. It is started
     by the first news: all processes that are forked have been by then.
@@ -53,7 +53,7 @@ class LiveProgress:
                 self._draw(self._live)
 
     @contextlib.contextmanager
-    def hidden(self) -> Iterator[None]:
+    def hide(self) -> Iterator[None]:
         """Take the lines away while something else is written; the next news draw them again."""
         with self._lock:
             if self._live:
@@ -62,7 +62,7 @@ class LiveProgress:
 
     def stop(self) -> None:
         """Take the lines away for good."""
-        with self.hidden():
+        with self.hide():
             self._stopped = True
 
     def _begin(self) -> None:

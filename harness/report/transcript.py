@@ -33,7 +33,7 @@ class Transcript:
         shown = text.encode(encoding, "backslashreplace").decode(encoding)
         self._written.append(shown + "\n")
 
-    def closed(self, status: int) -> bytes:
+    def close(self, status: int) -> bytes:
         """Return the transcript so far, with a last line that says the exit status."""
         body = without_surrogates("".join(self._written))
         text = (

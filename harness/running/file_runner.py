@@ -271,7 +271,7 @@ class _FileRun:
             return
         self._setting.patience.late = do_anything(list(self._asleep.values()))
         for index, session in self._asleep.items():
-            hung = session.hung().failure
+            hung = session.describe_hang().failure
             self._failures[index] = self._failures[index]._replace(
                 text=hung.text, limit=hung.limit, rest=hung.rest
             )

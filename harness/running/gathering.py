@@ -24,7 +24,7 @@ from harness.typed import NamedTuple
 _NO_CASE = CaseFile("", (), ())
 
 
-class Told(NamedTuple):
+class RunListeners(NamedTuple):
     """Who is told of a run while it lasts."""
 
     on_progress: Callable[[Progress], None] | None = None
@@ -43,7 +43,7 @@ class ResultCollector:
         self,
         cases: Sequence[CaseFile],
         options: Options,
-        told: Told,
+        told: RunListeners,
     ) -> None:
         self.results: list[FileResult] = []
         self.faults: list[str] = []
@@ -122,7 +122,7 @@ class ResultCollector:
         """Whether so many files hung that waiting for the others would tell nothing new."""
         most = self._options.most_hung
         known = (*self.results, *self._early.values())
-        return 0 < most <= sum(any(map(_hung, file.failures)) for file in known)
+        return 0 < most <= sum(any(map(_is_hang, file.failures)) for file in known)
 
     def _why_not(self) -> Failure | None:
         """Return why a file was not run, where that is the engine's own fault."""
@@ -155,7 +155,7 @@ class ResultCollector:
         self._on_progress(Progress(place, path, done, total, failed, result, waiting))
 
 
-def _hung(failure: Failure) -> bool:
+def _is_hang(failure: Failure) -> bool:
     return failure.kind in (FailureKind.TIMEOUT, FailureKind.CPU)
 
 

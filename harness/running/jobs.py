@@ -116,7 +116,7 @@ class _Direct:
         return True
 
 
-class _Piped:
+class _PipedWorker:
     """A line from a worker to the process that hired it."""
 
     def __init__(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
@@ -306,7 +306,7 @@ class _WorkerPool:
             signals.leave_sigint_to_the_parent()
             while request := os.read(requests, _HEADER):
                 index = int.from_bytes(request)
-                line = _Piped(requests, answers, self._dump)
+                line = _PipedWorker(requests, answers, self._dump)
                 result = _attempt(self._work, self._tasks[index], line)
                 with signals.hold_back():  # half a result is none
                     _send(answers, self._dump((DONE, result)))

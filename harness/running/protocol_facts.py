@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.engine.replies import GTP, Protocol
 from harness.records import DONE, CaseFile, Reply, Step
-from harness.text import encode, more
+from harness.text import count_rest, encode
 from oracle.natures import Natures
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
@@ -89,7 +89,8 @@ def warnings(
             first.setdefault(kind, f"{_place(step.line)}: {what}")
             count[kind] = count.get(kind, 0) + 1
     return [
-        text + more(count[kind] - 1, " (and {:,} more like it)") for kind, text in first.items()
+        text + count_rest(count[kind] - 1, " (and {:,} more like it)")
+        for kind, text in first.items()
     ]
 
 

@@ -23,7 +23,7 @@ from harness.reading.dialect import find_dialect
 from harness.reading.named_case_files import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
 from harness.running.file_runner import RunContext
-from harness.running.gathering import ResultCollector, Told
+from harness.running.gathering import ResultCollector, RunListeners
 from harness.signals import ending_on_signals
 from harness.specifications import EVERYONES
 from oracle.natures import Natures
@@ -86,7 +86,7 @@ def run(  # noqa: PLR0913 - a door: each has its use
             options.lines,
             protocol=options.protocol,
         )
-        return run_gathered(program, found, options, Told(on_progress, on_file), natures)
+        return run_gathered(program, found, options, RunListeners(on_progress, on_file), natures)
 
 
 def run_cases(
@@ -103,14 +103,16 @@ def run_cases(
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
-    return run_gathered(program, Gathered(tuple(cases)), options, Told(on_progress, on_file))
+    return run_gathered(
+        program, Gathered(tuple(cases)), options, RunListeners(on_progress, on_file)
+    )
 
 
 def run_gathered(
     program: str,
     gathered: Gathered,
     options: Options,
-    told: Told,
+    told: RunListeners,
     natures: Natures = EVERYONES,
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""

@@ -57,7 +57,7 @@ class Sandbox:
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        proven = BoxLauncher(int(choice), allowed) if is_proven else _proven(choice, allowed)
+        proven = BoxLauncher(int(choice), allowed) if is_proven else _prove(choice, allowed)
         self.level = proven.level
         self._limits = allowed
         self._natures = natures
@@ -95,8 +95,10 @@ class Sandbox:
             boxes.close()
 
 
-def _proven(choice: str, allowed: BoxLimits) -> BoxLauncher:
-    return levels.strongest(allowed) if choice == "auto" else levels.proven(int(choice), allowed)
+def _prove(choice: str, allowed: BoxLimits) -> BoxLauncher:
+    return (
+        levels.strongest(allowed) if choice == "auto" else levels.make_proven(int(choice), allowed)
+    )
 
 
 def _find_named_files(case: CaseFile, natures: Natures) -> Iterator[str]:
@@ -148,7 +150,7 @@ class BoxedEngine:
         """Return a new descriptor that can be read once it has ended."""
         return os.dup(self.box.fileno())
 
-    def broken_by(self) -> EngineError | None:
+    def find_end_cause(self) -> EngineError | None:
         """Return the limit that it went over, or why it could not be started in the box."""
         end = self.box.wait(0)
         if end is None or not (end.hit or end.unstarted):

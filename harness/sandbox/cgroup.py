@@ -63,7 +63,7 @@ class ControlGroups:
             _write(self._pids, "pids.max", threads + _OWN_PROCESSES if threads else "max")
         self._kills = self._count_kills()
 
-    def watched(self, limits: Watched) -> Watched:
+    def keep_polled(self, limits: Watched) -> Watched:
         """Return the limits that are left to be polled."""
         return limits._replace(memory=0) if self._memory else limits
 

@@ -98,7 +98,7 @@ class Boxed:
         Raises:
             SandboxError: the box could not be made, so that the engine never ran.
         """
-        if self._end is None and self._fault is None and _ready(self._control, seconds):
+        if self._end is None and self._fault is None and _is_ready(self._control, seconds):
             with block_interrupts():  # the server says it once
                 self._keep_report()
             if self._ground:
@@ -334,7 +334,7 @@ def _refuse_unreadable(seen: view.View, level: int) -> None:
 
 
 def _refuse_shut(path: str, level: int) -> None:
-    shut = [p for p in _above(path) if not os.stat(p).st_mode & 0o001] if level == 1 else []
+    shut = [p for p in _list_parents(path) if not os.stat(p).st_mode & 0o001] if level == 1 else []
     if not os.stat(path).st_mode & 0o004:
         shut.append(path)
     if shut:
@@ -344,7 +344,7 @@ def _refuse_shut(path: str, level: int) -> None:
         )
 
 
-def _above(path: str) -> list[str]:
+def _list_parents(path: str) -> list[str]:
     """Return the folders above a path, the nearest one first."""
     found: list[str] = []
     while (parent := os.path.dirname(path)) != path:
@@ -409,7 +409,7 @@ def _pipes() -> tuple[tuple[FileIO, FileIO, FileIO], list[int]]:
     return ours, [stdin, stdout, stderr]
 
 
-def _ready(control: socket.socket, seconds: float | None) -> bool:
+def _is_ready(control: socket.socket, seconds: float | None) -> bool:
     """Whether there is a report, or never will be: the launcher has been closed meanwhile."""
     if control.fileno() < 0:
         return True

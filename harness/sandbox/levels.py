@@ -61,7 +61,7 @@ def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
         raise SandboxError(platforms.NO_SANDBOX)
     for level in (3, 2, 1):
         try:
-            return proven(level, allowed)
+            return make_proven(level, allowed)
         except EscapeError:
             raise
         except SandboxError:
@@ -69,7 +69,7 @@ def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
     raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
 
 
-def proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
+def make_proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
     """Return a launcher of ``level`` that has just held a canary.
 
     Raises:
@@ -88,7 +88,7 @@ def proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa
 
 
 def prove(launcher: BoxLauncher) -> None:
-    """Send a canary into a launcher's box; raise as :func:`proven` does."""
+    """Send a canary into a launcher's box; raise as :func:`make_proven` does."""
     secret = str(Path(view.__file__).resolve())
     script = Path(canary.__file__).read_text(encoding="ascii")
     arguments = ["-I", "-S", "-c", script, secret, str(os.getpid()), str(launcher.level)]

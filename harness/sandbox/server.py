@@ -116,7 +116,7 @@ class Box:
         self._plan = plan
         self._control = control
         self._group = group
-        self._watched = group.watched(plan.watched)
+        self._watched = group.keep_polled(plan.watched)
         self._news = b""
         self._free = watch.free(plan.writable)
         self._disk = watch.Disk()
@@ -156,7 +156,9 @@ class Box:
             self._let_go()
         self._cpu = max(self._cpu, self._clock.seconds() or 0.0, _cpu_of_the_dead() - before)
         self._clock.close()
-        self._hit = self._hit or self._group.hit() or self._signal_hit() or self._left_too_much()
+        self._hit = (
+            self._hit or self._group.hit() or self._signal_hit() or self._find_late_excess()
+        )
         if not self._hit:
             self._find_fault(late)
         return self._report()
@@ -339,7 +341,7 @@ class Box:
             return "disk", size, size, "bytes"
         return None
 
-    def _left_too_much(self) -> tuple[str, float, float, str] | None:
+    def _find_late_excess(self) -> tuple[str, float, float, str] | None:
         """Look at what was written at the last moment, too: no file system held it."""
         disk = watch.disk([], self._plan, self._free)
         usage = watch.measure([], 0, self._plan, memory.MemoryLook(0, 0, 0), disk)

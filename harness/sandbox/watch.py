@@ -167,7 +167,7 @@ def _measure_unlinked(tasks: list[int], devices: set[int]) -> int | None:
     sizes: dict[tuple[int, int], int] = {}
     for task in tasks:
         try:
-            sizes |= _unlinked_of(task, devices)
+            sizes |= _measure_unlinked_of(task, devices)
         except PermissionError:
             if _has_memory(task):
                 return None
@@ -176,7 +176,7 @@ def _measure_unlinked(tasks: list[int], devices: set[int]) -> int | None:
     return sum(sizes.values())
 
 
-def _unlinked_of(task: int, devices: set[int]) -> dict[tuple[int, int], int]:
+def _measure_unlinked_of(task: int, devices: set[int]) -> dict[tuple[int, int], int]:
     """Return the bytes of the files without a name that a process holds, by device and inode."""
     opened = [f"/proc/{task}/fd/{name}" for name in os.listdir(f"/proc/{task}/fd")]
     sizes = {}

@@ -27,7 +27,7 @@ from harness.service.settings import Settings
 
 if TYPE_CHECKING:
     from harness.cluster.dispatcher import Dispatcher
-    from harness.grading.attempts.orders import Away, GradingContext
+    from harness.grading.attempts.orders import GradingContext, OtherMachines
     from harness.work.crew import Ends
     from harness.work.records import WorkUnit
     from harness.work.worker_events import AttemptEvent
@@ -61,7 +61,7 @@ def connector_settings(settings: Settings) -> ConnectorSettings:
 
 
 @contextlib.contextmanager
-def away(settings: Settings) -> Iterator[Away | None]:
+def away(settings: Settings) -> Iterator[OtherMachines | None]:
     """Give the machines on which engines run; None: this one.
 
     Raises (in the block):
@@ -140,7 +140,7 @@ def complaint(settings: Settings) -> str:
 
 def set_aside(settings: Settings, since: float = 0.0) -> list[str]:
     """Return the machines that are not believed any more, by when they were set aside."""
-    kept = SetAside(settings.cluster / SET_ASIDE).kept()
+    kept = SetAside(settings.cluster / SET_ASIDE).read_kept()
     return sorted({one.name for one in kept if one.at >= since})
 
 

@@ -223,7 +223,7 @@ class Letter(NamedTuple):
 
 
 class Suite(NamedTuple):
-    """Tests of an engine author, run again and again."""
+    """Tests of an engine author, run over and over."""
 
     id: str
     person: str  # whose it is

@@ -40,7 +40,7 @@ _SOON, _MOST = 10.0, 5  # so often a process may die within so many seconds of i
 _PATIENCE = 30.0  # seconds for processes to end
 
 
-class _Part(NamedTuple):
+class _ServicePart(NamedTuple):
     """A process of ours."""
 
     module: str
@@ -90,7 +90,7 @@ def serve(settings: Settings, open_socket: socket.socket) -> None:
     Raises:
         ServerError: a process of it dies again and again.
     """
-    parts: list[_Part] = []
+    parts: list[_ServicePart] = []
     try:
         with open_socket:
             for module in _modules(settings):
@@ -108,7 +108,9 @@ def _modules(settings: Settings) -> list[str]:
     return [_WEB, *cluster, *[_WORKER] * settings.workers, _KEEPER]
 
 
-def _start(module: str, settings: Settings, open_socket: socket.socket, deaths: int = 0) -> _Part:
+def _start(
+    module: str, settings: Settings, open_socket: socket.socket, deaths: int = 0
+) -> _ServicePart:
     descriptor = open_socket.fileno()
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _TURN, str(_ROOM), module, str(descriptor)],
@@ -121,7 +123,7 @@ def _start(module: str, settings: Settings, open_socket: socket.socket, deaths: 
     with contextlib.suppress(BrokenPipeError), process.stdin:  # it has died: that is seen soon
         # By a pipe: an address may have a password in it.
         process.stdin.write(dump_settings(settings).encode())
-    return _Part(module, process, time.monotonic(), deaths)
+    return _ServicePart(module, process, time.monotonic(), deaths)
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
@@ -129,7 +131,9 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name != outbox.PASSWORD}
 
 
-def _keep_running(part: _Part, settings: Settings, open_socket: socket.socket) -> _Part:
+def _keep_running(
+    part: _ServicePart, settings: Settings, open_socket: socket.socket
+) -> _ServicePart:
     """Return a process that runs: the same, or another one in its place."""
     if part.process.poll() is None:
         return part

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 _DATABASE = "service.sqlite"
 _SCHEMA = "gtp_service"  # of the service's own tables on a server
@@ -99,19 +99,19 @@ class Settings(NamedTuple):
         """Return the folder of a suite of an engine author: its runs and their history."""
         return self.data / "suites" / suite
 
-    def own_place(self) -> LedgerFile | Server:
+    def own_place(self) -> LedgerFile | ServerPlace:
         """Return where the service's own tables are."""
         key = self.keys / "service.key"
         if not self.database:
             return LedgerFile(self.data / _DATABASE, key)
-        return Server(_with_schema(self.database, _SCHEMA), key)
+        return ServerPlace(_with_schema(self.database, _SCHEMA), key)
 
-    def ledger(self, assignment: str) -> LedgerFile | Server:
+    def ledger(self, assignment: str) -> LedgerFile | ServerPlace:
         """Return the ledger of an assignment of a course: a file, or a schema of the database."""
         key = self.keys / f"{assignment}.key"
         if not self.database:
             return LedgerFile(self.assignment_folder(assignment) / "ledger.sqlite", key)
-        return Server(_with_schema(self.database, schema_of(assignment)), key)
+        return ServerPlace(_with_schema(self.database, schema_of(assignment)), key)
 
 
 def schema_of(assignment: str) -> str:

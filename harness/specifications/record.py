@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.specifications.truth import InProcess, Truth
 from harness.vocabulary.answer_forms import Forms
-from harness.vocabulary.beginnings import Beginning, Laid
+from harness.vocabulary.beginnings import Beginning, OracleBeginning
 from harness.vocabulary.board_kinds import GO, BoardKind
 from harness.vocabulary.facts import Read
 from harness.vocabulary.wordings import Wordings
@@ -60,7 +60,7 @@ class Specification:
     swaps: bool = True  # whether exchanging the colors leaves a test as it is
     # What is equal for two tests that are the same; None: what harness.judging.likeness says, of
     # which the symmetries are a part. It is given the reference engine, before the command.
-    alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
+    is_alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
     unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image
     # Where a scene begins, told by the reference engine that stands there; None: its position.
     begun: Callable[[Engine], Beginning] | None = None
@@ -101,7 +101,7 @@ class Specification:
         """Who knows the right answers; the oracle does not think long about its own moves."""
         return self.told or InProcess(lambda: engine_for(self.key, playouts=0))
 
-    def right_engine(self, folder: str = "") -> Engine:
+    def reference_engine(self, folder: str = "") -> Engine:
         """Return an engine that answers rightly and has heard nothing yet.
 
         ``folder``: in which the files lie that commands name; "": the working directory.
@@ -110,7 +110,11 @@ class Specification:
 
     def beginning(self, engine: Engine) -> Beginning:
         """Return where a scene begins; ``engine``: the right one, which stands there."""
-        return self.begun(engine) if self.begun else Laid(engine.session.game.position, self.board)
+        return (
+            self.begun(engine)
+            if self.begun
+            else OracleBeginning(engine.session.game.position, self.board)
+        )
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:

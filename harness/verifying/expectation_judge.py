@@ -75,21 +75,21 @@ class ExpectationJudge:
         forms = self._forms(asked)
         refused = [text for text in forms if not self.accepts(asked.step, text)]
         if len(refused) == len(forms):
-            yield self._wrong(asked)
+            yield self._report_wrong(asked)
         elif refused:
             text = f"it refuses {_quote(refused)}, which is right, too"
-            yield self._finding(FindingKind.TIGHT, asked, text, self._better(asked))
+            yield self._finding(FindingKind.TIGHT, asked, text, self._suggest_better(asked))
         elif text := next(self._wrongly_accepted(asked, mistaken), ""):
-            yield self._finding(FindingKind.LOOSE, asked, text, self._better(asked))
+            yield self._finding(FindingKind.LOOSE, asked, text, self._suggest_better(asked))
 
     def _forms(self, asked: OracleAnswer) -> tuple[str, ...]:
         if asked.choices:
             return tuple(dict.fromkeys(t for one in asked.choices for t in (one, one.lower())))
         return equivalence.forms(asked.step.command, asked.right, self._specification)
 
-    def _wrong(self, asked: OracleAnswer) -> CaseFinding:
+    def _report_wrong(self, asked: OracleAnswer) -> CaseFinding:
         text = f"the right answer is {_quote([asked.right.text])}"
-        return self._finding(FindingKind.WRONG, asked, text, self._better(asked))
+        return self._finding(FindingKind.WRONG, asked, text, self._suggest_better(asked))
 
     def _wrongly_accepted(
         self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
@@ -120,7 +120,7 @@ class ExpectationJudge:
 
     # --- findings ---
 
-    def _better(self, asked: OracleAnswer) -> str:
+    def _suggest_better(self, asked: OracleAnswer) -> str:
         """Return the expectation that accepts what it should, and no more."""
         if asked.choices:
             return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"

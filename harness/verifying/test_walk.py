@@ -45,7 +45,7 @@ class _FileWalk:
         self._path, self._lines = case.path, case.lines
         self._specification = specification
         self._dialect = dialect_of(case, dialect)
-        self._engine = specification.right_engine(folder_of(case))
+        self._engine = specification.reference_engine(folder_of(case))
         self._is_free = False  # an engine's own choice has led here
         self._unknown = _Unknown()
         self._tested = {step.command for step in case.steps if self._asks(step)}
@@ -69,7 +69,7 @@ class _FileWalk:
             self._look_whether_open(step, nature)
         right = reply_of(self._engine.handle(step.text))
         fault = "" if self._is_meant(step, right) else _describe_refusal(right, nature)
-        (self._unknown.refused if fault else self._unknown.accepted)(nature, step.line)
+        (self._unknown.forget if fault else self._unknown.know_again)(nature, step.line)
         if told is None or (fault and nature.sets_up and self._only_sets_up(step, nature)):
             if text := late or fault:
                 yield self._unreachable(step, text)
@@ -162,8 +162,8 @@ def _why_open(engine: Engine, command: str) -> str:
     What it inherits from one before, the wrong side to move for instance, was said there.
     """
     session = engine.session
-    why: str = session.left_open(split(command))
-    return "" if why == session.left_open([""]) else why
+    why: str = session.explain_open_answer(split(command))
+    return "" if why == session.explain_open_answer([""]) else why
 
 
 def _describe_refusal(right: Reply, nature: Nature) -> str:
@@ -179,12 +179,12 @@ class _Unknown:
     def __init__(self) -> None:
         self._since: dict[str, int] = {}  # what is not known, and the line of the refused command
 
-    def refused(self, nature: Nature, line: int) -> None:
+    def forget(self, nature: Nature, line: int) -> None:
         """Forget what a command would have set or changed."""
         for part in nature.touches:
             self._since.setdefault(part, line)
 
-    def accepted(self, nature: Nature, line: int) -> None:
+    def know_again(self, nature: Nature, line: int) -> None:
         """Know again what a command has set."""
         for part in nature.renews:
             self._since.pop(part, None)

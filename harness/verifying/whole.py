@@ -131,7 +131,7 @@ def _find_repeated(
             continue  # what an engine's own choice led to, or a setup that was refused
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
         if (path, game) != (case.path, games[step.line]):
-            text = f"{path}:{line} asks the same, but for a symmetry or an exchange of colors"
+            text = f"{path}:{line} asks the same after a symmetry or an exchange of colors"
             findings.append(
                 CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text)
             )

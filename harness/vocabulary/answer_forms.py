@@ -38,7 +38,7 @@ def literally(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text).replace("\n", r"\n")
 
 
-def _unchanged(text: str) -> str:
+def _keep(text: str) -> str:
     return text
 
 
@@ -81,7 +81,7 @@ def _picture_expression(text: str) -> str:
     return literally(_picture(text)).replace(r"\n\n", r"\n *\n")
 
 
-EXACT = AnswerForm(_unchanged, literally, lambda text: (text,))
+EXACT = AnswerForm(_keep, literally, lambda text: (text,))
 CASELESS = AnswerForm(_lower, _any_case, _cases)
 SCORE = AnswerForm(_score, _score_expression, _score_samples)
 PICTURE = AnswerForm(

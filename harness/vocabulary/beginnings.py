@@ -30,7 +30,7 @@ class Beginning(Protocol):
         """Whether the reference engine's answer to a command now is right for all."""
 
 
-class Laid(NamedTuple):
+class OracleBeginning(NamedTuple):
     """A position that the oracle knows."""
 
     position: Position

@@ -50,7 +50,7 @@ def in_turn(game: Drawn, size: int, next_: str) -> Drawn:
         if isinstance(one, str) and one.startswith("play "):
             turns.hold(one)
             continue
-        done += [*turns.played(), *([one] if one else [])]
+        done += [*turns.list_moves(), *([one] if one else [])]
         if one == "clear_board":
             turns = _Turns(size, next_, wanted)
         elif one == "undo":
@@ -82,7 +82,7 @@ class _Turns:
             self._taken.add(name)
             self._held[color].append(name)
 
-    def played(self) -> Drawn:
+    def list_moves(self) -> Drawn:
         """Return the row's moves in turn, with others between them; none is held any more."""
         held = self._held
         is_any = bool(held["B"] or held["W"])
@@ -108,7 +108,7 @@ def ask_together(*commands: str) -> SearchStrategy[Drawn]:
 NOTHING: SearchStrategy[Drawn] = st.builds(list)
 
 
-def said(*texts: str) -> SearchStrategy[Drawn]:
+def say(*texts: str) -> SearchStrategy[Drawn]:
     """Return some commands, one at a time."""
     return st.sampled_from(texts).map(lambda text: [text])
 
@@ -129,7 +129,7 @@ def parts(
 
 def extra(known: frozenset[str]) -> list[SearchStrategy[Drawn]]:
     """Return what may be said to an engine that knows more than its assignment asks."""
-    return [said("undo")] if "undo" in known else []
+    return [say("undo")] if "undo" in known else []
 
 
 def boards(sizes: Sequence[int], rest: Callable[[int], SearchStrategy[Drawn]]) -> Any:

@@ -11,7 +11,7 @@ from functools import cache
 from harness.vocabulary import made_positions
 from harness.vocabulary.scenes import SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
-from oracle.rules.capture import captured_of_both, is_legal, played
+from oracle.rules.capture import find_captured_of_both, is_legal, play
 from oracle.symmetry import image
 
 
@@ -43,11 +43,11 @@ def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
 def _after(size: int, before: StoneBits, color: int, move: int) -> StoneBits | None:
     """Return the board after a move on a cut board; None where that is not a legal one."""
     shape, mine, theirs = grid(size), before.of(color), before.of(3 - color)
-    if any(captured_of_both(shape, *before)):
+    if any(find_captured_of_both(shape, *before)):
         return None
     if not is_legal(shape, mine, theirs, move):
         return None
-    return made_positions.sides(color, *played(shape, mine, theirs, move))
+    return made_positions.sides(color, *play(shape, mine, theirs, move))
 
 
 def _keep_history(moment: SceneMoment, size: int) -> SceneMoment:

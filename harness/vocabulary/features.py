@@ -86,7 +86,7 @@ def stones(
     has a liberty where its missing stone will lie, and a complete one its own. ``last`` is the
     color of the last stone, where it matters and that color has one.
     """
-    left = {color: _drawn(mask, random) for color, mask in ((1, black), (2, white))}
+    left = {color: _shuffle_points(mask, random) for color, mask in ((1, black), (2, white))}
     color = _first(len(left[1]), len(left[2]), last)
     steps = []
     while left[1] or left[2]:
@@ -99,7 +99,7 @@ def stones(
     return steps
 
 
-def _drawn(mask: int, random: Random) -> list[int]:
+def _shuffle_points(mask: int, random: Random) -> list[int]:
     bits = list(each_bit(mask))
     random.shuffle(bits)
     return bits

@@ -34,7 +34,7 @@ class Won(NamedTuple):
     points: int
 
 
-def won(moment: SceneMoment) -> Won | None:
+def find_win(moment: SceneMoment) -> Won | None:
     """Return the line of five or more that the last stone completed, if it did."""
     shape, board = moment.shape, moment.board
     if not moment.move or any(fives(shape, mask) for mask in moment.before):

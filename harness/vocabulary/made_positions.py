@@ -10,7 +10,7 @@ from random import Random
 from harness.vocabulary.scenes import EMPTY, MADE, SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
-from oracle.rules.capture import captured_of_both, is_legal, legal_among, played
+from oracle.rules.capture import find_captured_of_both, is_legal, legal_among, play
 from oracle.rules.eyes import eyes
 from oracle.rules.flood import neighbours
 from oracle.rules.lines import fives
@@ -47,7 +47,7 @@ def go_game(random: Random, size: int, moves: int | None = None) -> SceneMoment 
         if not sensible:
             break
         move = any_bit(sensible, random)
-        mine, theirs = played(shape, mine, theirs, move)
+        mine, theirs = play(shape, mine, theirs, move)
         board = sides(color, mine, theirs)
         last = after("go", size, now, color, move, board)
         now, color = board, 3 - color
@@ -84,9 +84,9 @@ def ko_fight(random: Random, size: int) -> SceneMoment | None:
     few = scatter(random, shape.full & ~board.stones & ~move, 0.08)
     board = add_stones(board, random.choice((1, 2)), few)
     mine, theirs = board.of(color), board.of(3 - color)
-    if any(captured_of_both(shape, *board)) or not is_legal(shape, mine, theirs, move):
+    if any(find_captured_of_both(shape, *board)) or not is_legal(shape, mine, theirs, move):
         return None
-    mine, theirs = played(shape, mine, theirs, move)
+    mine, theirs = play(shape, mine, theirs, move)
     return after("go", size, board, color, move, sides(color, mine, theirs))
 
 

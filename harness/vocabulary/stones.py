@@ -67,24 +67,24 @@ def block(size: int, side: int = 4, weights: str = "..xxo") -> SearchStrategy[St
         return st.lists(_rows(shape[1], weights), min_size=shape[0], max_size=shape[0])
 
     return st.builds(
-        lambda color, corner, filled: _laid(size, color, corner, filled),
+        lambda color, corner, filled: _lay(size, color, corner, filled),
         COLORS,
         points(size),
         shapes.flatmap(rows),
     )
 
 
-def _laid(size: int, color: str, corner: Point, rows: Sequence[str]) -> Stones:
+def _lay(size: int, color: str, corner: Point, rows: Sequence[str]) -> Stones:
     """Return the stones of a block, pushed onto the board where it would reach beyond."""
     up = min(corner[0], size - len(rows))
     right = min(corner[1], size - len(rows[0]))
     found = [
         (cell, (up + r, right + c)) for r, row in enumerate(rows) for c, cell in enumerate(row)
     ]
-    return _colored(color, found)
+    return _color(color, found)
 
 
-def _colored(color: str, found: Iterable[tuple[str, Point]]) -> Stones:
+def _color(color: str, found: Iterable[tuple[str, Point]]) -> Stones:
     other = "W" if color == "B" else "B"
     return [({"x": color, "o": other}[cell], point) for cell, point in found if cell != "."]
 
@@ -103,7 +103,7 @@ _MIXED = [
 def line(size: int) -> SearchStrategy[Stones]:
     """Return a line of points in one of the four directions: near-misses, overlines, threats."""
     return st.builds(
-        lambda start, way, color, held, turn: _lined(_way(size, start, *way), color, held, turn),
+        lambda start, way, color, held, turn: _line_up(_way(size, start, *way), color, held, turn),
         points(size),
         st.sampled_from(list(product(_STEPS, (False, False, True)))),
         COLORS,
@@ -123,11 +123,11 @@ def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
     return [point for point in points_ if _is_on(point, size)]
 
 
-def _lined(way: list[Point], color: str, held: str, turn: int) -> Stones:
+def _line_up(way: list[Point], color: str, held: str, turn: int) -> Stones:
     """Return a line's stones, those from ``turn`` on first."""
     found = list(zip(held, way, strict=False))
     turn = turn if turn < len(found) else 0
-    return _colored(color, found[turn:] + found[:turn])
+    return _color(color, found[turn:] + found[:turn])
 
 
 _THREATS = (
@@ -141,7 +141,7 @@ _THREATS = (
 def threat(size: int, colors: str = "BW") -> SearchStrategy[Stones]:
     """Return stones that threaten something, or nearly so."""
     return st.builds(
-        lambda start, step, held: _lined(_way(size, start, step, False), held[0], held[1], 0),
+        lambda start, step, held: _line_up(_way(size, start, step, False), held[0], held[1], 0),
         points(size),
         st.sampled_from(_STEPS),
         st.sampled_from(list(product(colors, _THREATS))),
@@ -158,7 +158,7 @@ def roomy(size: int) -> SearchStrategy[Stones]:
         for first in (1, 2)
         if len(way) == 6
     ]
-    return st.builds(_colored, COLORS, st.sampled_from(ways))
+    return st.builds(_color, COLORS, st.sampled_from(ways))
 
 
 @cache
@@ -240,13 +240,13 @@ def pocket(size: int) -> SearchStrategy[Stones]:
 
 
 @cache
-def answered(size: int) -> SearchStrategy[Stones]:
+def draw_answered(size: int) -> SearchStrategy[Stones]:
     """Return threes whose third block, two steps away, makes a threat of its own."""
-    return st.builds(_colored, COLORS, st.sampled_from(_answered(size)))
+    return st.builds(_color, COLORS, st.sampled_from(_list_answered(size)))
 
 
 @cache
-def _answered(size: int) -> list[list[tuple[str, Point]]]:
+def _list_answered(size: int) -> list[list[tuple[str, Point]]]:
     """Return them all; ``x`` is the color that blocks. Beyond a three is its stone or the edge."""
     return [
         [(color, point) for color, point in found if _is_on(point, size)]
@@ -254,12 +254,12 @@ def _answered(size: int) -> list[list[tuple[str, Point]]]:
         for away, across in product(_AWAY, _STEPS)
         for pair in ((1, 2), (-1, 1), (-2, -1))
         if across not in (away, (-away[0], -away[1]))
-        for found in [_crossed_three(block, away, across, pair)]
+        for found in [_cross_three(block, away, across, pair)]
         if all(_is_on(point, size) for _, point in found[:-1])
     ]
 
 
-def _crossed_three(
+def _cross_three(
     block: Point, away: Point, across: Point, pair: tuple[int, int]
 ) -> list[tuple[str, Point]]:
     """Return a three from two steps away on, two stones in line with its block, and its end."""
@@ -286,7 +286,7 @@ def ring(size: int) -> SearchStrategy[Stones]:
         inner, outer = _rectangle(*where, size)
         left_out = {outer[i] for i in missing if -i <= len(outer)}
         kept = [("x", point) for point in outer if point not in left_out]
-        return _colored(color, kept + [("o", point) for point in inner[:inside]])
+        return _color(color, kept + [("o", point) for point in inner[:inside]])
 
     side = st.sampled_from((1, 1, 2, 3))
     where = st.tuples(points(size), st.tuples(side, side))
@@ -322,7 +322,7 @@ def pair(size: int, colors: str = "BBW", *, is_full: bool = False) -> SearchStra
         around = [p for _, outer in both for p in outer if p not in eyes]
         kept = [point for i, point in enumerate(around) if i not in missing]
         filled = [("o", point) for point in eyes if is_full]
-        return _colored(color, filled + [("x", point) for point in dict.fromkeys(kept)])
+        return _color(color, filled + [("x", point) for point in dict.fromkeys(kept)])
 
     few = st.one_of(st.just(()), st.lists(st.integers(0, 15), max_size=2))
     steps = st.sampled_from([*product(range(4), repeat=2), *[(k, k) for k in (2, 3, 3, 3, 4)]])

@@ -43,7 +43,7 @@ def word_question(wordings: Wordings, command: str, komi: str = "") -> str:
         return ""
     with_komi = f", with a komi of {komi}" if komi else ""
     try:
-        return wordings[name].question.format(*map(_spoken, arguments), with_komi=with_komi)
+        return wordings[name].question.format(*map(_speak_of, arguments), with_komi=with_komi)
     except IndexError:  # a test of what an engine says to a command without its arguments
         return ""
 
@@ -60,7 +60,7 @@ def differs(wordings: Wordings, command: str, right: str, came: str) -> str:
     return wordings[name].difference(right, came) if name in wordings else ""
 
 
-def _spoken(argument: str) -> str:
+def _speak_of(argument: str) -> str:
     """Return an argument as it is spoken of: a color by its name."""
     color = color_of(argument)
     return argument if color is None else NAMES[color].capitalize()
@@ -84,7 +84,7 @@ def lead(answer: str) -> str:
     if answer == "0":
         return "A draw"
     found = _SCORE.fullmatch(answer)
-    return f"{_spoken(found[1])} leads by {found[2]}" if found else ""
+    return f"{_speak_of(found[1])} leads by {found[2]}" if found else ""
 
 
 def lead_differs(right: str, came: str) -> str:

@@ -33,7 +33,7 @@ Say = Callable[[BuildFinished], object]
 OnTest = Callable[[CaseFile, Outcome], object]
 
 
-class Kit(NamedTuple):
+class BenchSettings(NamedTuple):
     """What all submissions of an assignment are run with."""
 
     assignment: Assignment
@@ -57,7 +57,7 @@ class UnpackedSubmission(NamedTuple):
 class UnitRunner:
     """Where submissions are run with the same kit."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: BenchSettings) -> None:
         self._kit = kit
         self._limits = kit.limits._replace(total=kit.budget)
         self._pace = kit.pace or 1.0
@@ -70,9 +70,7 @@ class UnitRunner:
             self._kit.sandbox.close()
 
     @contextmanager
-    def furnished(
-        self, handed: UnpackedSubmission, say: Say
-    ) -> Iterator[tuple[Path, Build | None]]:
+    def furnish(self, handed: UnpackedSubmission, say: Say) -> Iterator[tuple[Path, Build | None]]:
         """Give a folder with a submission, built, and the course's beside it.
 
         Also the result of the build, None where there is nothing to be built; it is said, too.
@@ -215,7 +213,7 @@ class _Gauge:
 
     def end(self, engine: StartedEngine) -> list[str]:
         """End a program; see :class:`harness.engine.launch.Launcher`."""
-        self.was_killed |= engine.status() == -SIGKILL and engine.broken_by() is None
+        self.was_killed |= engine.status() == -SIGKILL and engine.find_end_cause() is None
         left = self._launcher.end(engine)
         if isinstance(engine, BoxedEngine):
             end = engine.box.end()

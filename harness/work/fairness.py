@@ -1,11 +1,11 @@
-"""Which time limits decide a mark, and when an attempt is to be run again. Pure.
+"""Which time limits decide a mark, and when an attempt is to be rerun. Pure.
 
 Time limits are about the engine's own time (:mod:`harness.engine.engine_clock`): what it waited
 for a processor does not count. What it computes takes longer beside other engines, though, which
 share caches, and cores that are halves of one. So in the first run of a case file an engine may
 compute for :data:`BESIDE` times its limit, and use a fifth more CPU time in all. An engine
 that stays within the assignment's own limits is in time. One that sleeps for its limit, or
-computes for longer than that, is not. What is between is in *doubt*: it is run again with the
+computes for longer than that, is not. What is between is in *doubt*: it is rerun with the
 assignment's own limits, alone, and that run counts. So is an engine that computed for a part of
 its limit and then gave no answer: what it did for the other part may be our mistake.
 
@@ -72,7 +72,7 @@ def in_doubt(
     share = 1 - MARGIN if figures.pace else 1.0  # of a limit, from which on it is in doubt
     if figures.late or any(_find_timed_out(result)) or fails_by_choice(result, natures):
         return True
-    if any(_computed_for_a_part(failure) for failure in result.failures):
+    if any(_has_computed_in_part(failure) for failure in result.failures):
         return True
     if any(seconds > share * allowed > 0 for seconds, allowed in _waits(result, limits)):
         return True
@@ -81,7 +81,7 @@ def in_doubt(
     return 0 < share * box.cpu < figures.cpu
 
 
-def _computed_for_a_part(failure: Failure) -> bool:
+def _has_computed_in_part(failure: Failure) -> bool:
     """Whether an engine hit a time limit, but neither slept for all of it nor computed."""
     return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < BESIDE - _A_PART
 

@@ -17,7 +17,7 @@ from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, plain_values, worker_events
-from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
+from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
 from harness.work.records import VERSION, WorkUnit
 from harness.work.stored_files import FileFinder
@@ -94,13 +94,13 @@ class UnitWorker:
         own = unit.submission
         archive = self._files.archive(own)
         handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
-        with bench.furnished(handed, say) as (room, built):
+        with bench.furnish(handed, say) as (room, built):
             ends = time.monotonic() + unit.budget - unit.spent
-            task = _Task(unit, bench, room, built is None or built.ok)
+            task = _UnitTask(unit, bench, room, built is None or built.ok)
             for index in range(len(unit.cases)):
                 ends += self._case(index, task, ends, say, ask)
 
-    def _case(self, index: int, task: _Task, ends: float, say: Say, ask: Ask) -> float:
+    def _case(self, index: int, task: _UnitTask, ends: float, say: Say, ask: Ask) -> float:
         """Do a case file; return the seconds by which the budget ends later for it.
 
         ``ends``: when the budget does, monotonic.
@@ -117,7 +117,7 @@ class UnitWorker:
         with self._new_room() as room:
             content, path = self._files.case(case, room)
             read_case = casefile.parse(content, str(path))
-            told = _Progress(case.basis, say)
+            told = _UnitProgress(case.basis, say)
             word = task.bench.attempt(case.basis, read_case, task.room, ends, patience, told)
             say(word)
         return _longer_here(word.figures) if isinstance(word, AttemptFinished) else 0.0
@@ -138,13 +138,15 @@ class UnitWorker:
             self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
         return self._bench
 
-    def _kit_of(self, unit: WorkUnit) -> Kit:
+    def _kit_of(self, unit: WorkUnit) -> BenchSettings:
         room = Path(tempfile.mkdtemp(dir=self._room.name))  # no file of another one is there
         told = find(str(self._files.folder(unit.assignment, room)))
         assignment = told._replace(python=unit.environment.python)
         overlay = self._files.folder(unit.course, room / "course") if unit.course else None
         sandbox = self._sandbox(unit, assignment)
-        return Kit(assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget, unit.pace)
+        return BenchSettings(
+            assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget, unit.pace
+        )
 
     def _sandbox(self, unit: WorkUnit, assignment: Assignment) -> Sandbox | None:
         wanted = unit.environment.sandbox
@@ -156,7 +158,7 @@ class UnitWorker:
         return Sandbox(wanted, box, hidden, (), assignment.natures, is_proven=is_proven)
 
 
-class _Task(NamedTuple):
+class _UnitTask(NamedTuple):
     """A unit on the bench."""
 
     unit: WorkUnit
@@ -170,7 +172,7 @@ def _longer_here(figures: Measurements) -> float:
     return figures.cpu * (figures.pace - 1.0) if figures.pace else 0.0
 
 
-class _Progress:
+class _UnitProgress:
     """Tells which test was judged, now and then."""
 
     def __init__(self, basis: str, say: Say) -> None:

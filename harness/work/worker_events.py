@@ -48,7 +48,7 @@ class AttemptFinished(NamedTuple):
     result: str  # canonical JSON; in a line, what it says
     figures: Measurements
     failed: bool  # something is wrong with the submission
-    doubtful: bool  # it is to be run again, alone
+    doubtful: bool  # it is to be rerun, alone
 
 
 class HarnessFailed(NamedTuple):

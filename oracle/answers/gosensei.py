@@ -89,7 +89,7 @@ def explain_two_eyes(position: Position, color: int = BLACK) -> Explanation:
     """Return for each eye the nearest that makes it count, or that none does."""
     every, close = eyes(position, color), two_eyes(position, color)
     heading = Sentence("eyes", "Eyes that have another near: ", _names("eyes", close), ".")
-    alone = [_alone(point) for point in every if point not in close]
+    alone = [_say_alone(point) for point in every if point not in close]
     together = [_company(point, close) for point in close]
     return Explanation([heading, *alone, *together], dict.fromkeys(close, EYE))
 
@@ -108,7 +108,7 @@ def explain_eye_spaces(position: Position, color: int = BLACK) -> Explanation:
             sentences.append(Sentence("eye space", *name, " is surrounded by one chain."))
         elif neighbours(shape, region) & mine:
             why = _why_open(position, region, color)
-            sentences.append(Sentence("no eye space", *name, " is none: ", *why, "."))
+            sentences.append(Sentence("no eye space", *name, " is not an eye space: ", *why, "."))
             marks |= dict.fromkeys(found, NO_SPACE)
     return Explanation(sentences, marks)
 
@@ -162,7 +162,7 @@ def _missing_diagonals(position: Position, point: Point, color: int) -> list[Poi
     return [corner for corner in on_board if position.color_at(corner) != color]
 
 
-def _alone(point: Point) -> Sentence:
+def _say_alone(point: Point) -> Sentence:
     within = Fact("within", _LINES, f"{_REACH} rows or {_REACH} columns")
     return Sentence("alone", _name("point", point), " has no other eye within ", within, ".")
 

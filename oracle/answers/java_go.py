@@ -44,7 +44,7 @@ def is_captured(position: Position, point: Point) -> bool:
     if bit & position.empty:
         _, _, neutral = area.area(shape, black, white)
         return not bit & neutral
-    dead_black, dead_white = capture.captured_of_both(shape, black, white)
+    dead_black, dead_white = capture.find_captured_of_both(shape, black, white)
     return bool(bit & (dead_black | dead_white))
 
 
@@ -100,7 +100,7 @@ def explain_legal(position: Position, point: Point, color: int) -> Explanation:
         return Explanation([Sentence("occupied", *parts)])
     shape, mine = position.grid, position.stones(color)
     theirs = position.stones(opponent(color))
-    dead = capture.taken(shape, mine, theirs, bit)
+    dead = capture.find_taken(shape, mine, theirs, bit)
     free = capture.liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
     who = ("A ", a_color("color", color), " stone at ", a_point("point", point), " ")
     sentence = Sentence("move", *who, *_effect(position, free, dead, color))

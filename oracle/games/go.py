@@ -10,7 +10,7 @@ from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.capture import is_legal, legal_among, taken
+from oracle.rules.capture import find_taken, is_legal, legal_among
 from oracle.rules.flood import flood, neighbours
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ class GoState(Moment):
         shape = self.position.grid
         stone = shape.bit(point)
         mine, theirs = self.sides(color)
-        prisoners = taken(shape, mine, theirs, stone)
+        prisoners = find_taken(shape, mine, theirs, stone)
         mine, theirs = mine | stone, theirs & ~prisoners
         # A ko: a stone that stands alone has taken one, whose point is its only liberty.
         is_ko = prisoners.bit_count() == 1 and neighbours(shape, stone) & ~theirs == prisoners
@@ -78,7 +78,7 @@ class GoState(Moment):
         moved = (color, point)
         return GoState(position, opponent(color), 0, (0, count[BLACK], count[WHITE]), moved)
 
-    def turned(self, color: int) -> GoState:
+    def turn_to(self, color: int) -> GoState:
         """Return the same state with another color to play, who may take any ko."""
         return GoState(self.position, color, 0, self.prisoners, self.move)
 
@@ -122,7 +122,7 @@ class GoGame(History[GoState]):
         It would not where it took more than the one stone.
         """
         now = self._states[-1]
-        retaken = taken(self.position.grid, *now.sides(now.to_play), now.ko)
+        retaken = find_taken(self.position.grid, *now.sides(now.to_play), now.ko)
         return retaken.bit_count() == 1 and now.ko != 0
 
     def prisoners(self, color: int) -> int:

@@ -48,7 +48,7 @@ class GomokuState(Moment):
         in_turn = self.in_turn and color == self.to_play
         return GomokuState(position, opponent(color), winner, (color, point), in_turn=in_turn)
 
-    def turned(self, color: int) -> GomokuState:
+    def turn_to(self, color: int) -> GomokuState:
         """Return the same moment with another color to play, which is out of turn."""
         return GomokuState(self.position, color, self.winner, self.move, in_turn=False)
 

@@ -36,7 +36,7 @@ class Moment:
         self.to_play = to_play
         self.move = move
 
-    def turned(self, color: int) -> Any:
+    def turn_to(self, color: int) -> Any:
         """Return the same moment with another color to play."""
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class History(Generic[Kind]):
     def set_turn(self, color: int) -> None:
         """Say whose turn it is, as a record does that leaves passes out."""
         if color != self.to_play:
-            self._states[-1] = self._states[-1].turned(color)
+            self._states[-1] = self._states[-1].turn_to(color)
 
     def undo(self) -> Move:
         """Take the last move back and return it.

@@ -111,7 +111,7 @@ def setup(session: Session, words: list[str]) -> str:
     position = session.game.position
     for index in range(0, len(words), 2):
         point = on_board(session, words, index + 1)
-        position = position.placed(point, gtp_arguments.color(words, index))
+        position = position.place(point, gtp_arguments.color(words, index))
     session.game = session.new_game(position, session.game.to_play)
     return ""
 

@@ -40,7 +40,7 @@ class GomokuSession(Session):
         self.refused_to_move = False  # whether genmove has answered pass or resign
         return GomokuGame(position, to_play)
 
-    def left_open(self, words: list[str]) -> str:
+    def explain_open_answer(self, words: list[str]) -> str:
         """Return what the document does not say of a game that was played on, or of an argument.
 
         What the stones alone leave open is a matter of the readings.
@@ -55,7 +55,7 @@ class GomokuSession(Session):
         if not game.in_turn and self._takes_turns(name):
             return "a color has played out of turn"
         check = _OPEN.get(name, _open_nowhere)
-        return check(self, words[1:]) or super().left_open(words)
+        return check(self, words[1:]) or super().explain_open_answer(words)
 
     def is_out_of_turn(self, words: list[str]) -> bool:
         """Return whether a move by this color would be out of turn where that is left open."""

@@ -35,7 +35,7 @@ class JavaGoSession(Session):
         """Return a game without komi."""
         return GoGame(position, to_play, ending=BLACK_FIRST)
 
-    def left_open(self, words: list[str]) -> str:
+    def explain_open_answer(self, words: list[str]) -> str:
         """Return what java-go.txt, "KO Rule", leaves open: a recapture of more than was lost.
 
         "You may not play a position that recaptures a position that has just been captured from

@@ -98,7 +98,7 @@ class Session:
         game.set_turn(snapshot.to_play or game.to_play)
         self.game = game
 
-    def left_open(self, words: list[str]) -> str:
+    def explain_open_answer(self, words: list[str]) -> str:
         """Return why the document leaves open what a command answers now, whatever its readings.
 
         ``words``: the command and its arguments. ``""`` when nothing is known that does.
@@ -123,7 +123,7 @@ class Session:
 
         Raises :class:`~oracle.errors.OracleError` as that does.
         """
-        if reason := self.left_open(words):
+        if reason := self.explain_open_answer(words):
             return Readings(left_open=reason)
         subject, _, readings, write = self._question(words)
         found = readings(*subject(self, words[1:]))

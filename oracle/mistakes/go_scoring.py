@@ -313,7 +313,7 @@ def board_changed_by_score(right: Command, session: GoSession, words: list[str])
         for point in region.points:
             color = region.owner or WHITE
             now = session.game._states[-1]
-            now.position = now.position.placed(point, color)
+            now.position = now.position.place(point, color)
     return answer
 
 
@@ -338,7 +338,7 @@ def captured_stones_stay(right: Command, session: GoSession, words: list[str]) -
     answer = right(session, words)
     color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
     if point is not None:
-        session.game._states[-1].position = before.placed(point, color)
+        session.game._states[-1].position = before.place(point, color)
     return answer
 
 

@@ -9,7 +9,7 @@ from oracle.mistakes.bank import Shelf, crash_without
 from oracle.mistakes.mistaken_lines import pack, row_of
 from oracle.mistakes.parts import gomoku as parts
 from oracle.mistakes.parts.gomoku import last_state
-from oracle.rules.capture import captured, legal, taken
+from oracle.rules.capture import find_captured, find_taken, legal
 from oracle.rules.lines import fives, fives_along, steps
 from oracle.vertex import SENSEI_LETTERS, Point, parse_vertex
 
@@ -247,7 +247,7 @@ def _put_on_another(right: Put, session: GomokuSession, color: int, point: Point
     if session.game.refusal(point) is None:
         right(session, color, point)
     else:
-        last_state(session).position = session.game.position.placed(point, color)
+        last_state(session).position = session.game.position.place(point, color)
 
 
 SHELF.add(occupied_not_checked, {parts.faults: occupied_not_checked, parts.place: _put_on_another})
@@ -294,7 +294,7 @@ def captures_as_in_go(right: Put, session: GomokuSession, color: int, point: Poi
     now = last_state(session)
     mine, theirs = now.position.stones(color), now.position.stones(opponent(color))
     shape = now.position.grid
-    dead = taken(shape, mine & ~shape.bit(point), theirs, shape.bit(point))
+    dead = find_taken(shape, mine & ~shape.bit(point), theirs, shape.bit(point))
     now.position = now.position.with_stones(opponent(color), theirs & ~dead)
 
 
@@ -311,10 +311,10 @@ def suicide_refused_as_in_go(
 
 
 def _is_suicide(session: GomokuSession, color: int, point: Point) -> bool:
-    after = session.game.position.placed(point, color)
+    after = session.game.position.place(point, color)
     shape, mine, theirs = after.grid, after.stones(color), after.stones(opponent(color))
-    is_dead = shape.bit(point) & captured(shape, mine, theirs)
-    return bool(is_dead and not captured(shape, theirs, mine))
+    is_dead = shape.bit(point) & find_captured(shape, mine, theirs)
+    return bool(is_dead and not find_captured(shape, theirs, mine))
 
 
 # --- legal moves -------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def is_captured_changes_the_board(right: Command, session: JavaGoSession, words:
     answer = right(session, words)
     position, point = point_subject(session, words)
     if answer == "true":
-        last_state(session).position = position.placed(point, EMPTY)
+        last_state(session).position = position.place(point, EMPTY)
     return answer
 
 
@@ -172,7 +172,7 @@ def prisoners_once(dead: int, empty: int) -> int:
 @prisoners
 def prisoners_for_their_own_color(position: Position, color: int) -> int:
     """As if a captured stone were a point for its own color."""
-    return capture.captured(position.grid, *sides(position, color))
+    return capture.find_captured(position.grid, *sides(position, color))
 
 
 @scores
@@ -185,7 +185,7 @@ def stones_are_points(right: Points, position: Position, color: int) -> int:
 def shared_territory(position: Position, color: int) -> int:
     """As if empty regions that touch both colors were territory of each."""
     mine, theirs = sides(position, color)
-    dead = capture.captured(position.grid, theirs, mine)
+    dead = capture.find_captured(position.grid, theirs, mine)
     by_mine, _ = area.reach(position.grid, mine, theirs & ~dead)
     return by_mine & ~mine
 
@@ -252,7 +252,7 @@ def own_chain_not_seen(position: Position, point: Point, color: int) -> bool:
     shape, (mine, theirs) = position.grid, sides(position, color)
     bit = shape.bit(point)
     free = neighbours(shape, bit) & position.empty
-    return bool(bit & position.empty and (free or capture.taken(shape, mine, theirs, bit)))
+    return bool(bit & position.empty and (free or capture.find_taken(shape, mine, theirs, bit)))
 
 
 @allows
@@ -336,7 +336,7 @@ def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words:
     answer = right(session, words)
     color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
     if point is not None:
-        last_state(session).position = before.placed(point, color)
+        last_state(session).position = before.place(point, color)
     return answer
 
 

@@ -5,7 +5,7 @@ Sources: go-scoring.txt, "More Detailed Example"; java-go.txt, "Scoring" (territ
 
 from __future__ import annotations
 
-from oracle.rules.capture import captured
+from oracle.rules.capture import find_captured
 from oracle.rules.flood import flood
 
 TYPE_CHECKING = False
@@ -49,6 +49,6 @@ def prisoners_and_territory(frame: Frame[Bits], mine: Bits, theirs: Bits) -> tup
     the area of ``mine`` when they are off the board. So a captured stone that still lies on it is
     worth two.
     """
-    prisoners = captured(frame, theirs, mine)
+    prisoners = find_captured(frame, theirs, mine)
     own, _, _ = area(frame, mine, theirs & ~prisoners)
     return prisoners, own & ~mine

@@ -7,7 +7,7 @@ Source: java-go.txt, "Capturing Stones & Counting Liberties" and "Self Capture".
 
 from __future__ import annotations
 
-from oracle.rules.flood import flood, neighbours, touched_by_several
+from oracle.rules.flood import find_touched_by_several, flood, neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,21 +19,21 @@ def liberties(frame: Frame[Bits], chain: Bits, occupied: Bits) -> Bits:
     return neighbours(frame, chain) & ~occupied
 
 
-def captured(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
+def find_captured(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
     """Return the stones of one color whose chains have no liberty."""
     empty = frame.full & ~(stones | others)
     return stones & ~flood(frame, empty, stones)
 
 
-def captured_of_both(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits]:
-    """Return :func:`captured` of Black's and of White's stones; a legal position has none."""
+def find_captured_of_both(frame: Frame[Bits], black: Bits, white: Bits) -> tuple[Bits, Bits]:
+    """Return :func:`find_captured` of Black's and of White's stones; a legal position has none."""
     empty = frame.full & ~(black | white)
     living = flood(frame, frame.join(empty, empty), frame.join(black, white))
     of_black, of_white = frame.split(living)
     return black & ~of_black, white & ~of_white
 
 
-def taken(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> Bits:
+def find_taken(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> Bits:
     """Return the opponent's stones that leave the board when ``move`` (a point) is played.
 
     Chains that had no liberty before do not touch the move, and stay. Only the chains next to the
@@ -44,16 +44,16 @@ def taken(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> Bits:
     return chains & ~flood(frame, free, chains)
 
 
-def played(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> tuple[Bits, Bits]:
+def play(frame: Frame[Bits], mine: Bits, theirs: Bits, move: Bits) -> tuple[Bits, Bits]:
     """Return the mover's and the opponent's stones after ``move``, which must be legal."""
-    return mine | move, theirs & ~taken(frame, mine, theirs, move)
+    return mine | move, theirs & ~find_taken(frame, mine, theirs, move)
 
 
 def several_liberties(frame: Frame[Bits], stones: Bits, others: Bits) -> Bits:
     """Return the stones of one color whose chains have two liberties or more."""
     empty = frame.full & ~(stones | others)
     contrasts = [(empty & half, empty & ~half) for half in frame.halves]
-    return touched_by_several(frame, stones, contrasts)
+    return find_touched_by_several(frame, stones, contrasts)
 
 
 def legal(frame: Frame[Bits], mine: Bits, theirs: Bits) -> Bits:
@@ -91,4 +91,4 @@ def is_legal(frame: Frame[int], mine: int, theirs: int, move: int) -> bool:
         return False
     chain = flood(frame, move, mine)
     open_points = liberties(frame, chain, mine | theirs | move)
-    return bool(open_points or taken(frame, mine, theirs, move))
+    return bool(open_points or find_taken(frame, mine, theirs, move))

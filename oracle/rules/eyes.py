@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.rules.area import reach
-from oracle.rules.flood import flood, labels, neighbours, touched_by_several
+from oracle.rules.flood import find_touched_by_several, flood, labels, neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def eye_spaces(frame: Frame[Bits], mine: Bits, theirs: Bits, connect: Flood = fl
     enclosed = by_mine & ~mine & ~by_theirs
     _, digits = labels(frame, mine, connect)
     chains = [(digit, mine & ~digit) for digit in digits]
-    return enclosed & ~touched_by_several(frame, enclosed, chains)
+    return enclosed & ~find_touched_by_several(frame, enclosed, chains)
 
 
 def larger_than_one(frame: Frame[Bits], spaces: Bits) -> Bits:

@@ -53,7 +53,7 @@ def flood_diagonally(frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
         seeds = grown
 
 
-def touched_by_several(
+def find_touched_by_several(
     frame: Frame[Bits], within: Bits, contrasts: Iterable[tuple[Bits, Bits]]
 ) -> Bits:
     """Return the regions of ``within`` that both sides of some contrast touch.

@@ -133,7 +133,7 @@ class _Loading:
     def _set_up(self, color: int, points: list[Point]) -> None:
         position = self.game.position
         for point in points:
-            position = position.placed(point, color)
+            position = position.place(point, color)
         self._begin(position)
 
     def _to_move(self, color: int) -> None:

@@ -7,7 +7,7 @@ from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import Position
-from oracle.rules.capture import captured, taken
+from oracle.rules.capture import find_captured, find_taken
 from oracle.rules.flood import flood
 from oracle.sgf import values
 from oracle.sgf.faults import Faults, where
@@ -80,7 +80,7 @@ class Replay:
             return False
         position = self.game.position
         for point, color in placed.items():
-            position = position.placed(point, color)
+            position = position.place(point, color)
         self._begin(position)
         return True
 
@@ -159,12 +159,12 @@ class Replay:
         SGF, "How to execute a move": the stone is placed "no matter what was there before";
         adjacent chains of the opponent without liberties are removed, and then its own chain.
         """
-        placed = self.game.position.placed(point, color)
+        placed = self.game.position.place(point, color)
         if not isinstance(self.game, GoGame):
             return placed
         shape, stone = placed.grid, placed.grid.bit(point)
         mine, theirs = placed.stones(color), placed.stones(opponent(color))
-        theirs &= ~taken(shape, mine, theirs, stone)
+        theirs &= ~find_taken(shape, mine, theirs, stone)
         own = flood(shape, stone, mine)
-        mine &= ~(own & captured(shape, mine, theirs))
+        mine &= ~(own & find_captured(shape, mine, theirs))
         return placed.with_stones(color, mine).with_stones(opponent(color), theirs)

@@ -122,7 +122,7 @@ def _stop(text: bytes, end: int) -> str:
     return f"found {found!r} in line {line}; {_EXPECTED}"
 
 
-class _Fault(Exception):  # noqa: N818 - ends the reading of a game; not an error of its own
+class _SgfFault(Exception):  # noqa: N818 - ends the reading of a game; not an error of its own
     """What is wrong with a game from here on."""
 
 
@@ -149,7 +149,7 @@ class _Builder:
             for kind, token in tokens:
                 self._add(kind, token.decode())
                 self.last = kind
-        except _Fault as found:
+        except _SgfFault as found:
             fault = f"{self.place}: {found}"
         return self.root.children[0], fault
 
@@ -171,18 +171,18 @@ class _Builder:
 
     def _check_value(self) -> None:
         if self.last == "I":
-            raise _Fault("the property has no value")
+            raise _SgfFault("the property has no value")
 
     def _value(self, token: str) -> None:
         if self.node is None or not self.name:
-            raise _Fault(f"found the value [{shorten(token)}] without a property")
+            raise _SgfFault(f"found the value [{shorten(token)}] without a property")
         self.node.properties.setdefault(self.name, []).append(token)
 
     def _property(self, name: str) -> None:
         if self.node is None:
-            raise _Fault(f"found the property {name} outside a node; expected ';' before it")
+            raise _SgfFault(f"found the property {name} outside a node; expected ';' before it")
         if not name:
-            raise _Fault(f"found a word in small letters; {_EXPECTED}")
+            raise _SgfFault(f"found a word in small letters; {_EXPECTED}")
         self.name = name
 
     def _open(self) -> None:
@@ -195,7 +195,7 @@ class _Builder:
 
     def _begin(self) -> None:
         if self.closed:
-            raise _Fault("found ';' after a variation; expected '(' or ')'")
+            raise _SgfFault("found ';' after a variation; expected '(' or ')'")
         self.count += 1
         self.node = Node(self.count)
         self.parent.children.append(self.node)

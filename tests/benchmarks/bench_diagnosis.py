@@ -59,7 +59,7 @@ def row(assignment, size, count, cases):
 def rows(assignment, sizes, folder):
     """Yield the rows of one bank."""
     cases = [*shipped(assignment), *private(assignment, folder)]
-    right = [result_of(case, specification(assignment).right_engine()) for case in cases]
+    right = [result_of(case, specification(assignment).reference_engine()) for case in cases]
     assert diagnoses(right) == (), "the right engine has no mistake"
     for size, count in sizes.items():
         yield row(assignment, size, count, cases)

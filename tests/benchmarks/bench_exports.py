@@ -33,7 +33,7 @@ def results():
     kinds = []
     for place, mistake in enumerate(wrong):
         engines = [mistaken.mutant_engine(mistake)] + [
-            specification("go-scoring").right_engine()
+            specification("go-scoring").reference_engine()
         ] * (place % 3 == 0)
         kinds += [[result_of(case, engine) for case in cases] for engine in engines]
     return kinds

@@ -23,7 +23,7 @@ from harness.specifications import specification
 from harness.vocabulary.scenes import EMPTY
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.capture import legal, played
+from oracle.rules.capture import legal, play
 from oracle.rules.eyes import eyes
 from oracle.sgf import write_sgf
 
@@ -37,7 +37,7 @@ def random_record(seed):
         mine, theirs = sides
         sensible = legal(shape, mine, theirs) & ~eyes(shape, mine, theirs)
         move = shape.bit(random.choice(shape.points(sensible)))
-        mine, theirs = played(shape, mine, theirs, move)
+        mine, theirs = play(shape, mine, theirs, move)
         moves.append((1 + number % 2, shape.point(move)))
         sides = theirs, mine
     return write_sgf(Position(shape), moves)

@@ -198,7 +198,7 @@ def main() -> None:
     boxes: list[BoxLauncher] = []
     for level in (3, 2, 1):
         try:
-            boxes.append(levels.proven(level))
+            boxes.append(levels.make_proven(level))
         except SandboxError as error:
             print(f"  {error}")
         else:

@@ -47,7 +47,7 @@ def main():
 
         def right(case, assignment=assignment, judge=judge):
             for _ in range(WRONG):
-                mistaken.failing_lines(case, specification(assignment).right_engine(), judge)
+                mistaken.failing_lines(case, specification(assignment).reference_engine(), judge)
 
         matrix = time_work(lambda case: of_file(case, wrong, assignment), cases)  # noqa: B023
         peer = time_work(right, cases)

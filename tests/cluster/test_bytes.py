@@ -380,8 +380,8 @@ def test_with_tls_both_show_what_they_are(tmp_path):
 @pytest.mark.parametrize(
     ("address", "folder", "said"),
     [
-        ("tcp://10.0.0.1:8786", "", "no way but TLS"),
-        ("tcp://example.org:8786", "", "no way but TLS"),
+        ("tcp://10.0.0.1:8786", "", "with TLS only"),
+        ("tcp://example.org:8786", "", "with TLS only"),
         ("tls://10.0.0.1:8786", "", "needs --tls"),
         ("tls://10.0.0.1:8786", "/nowhere", "there is no /nowhere/ca.pem"),
         ("http://10.0.0.1:8786", "", "cannot read the address"),

@@ -255,7 +255,7 @@ def test_with_certificates_and_not_without(few, tmp_path, capfd):
         assert found.address.startswith("tls://")
         far = found.address.replace("127.0.0.1", "192.0.2.1").replace("tls", "tcp")
         assert grade(room, "--scheduler", far) == BAD
-        assert "no way but TLS" in capfd.readouterr().err
+        assert "with TLS only" in capfd.readouterr().err
         assert grade(room, "--scheduler", found.address) == BAD
         assert "--tls" in capfd.readouterr().err
         words = ("--scheduler", found.address, "--tls", str(papers), "--no-images")

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
 
@@ -14,7 +14,7 @@ def place_of(kind, request, folder, name="ledger.sqlite"):
     """Return a new place for a ledger of a kind; its key lies in the folder."""
     if kind == "sqlite":
         return LedgerFile(folder / name)
-    return Server(request.getfixturevalue("database"), folder / f"{name}.key")
+    return ServerPlace(request.getfixturevalue("database"), folder / f"{name}.key")
 
 
 def execute(place, *statements):

@@ -163,7 +163,7 @@ def answered(kind: str, name: str, mistake: str) -> FileResult:
     engine = (
         mutant_engine(find_mistake(mistake))
         if mistake
-        else specification("go-scoring").right_engine()
+        else specification("go-scoring").reference_engine()
     )
     found = result_of(case(kind, name), engine)
     return found._replace(name="Go1", version="1.0", seconds=0.125, cpu_seconds=0.1)

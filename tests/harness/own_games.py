@@ -163,7 +163,7 @@ class WrongInMemory:
         self._starts = tuple(wrong(game).values())
         self._specification = specification
 
-    def caught(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+    def map_catches(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
         return [self._caught(_case(text), of) for text in texts]
 
     def _caught(self, case: CaseFile, of: int) -> dict[int, int]:
@@ -177,8 +177,8 @@ class WrongInMemory:
         found = (lines for case in cases for lines in self._caught(case, -1).values())
         return reduce(or_, found, 0)
 
-    def wrong(self, text: str) -> set[int]:
-        right_one = self._specification.right_engine()
+    def find_wrong(self, text: str) -> set[int]:
+        right_one = self._specification.reference_engine()
         return mistaken.failing_lines(_case(text), right_one, find_dialect("gogui"))
 
 

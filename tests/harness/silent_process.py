@@ -28,7 +28,7 @@ class SilentProcess:
             now=lambda: self.now,
             own=lambda: self.now,
             both=lambda: (self.now, self.now),
-            arrived=lambda: (self.now, self.now),
+            note_arrival=lambda: (self.now, self.now),
             computed=0.0,
         )
 

@@ -12,7 +12,7 @@ from harness.adapters.inside.go_board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
 from harness.adapters.inside.playing import alternate
 from harness.adapters.inside.terminal_game import SIZE
-from harness.adapters.inside.typed_moves import Way
+from harness.adapters.inside.typed_moves import TypingWay
 from oracle.errors import IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.grid import grid
@@ -164,13 +164,13 @@ def test_what_is_no_whole_board_is_none(text):
 
 def test_no_two_ways_to_count_type_the_same_for_the_probe():
     ways = [
-        Way("0", "{x} {y}", base, top, swapped, "")
+        TypingWay("0", "{x} {y}", base, top, swapped, "")
         for base in (0, 1)
         for top in (True, False)
         for swapped in (True, False)
     ]
     points = [(x, y) for x in range(SIZE) for y in range(SIZE)]
-    meant = {p for way in ways for p in points if way.typed(p) == ways[0].typed((2, 4))}
+    meant = {p for way in ways for p in points if way.spell(p) == ways[0].spell((2, 4))}
     assert len(meant) == len(ways)
 
 

@@ -374,7 +374,7 @@ def test_an_archive_as_real_classes_hand_them_in(course, sandbox):
         (["--assignment", "java-go"], "there is no folder go here"),
         (["nothing", "--assignment", "go-scoring"], "there is no nothing"),
         (["--assignment", "go-scoring"], "there is no folder assignment1 here"),
-        ([".", "--assignment", "go-scoring"], "has no file that the assignment wants"),
+        ([".", "--assignment", "go-scoring"], "contains none of the assignment's files"),
         ([".", "--assignment", "go-scoring", "--overlay", "x"], "there is no folder x"),
     ],
 )

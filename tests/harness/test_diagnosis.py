@@ -111,7 +111,8 @@ def test_random_moves_may_be_others(name, seed):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_not_diagnosed(assignment):
     files = [
-        result_of(case, specification(assignment).right_engine()) for case in shipped(assignment)
+        result_of(case, specification(assignment).reference_engine())
+        for case in shipped(assignment)
     ]
     assert diagnose(files) is None
 
@@ -173,7 +174,7 @@ def test_a_right_answer_that_the_mistake_would_not_give_and_nothing_is_named():
 
 def test_a_file_that_passes_speaks_against_a_mistake():
     passed = result_of(
-        casefile.parse(NEUTRAL, "some.gtp"), specification("go-scoring").right_engine()
+        casefile.parse(NEUTRAL, "some.gtp"), specification("go-scoring").reference_engine()
     )
     assert diagnose([of_text(), passed]) is None
 
@@ -260,7 +261,7 @@ def test_in_large_files_single_mistakes_are_looked_for(monkeypatch):
     mutant = mistaken.mutant(mixed("neutral-points-to-white komi-twice"), "go-scoring")
     case = casefile.parse(NEUTRAL, "some.gtp")
     assert diagnose([result_of(case, mutant)]) is None
-    right = result_of(case, specification("go-scoring").right_engine())
+    right = result_of(case, specification("go-scoring").reference_engine())
     assert diagnose([right]) is None
 
 
@@ -392,7 +393,7 @@ def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
     def change(step, reply):
         return reply._replace(text=answer) if step.is_test else reply
 
-    right = specification(assignment).right_engine
+    right = specification(assignment).reference_engine
     files = [result_of(case, right(), change) for case in shipped(assignment)]
     began = time.process_time()
     found = diagnoses(files)
@@ -409,7 +410,9 @@ def test_what_passes_elsewhere_is_not_the_reason_here():
     kept = b"boardsize 5\nplay b b1\nplay w b1\n10 gogui-rules_side_to_move\n#? [white]\n"
     wrong = of_text("turn-lost-by-an-error", lost)
     assert "turn-lost-by-an-error" in names(diagnose([wrong]))
-    right = result_of(casefile.parse(kept, "b.gtp"), specification("gomoku-rules").right_engine())
+    right = result_of(
+        casefile.parse(kept, "b.gtp"), specification("gomoku-rules").reference_engine()
+    )
     found = diagnose([wrong, right])
     assert found is None or all(
         one.name != "turn-lost-by-an-error" for chosen in found.sets for one in chosen

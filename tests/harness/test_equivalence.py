@@ -129,7 +129,7 @@ def test_errors_are_errors_whatever_they_say():
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_command_named_is_the_oracles(assignment):
     assert set(specification(assignment).forms) <= set(
-        specification(assignment).right_engine().commands
+        specification(assignment).reference_engine().commands
     )
 
 
@@ -188,7 +188,7 @@ OPEN = [
 
 @pytest.mark.parametrize(("setup", "command", "is_open"), OPEN)
 def test_what_the_document_leaves_open(setup, command, is_open):
-    engine = specification("gomoku-rules").right_engine()
+    engine = specification("gomoku-rules").reference_engine()
     for line in ["boardsize 7", *setup]:
         assert engine.handle(line).startswith("=")
     assert equivalence.is_underspecified(engine, command) is is_open

@@ -77,7 +77,7 @@ def at(*names):
 
 
 def test_all_that_is_drawn_is_said():
-    position = Position(grid(9)).placed(at("C3")[0], BLACK).placed(at("D4")[0], WHITE)
+    position = Position(grid(9)).place(at("C3")[0], BLACK).place(at("D4")[0], WHITE)
     course = PositionCourse(
         Position(grid(9)), ((BLACK, at("C3")[0]), (WHITE, at("D4")[0])), True, (2, 0)
     )
@@ -106,7 +106,7 @@ def test_all_that_is_drawn_is_said():
 
 
 def test_a_board_without_a_course_has_no_steps_but_can_be_copied():
-    drawn = figure(Diagram(Position(grid(9)).placed((2, 2), BLACK)), Evidence(), {})
+    drawn = figure(Diagram(Position(grid(9)).place((2, 2), BLACK)), Evidence(), {})
     assert "data-step" not in drawn
     assert 'data-start="bC3" data-moves=""' in drawn
 

@@ -188,7 +188,7 @@ def computed_too_long(box, wrote):
     """Return how an engine in a box broke that wrote something and then only computed."""
     limit = Limit("time", box.cpu + 1, box.cpu, CPU_SECONDS)
     ended = SimpleNamespace(wait=lambda _: SimpleNamespace(hit=limit))
-    process = SilentProcess(BoxedEngine(ended).broken_by(), wrote)
+    process = SilentProcess(BoxedEngine(ended).find_end_cause(), wrote)
     with pytest.raises(EngineError) as error:
         EngineSession(process, LIMITS).ask([b"score b\n"], [])
     return error.value.failure

@@ -67,7 +67,7 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     )
     case = casefile.read(str(path))
     assert not mistaken.failing_lines(
-        case, specification(mistake.assignment).right_engine(), find_dialect("gogui")
+        case, specification(mistake.assignment).reference_engine(), find_dialect("gogui")
     )
     last = max(step.line for step in case.steps)
     assert mistaken.failing_lines(case, mistaken_engine(mistake), find_dialect("gogui")) == {last}
@@ -78,7 +78,7 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_never_blamed(assignment, examples):
     with fuzzed(
-        lambda: specification(assignment).right_engine(), assignment, examples=examples
+        lambda: specification(assignment).reference_engine(), assignment, examples=examples
     ) as fuzzer:
         assert list(fuzzer.findings()) == []
         assert fuzzer.unconfirmed == 0
@@ -189,7 +189,7 @@ def test_an_open_answer_is_no_finding():
     assert not found_in(lambda: Scripted("=", "= " + " ".join(shuffled)), "gomoku-rules", *asked)
 
 
-# --- several causes, and engines that are not stable -------------------------------------------
+# --- several causes, and flaky engines ----------------------------------------------------
 
 
 def both(*names):
@@ -209,7 +209,7 @@ def test_it_goes_on_to_the_next_cause():
 def test_unknown_causes_are_one_finding_for_each_kind():
     class Lying:
         def __init__(self):
-            self.right = specification("java-go").right_engine()
+            self.right = specification("java-go").reference_engine()
 
         def handle(self, line):
             answer = self.right.handle(line)
@@ -229,16 +229,14 @@ def test_flaky_findings_are_said_to_be():
         def __init__(self):
             self.right = mistaken_engine(MISTAKES["komi-twice"])
             if next(count) % 2:
-                self.right = specification("go-scoring").right_engine()
+                self.right = specification("go-scoring").reference_engine()
 
         def handle(self, line):
             return self.right.handle(line)
 
     found, _ = first_finding(Moody, "go-scoring")
     assert found.is_flaky
-    assert "Not stable" in finding_text.text(
-        1, found, judge_of(specification("go-scoring"), Path())
-    )
+    assert "Flaky" in finding_text.text(1, found, judge_of(specification("go-scoring"), Path()))
 
 
 # --- the command, with real processes ----------------------------------------------------------

@@ -48,7 +48,7 @@ class Bench:
         self._fails = fails
         self._after = after
 
-    def caught(self, texts, of):
+    def map_catches(self, texts, of):
         return [self._caught(text, of) for text in texts]
 
     def _caught(self, text, of):
@@ -64,7 +64,7 @@ class Bench:
     def find_caught(self, cases):
         return 0
 
-    def wrong(self, text):
+    def find_wrong(self, text):
         return set()
 
 

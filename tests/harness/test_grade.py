@@ -257,7 +257,7 @@ def test_two_at_once_do_nothing_twice(unhurried, capsys):
     status = main(words[3:])  # before the first one ends
     said = capsys.readouterr().err
     assert (status, first.poll()) == (BAD, None)
-    assert re.search(rf"process {first.pid} on \S+ is grading with .*: wait for its end", said)
+    assert re.search(rf"process {first.pid} on \S+ is using .*; wait until it finishes", said)
     assert first.wait(120) == OK
     assert len(marks(unhurried)) == 4
 
@@ -268,7 +268,7 @@ def test_two_at_once_do_nothing_twice(unhurried, capsys):
 def test_private_case_files_are_asked_for(few):
     (few / "counting" / "private" / "three.gtp").rename(few / "three.gtp")
     said = grade(few, status=BAD)
-    assert "'private' is judged by private case files, and there are none: --private names" in said
+    assert "'private' needs private case files, but none are given: name files or folders" in said
     grade(few, "--public-only", "--no-images", output="public")
     assert of(CLASS[0], marks(few, "public")) == 5
     grade(few, "--private", few / "three.gtp", "--no-images")

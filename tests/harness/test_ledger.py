@@ -186,9 +186,9 @@ def test_a_second_run_stands_beside_the_first(ledger):
 
 def test_a_fault_is_tried_again_and_then_recorded(ledger):
     token = ledger.lease(BASES)
-    ledger.broke(BASES[0], token, "the disk is full", most=2)
+    ledger.record_error(BASES[0], token, "the disk is full", most=2)
     assert ledger.states(BASES[:1])[BASES[0]] == ("leased", 1, "the disk is full")
-    ledger.broke(BASES[0], token, "the disk is full", most=2)
+    ledger.record_error(BASES[0], token, "the disk is full", most=2)
     assert states(ledger)[0] == "fault"
     assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
     ledger.lease(BASES)  # the next call of the command
@@ -257,7 +257,7 @@ def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger, pl
     other = spawning.Process(target=hold, args=(place, ready))
     other.start()
     assert ready.wait(30)
-    with pytest.raises(BusyError, match=f"process {other.pid} on .* is grading"):
+    with pytest.raises(BusyError, match=f"process {other.pid} on .* is using"):
         ledger.lease(BASES[:1])
     assert states(ledger) == ["leased"] * 4
     other.kill()

@@ -19,7 +19,7 @@ from harness.cli import main
 from harness.errors import LedgerError, ServerError, UsageError
 from harness.grading.ledger import ledger_server, places, salvage
 from harness.grading.ledger.ledger import Ledger, PlannedAttempt
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 from tests.harness import small_class, test_ledger_damage
 from tests.harness.ledgers import KINDS, execute, place_of
 from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN, WRITER
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.processes
 
 @pytest.fixture
 def place(database, tmp_path):
-    return Server(database, tmp_path / "key")
+    return ServerPlace(database, tmp_path / "key")
 
 
 @pytest.fixture
@@ -196,8 +196,8 @@ def test_a_connection_that_was_lost_in_a_transaction():
 def test_without_psycopg_it_is_said_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"needs psycopg: pip install 'gtp-harness\["):
-        Ledger(Server("postgresql://h/d"))
+    with pytest.raises(UsageError, match=r"needs psycopg: pip install 'psycopg"):
+        Ledger(ServerPlace("postgresql://h/d"))
 
 
 # --- what cannot be used ---
@@ -256,14 +256,14 @@ def test_a_database_that_cannot_have_every_text_is_refused(postgresql, tmp_path)
     postgresql.execute(f"CREATE DATABASE {name} {options}")
     try:
         with pytest.raises(ServerError, match="has the encoding LATIN1, and a ledger needs UTF8"):
-            Ledger(Server(postgresql.address(name), tmp_path / "key"))
+            Ledger(ServerPlace(postgresql.address(name), tmp_path / "key"))
     finally:
         postgresql.execute(f"DROP DATABASE {name}")
 
 
 def test_texts_that_a_server_cannot_have_are_told_otherwise(ledger):
     token = ledger.lease(BASES)
-    ledger.broke(BASES[0], token, "it said \0", most=2)
+    ledger.record_error(BASES[0], token, "it said \0", most=2)
     assert ledger.states(BASES[:1])[BASES[0]].fault == r"it said \x00"
 
 
@@ -272,22 +272,22 @@ def test_texts_that_a_server_cannot_have_are_told_otherwise(ledger):
 
 def test_a_key_lies_with_the_others_of_this_user(database, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    Ledger(Server(database)).close()
+    Ledger(ServerPlace(database)).close()
     (key,) = (tmp_path / "gtp-harness" / "keys").iterdir()
     assert (key.suffix, key.stat().st_mode & 0o777) == (".key", 0o600)
     assert key.parent.stat().st_mode & 0o777 == 0o700
-    with closing(Ledger(Server(database))) as again:
+    with closing(Ledger(ServerPlace(database))) as again:
         assert again.key == key
         again.check()
     key.rename(tmp_path / "elsewhere")
     with pytest.raises(LedgerError, match=f"is missing: there is no {re.escape(str(key))}"):
-        Ledger(Server(database))
-    Ledger(Server(database, tmp_path / "elsewhere")).close()
+        Ledger(ServerPlace(database))
+    Ledger(ServerPlace(database, tmp_path / "elsewhere")).close()
 
 
 def test_the_name_of_a_key_leads_nowhere_else(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert Server("postgresql://h/d").key("../../a").parent == places.keys()
+    assert ServerPlace("postgresql://h/d").key("../../a").parent == places.keys()
 
 
 # --- many at once ---
@@ -381,7 +381,7 @@ def graded(postgresql, tmp_path_factory):
     """A ledger that a grading has written."""
     name = f"graded_{os.getpid()}"
     postgresql.execute(f"CREATE DATABASE {name} OWNER grader")
-    place = Server(postgresql.address(name), tmp_path_factory.mktemp("graded") / "key")
+    place = ServerPlace(postgresql.address(name), tmp_path_factory.mktemp("graded") / "key")
     test_ledger_damage.make(place)
     yield place
     postgresql.execute(f"DROP DATABASE {name} WITH (FORCE)")
@@ -450,7 +450,7 @@ def test_a_lost_connection_returns_leases_and_costs_nothing(ledger, place, postg
 def test_what_was_written_survives_a_server_that_is_killed(own_postgresql, tmp_path):
     """One backend after the other gets SIGKILL: the server then ends all connections."""
     own_postgresql.execute("CREATE DATABASE own OWNER grader")
-    place = Server(own_postgresql.address("own"), tmp_path / "key")
+    place = ServerPlace(own_postgresql.address("own"), tmp_path / "key")
     chance = random.Random(7)
     told = set()
     for _ in range(3):
@@ -518,7 +518,7 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
     status = main([*words, str(tmp_path / "file")])
     on_server = [*words, str(tmp_path / "server"), "--ledger", database]
     assert main(on_server) == status
-    place = Server(database)
+    place = ServerPlace(database)
     for query in ALIKE:
         found = execute(place, query)
         assert found == execute(LedgerFile(tmp_path / "file" / "ledger.sqlite"), query) != []
@@ -551,7 +551,7 @@ def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path
     calm = subprocess.run([*words, tmp_path / "calm"], **quiet, check=False).returncode
     wild = [*words, tmp_path / "wild", "--ledger", database]
     chance, name = random.Random(3), database.rpartition("/")[2]
-    place, ends = Server(database), set()
+    place, ends = ServerPlace(database), set()
     for i in range(4):
         before = results_so_far(place)
         grading = subprocess.Popen(wild, **quiet, stderr=subprocess.PIPE, text=True)

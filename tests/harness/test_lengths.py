@@ -49,7 +49,7 @@ SHOWN = [
     (quoted, 60, True),
     (described, 300, True),
     (lambda text: last_words.last_words(text).error, 160, True),
-    (lambda text: last_words._make("x", "", last_words._Frame("a", 1, text)).code, 60, True),
+    (lambda text: last_words._make("x", "", last_words._TraceFrame("a", 1, text)).code, 60, True),
     (told(lambda text: pattern.matcher(f"{text}(")), 200, False),
     (told(lambda text: Selection(ids=text)), 60, False),
     (told(answers("{}")), 60, False),

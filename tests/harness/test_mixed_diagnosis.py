@@ -64,7 +64,7 @@ def answers(files):
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_of_the_right_engine_nothing_is_said(assignment):
-    right = specification(assignment).right_engine
+    right = specification(assignment).reference_engine
     assert diagnoses([result_of(case, right()) for case in shipped(assignment)]) == ()
 
 

@@ -155,8 +155,8 @@ def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):
     )
     assert found.remarks == (
         f"The file photo.png is refused: it is a picture, {EXPECTED}",
-        "The file notes.zip is refused: it has no file that the assignment wants (expected Go1.py,"
-        " gtp_connection_go1.py, readme.txt in assignment1, found notes.mp4).",
+        "The file notes.zip is refused: it contains none of the assignment's files (expected"
+        " Go1.py, gtp_connection_go1.py, readme.txt in assignment1, found notes.mp4).",
         f"The file a1-2.tgz is refused: it is an empty file, {EXPECTED}",
         "Submitted earlier, and not used: a1.tgz.",
     )
@@ -278,7 +278,7 @@ def test_a_missing_log_is_said_with_what_may_be_meant(name, said, hand_in):
 def test_an_archive_with_the_log_alone_has_nothing_to_grade(hand_in):
     found = hand_in(("a1.tgz", packed({"presubmission.log": LOG})))
     assert found.refused == (
-        "The file a1.tgz is refused: it has no file that the assignment wants (expected Go1.py,"
+        "The file a1.tgz is refused: it contains none of the assignment's files (expected Go1.py,"
         " gtp_connection_go1.py, readme.txt in assignment1, found no file)."
     )
 

@@ -300,7 +300,7 @@ def test_a_forked_process_asks_one_of_its_own(asked):
 
 
 def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, open_place):
-    engine = asked().right_engine()
+    engine = asked().reference_engine()
     assert engine.handle("10 boardsize 3\n") == "=10 \n\n"
     assert engine.handle("# nothing") == ""
     assert engine.handle("genmove b") == "= a1\n\n"
@@ -318,7 +318,7 @@ def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, open_place):
 def test_what_is_drawn_is_a_game(asked, open_place, seed):
     specification = asked()
     declaration = read(open_place / "row.toml")
-    engine = specification.right_engine()
+    engine = specification.reference_engine()
     script = Drawer(declaration, random.Random(seed), open_place).draw(12, engine.reply)
     replies = specification.truth.replies(script.commands)
     assert script.commands[0].startswith("boardsize ")
@@ -333,7 +333,7 @@ def test_what_is_drawn_is_a_game(asked, open_place, seed):
 def test_all_that_is_declared_is_drawn(asked, open_place):
     specification = asked()
     drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place)
-    drawn = [drawer.draw(8, specification.right_engine().reply).commands for _ in range(40)]
+    drawn = [drawer.draw(8, specification.reference_engine().reply).commands for _ in range(40)]
     names = {command.split()[0] for commands in drawn for command in commands}
     assert names == {
         *("boardsize", "clear_board", "mode", "play", "count", "list", "over", "genmove"),
@@ -347,7 +347,7 @@ def test_all_that_is_declared_is_drawn(asked, open_place):
     assert any("wrong color" in text for text in refused)
     assert any("taken" in text for text in refused)
     again = Drawer(read(open_place / "row.toml"), random.Random(1), open_place)
-    assert drawn[0] == again.draw(8, specification.right_engine().reply).commands
+    assert drawn[0] == again.draw(8, specification.reference_engine().reply).commands
 
 
 def test_given_conversations_are_gone_on_from(asked, open_place):
@@ -389,7 +389,7 @@ def reply(text):
     ],
 )
 def test_any_move_that_the_reference_plays_is_right(asked, said, got, right):
-    engine = asked().right_engine()
+    engine = asked().reference_engine()
     for command in ("boardsize 3", *said):
         engine.reply(command)
     color = "w" if said else "b"
@@ -398,7 +398,7 @@ def test_any_move_that_the_reference_plays_is_right(asked, said, got, right):
 
 
 def test_all_right_choices_are_known(asked):
-    engine = asked(DECLARED + SOLVER).right_engine()
+    engine = asked(DECLARED + SOLVER).reference_engine()
     engine.reply("boardsize 3")
     engine.reply("play b b1")
     assert choices(engine, "genmove w") == ("a1", "c1")
@@ -412,7 +412,7 @@ def test_a_choice_keeps_what_it_must(asked):
         '''return f"{found} {free()[0]}"''',
         '''return f"b {free()[0]}" if "c1" in free() else "w"''',
     )
-    engine = asked(DECLARED + SOLVER, winning).right_engine()
+    engine = asked(DECLARED + SOLVER, winning).reference_engine()
     engine.reply("boardsize 3")
     own = reply("b a1")
     assert choices(engine, "solve") == ("b a1", "b b1")

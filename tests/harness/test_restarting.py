@@ -30,7 +30,7 @@ from harness.report.paint import Paint
 from harness.report.tally import exit_code, tally
 from harness.report.terminal_report import Terminal
 from harness.running import restarting
-from harness.running.gathering import Told
+from harness.running.gathering import RunListeners
 from harness.running.runs import run, run_gathered
 from harness.specifications import EVERYONES
 from oracle.gtp import new_engine
@@ -213,7 +213,7 @@ def run_engine(tmp_path, name, text=FAULTS, on_test=None, **options):
     case.write_text(text)
     program = shlex.join([sys.executable, str(ENGINES / f"{name}.py")])
     limits = Limits(timeout=options.pop("timeout", 20), quit=1)
-    told = Told(on_test=on_test)
+    told = RunListeners(on_test=on_test)
     return run_gathered(
         program, gather([str(case)]), Options(limits=limits, jobs=1, **options), told
     )

@@ -44,7 +44,7 @@ LEVELS = (3, 2, 1)
 @cache
 def why_not(level: int) -> str:
     try:
-        levels.proven(level).close()
+        levels.make_proven(level).close()
     except SandboxError as error:
         return str(error)
     return ""
@@ -587,7 +587,7 @@ def test_doctor_says_what_does_not_work(
     def refuse(level: int, *_: object) -> None:
         raise SandboxError(f"level {level} is refused")
 
-    monkeypatch.setattr(levels, "proven", refuse)
+    monkeypatch.setattr(levels, "make_proven", refuse)
     assert doctor([]) == 1
     said = capsys.readouterr().out
     assert "level 2         no: level 2 is refused" in said

@@ -592,7 +592,7 @@ def test_a_file_that_others_cannot_read_is_told(level, shut, said, tmp_path, mon
     for name in ("above", "above/it"):
         (tmp_path / name).chmod(0o700 if name in shut else 0o755)
     monkeypatch.setattr(
-        launcher, "_above", lambda path: [str(tmp_path / "above")]
+        launcher, "_list_parents", lambda path: [str(tmp_path / "above")]
     )  # those above are the system's
     if said is None:
         launcher._refuse_shut(str(tmp_path / "above/it"), level)
@@ -606,7 +606,7 @@ def test_a_file_that_others_cannot_read_is_told(level, shut, said, tmp_path, mon
 
 
 def test_the_folders_above_a_path():
-    assert launcher._above("/a/b/c") == ["/a/b", "/a", "/"]
+    assert launcher._list_parents("/a/b/c") == ["/a/b", "/a", "/"]
 
 
 WANTING = [

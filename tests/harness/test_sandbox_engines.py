@@ -86,7 +86,7 @@ BROKEN = [
 def test_why_an_engine_in_a_box_broke(end, spent, expected):
     """Of the time limit of a case file, those that ran before have used a part."""
     box: Any = FakeBox(end)
-    broken = BoxedEngine(box, spent).broken_by()
+    broken = BoxedEngine(box, spent).find_end_cause()
     if expected is None:
         assert broken is None
     else:
@@ -101,7 +101,7 @@ def test_why_an_engine_in_a_box_broke(end, spent, expected):
 def test_a_program_that_runs_alone_has_nothing_spent_before():
     hit = Limit("time", 2.5, 2, CPU_SECONDS)
     box: Any = FakeBox(ENDED._replace(hit=hit))
-    broken = BoxedEngine(box).broken_by()
+    broken = BoxedEngine(box).find_end_cause()
     assert isinstance(broken, EngineError)
     assert broken.failure.limit == hit
 
@@ -224,7 +224,7 @@ def test_a_box_that_runs_is_told_to_end(box, monkeypatch):
             theirs.send(report())
         return seconds is None
 
-    monkeypatch.setattr(launcher, "_ready", ready)
+    monkeypatch.setattr(launcher, "_is_ready", ready)
     assert boxed.end().status == 3
     assert waits == [0, None]
 
@@ -337,7 +337,7 @@ PROVEN = [
 def test_a_level_that_does_not_hold_is_told(sent, kind, said, monkeypatch):
     monkeypatch.setattr(levels, "BoxLauncher", lambda level, allowed: sent)
     with pytest.raises(SandboxError) as failed:
-        levels.proven(2)
+        levels.make_proven(2)
     assert (type(failed.value), str(failed.value)) == (kind, said)
     assert sent.is_closed
     assert sent.limits.memory == 1
@@ -352,21 +352,21 @@ def test_the_strongest_level_that_works_is_taken(monkeypatch):
             raise SandboxError("not here")
         return "a launcher"
 
-    monkeypatch.setattr(levels, "proven", proven)
+    monkeypatch.setattr(levels, "make_proven", proven)
     assert levels.strongest() == "a launcher"
     assert tried == [(3, GIB), (2, GIB), (1, GIB)]
 
     def escapes(level: int, allowed: BoxLimits) -> str:
         raise levels.EscapeError("out")
 
-    monkeypatch.setattr(levels, "proven", escapes)
+    monkeypatch.setattr(levels, "make_proven", escapes)
     with pytest.raises(levels.EscapeError):
         levels.strongest()
 
     def never(level: int, allowed: BoxLimits) -> str:
         raise SandboxError("not here")
 
-    monkeypatch.setattr(levels, "proven", never)
+    monkeypatch.setattr(levels, "make_proven", never)
     with pytest.raises(
         SandboxError, match=r"^no sandbox works on this machine; gtp-harness doctor"
     ):

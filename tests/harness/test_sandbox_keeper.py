@@ -308,7 +308,7 @@ def test_the_peak_of_a_group(tmp_path):
     assert (group / "memory.max_usage_in_bytes").read_text() == "0"
     assert (group / "memory.memsw.limit_in_bytes").read_text() == str(GIB + (24 << 20))
     watched = Watched(1, 2, 3, 4, 5)
-    assert counted.watched(watched) == Watched(0, 2, 3, 4, 5)
+    assert counted.keep_polled(watched) == Watched(0, 2, 3, 4, 5)
     counted.allow(0, 0)
     assert (group / "memory.limit_in_bytes").read_text() == str(1 << 62)
     assert counted.cpu() is None

@@ -515,7 +515,7 @@ def test_without_groups_memory_is_polled() -> None:
     watched = Watched(memory=GIB, cpu=1, processes=2, scratch=3, scratch_files=4)
     group = cgroup.ControlGroups([])
     group.allow(GIB, 100)
-    assert group.watched(watched) == watched
+    assert group.keep_polled(watched) == watched
     assert group.hit() is None
     assert group.peak() == 0
 

@@ -344,7 +344,7 @@ def test_what_a_level_cannot_hold_is_recorded(folder: Path) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_launcher_says_whether_it_is_closed(level: int) -> None:
     needs(level)
-    with contextlib.closing(levels.proven(level)) as launcher:
+    with contextlib.closing(levels.make_proven(level)) as launcher:
         assert not launcher.closed
     assert launcher.closed
 

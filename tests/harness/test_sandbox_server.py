@@ -308,9 +308,9 @@ def test_time_is_what_is_counted_or_what_is_seen_and_estimated(made, monkeypatch
 
 def test_what_was_written_at_the_last_moment_counts(made, monkeypatch):
     monkeypatch.setattr(watch, "disk", lambda *given: watch.Disk(50, 0))
-    assert made._left_too_much() == ("disk", 50, 50, "bytes")
+    assert made._find_late_excess() == ("disk", 50, 50, "bytes")
     monkeypatch.setattr(watch, "disk", lambda *given: watch.Disk(49, 6))
-    assert made._left_too_much() is None
+    assert made._find_late_excess() is None
 
 
 # --- processes

@@ -17,7 +17,7 @@ from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import find_protocol
 from harness.engine.send_ahead import Ahead
 from harness.errors import EngineError
-from harness.fuzzing.batch_judging import Heard
+from harness.fuzzing.batch_judging import HeardScript
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.causes import Causes
 from harness.fuzzing.drawn_ahead import Unasked
@@ -227,7 +227,7 @@ def test_who_kills_an_engine_in_a_batch_is_told_and_no_other_is_blamed(
     with closing(Piped(words, PlainLauncher, Limits(), tmp_path)) as piped:
         asker = ScriptSender(piped, Causes(Nobody()), FuzzBudget(0, 0))  # type: ignore[arg-type]
         for count in range(3):  # processes are sent more scripts, the later they are started
-            heard = [one.trace for one in asker.begin(batch).heard()]
+            heard = [one.trace for one in asker.begin(batch).collect()]
             assert [trace.script for trace in heard] == batch, count
             broken = [trace for trace in heard if trace.failure]
             assert [trace.script for trace in broken] == [batch[place]]
@@ -258,7 +258,7 @@ def answered(
     commands: tuple[str, ...], got: list[Reply], said: tuple[str, ...], right_ones: list[Reply]
 ) -> Answered:
     trace = Trace(Script(commands), tuple(got))
-    return Answered(Heard(trace, [trace.script], 1), said, tuple(right_ones))
+    return Answered(HeardScript(trace, [trace.script], 1), said, tuple(right_ones))
 
 
 @pytest.mark.parametrize(
@@ -331,12 +331,12 @@ def test_the_reference_is_asked_the_moves_that_were_chosen(
 ) -> None:
     script = Script((*OPENING, "genmove w", SIDE))
     trace = Trace(script, (reply(""), reply(""), got, reply("black")))
-    assert likeness(nogo).said(trace) == (*OPENING, said, SIDE)
+    assert likeness(nogo).list_asked_commands(trace) == (*OPENING, said, SIDE)
 
 
 def test_what_was_not_answered_is_asked_as_it_was(nogo: tuple[Specification, InMemory]) -> None:
     trace = Trace(Script((*OPENING, "genmove w")), (reply(""),), BROKEN)
-    assert likeness(nogo).said(trace) == trace.script.commands
+    assert likeness(nogo).list_asked_commands(trace) == trace.script.commands
 
 
 @pytest.mark.parametrize(("right_one", "is_alike"), [(reply(""), True), (reply("", "?"), False)])
@@ -356,7 +356,7 @@ def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> No
     drawer = unasked(found.declaration, data.draw(st.integers(0, 99)), found.place)
     script = drawer.draw()
     judge = ByReference(found.specification, reference, found.place)  # type: ignore[arg-type]
-    script = judge.allowed(script)
+    script = judge.cut_to_allowed(script)
     right_ones = list(reference.replies(script.commands))
     place = data.draw(st.integers(0, len(script.commands) - 1))
     texts_ = st.sampled_from(["", "A1", "A1 B2", "black", "white", "unknown", "x"])
@@ -364,7 +364,7 @@ def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> No
     got[place] = reply(data.draw(texts_), data.draw(st.sampled_from("=?")))
     one = answered(script.commands, got, script.commands, right_ones)
     if Likeness(found.specification, reference).is_alike(one):  # type: ignore[arg-type]
-        assert list(judge.wrong_answers(one.heard.trace)) == []
+        assert list(judge.find_wrong_answers(one.heard.trace)) == []
 
 
 # --- drawn ahead of the replies ----------------------------------------------------------------

@@ -21,9 +21,7 @@ from oracle.vertex import parse_vertex
 from tests.harness.made_run import Line, V, made_file
 
 BOARD = Diagram(
-    Position(grid(5))
-    .placed(parse_vertex("B2", 5, 5), BLACK)
-    .placed(parse_vertex("C3", 5, 5), WHITE)
+    Position(grid(5)).place(parse_vertex("B2", 5, 5), BLACK).place(parse_vertex("C3", 5, 5), WHITE)
 )
 
 
@@ -69,7 +67,7 @@ def test_both_sides(command, reply, pattern, expected, got):
 def test_many_occupied_points_are_counted():
     board = BOARD.position
     for name in ("A1", "A2", "A3", "A4"):
-        board = board.placed(parse_vertex(name, 5, 5), BLACK)
+        board = board.place(parse_vertex(name, 5, 5), BLACK)
     file = made_file("x.gtp", [Line("moves", "= A1 A2 A3 A4 B2", "[E5]", V.FAILED)])
     seen = view(file)._replace(boards={0: Diagram(board)})
     assert str(sides(seen, file.outcomes[0]).got).endswith(

@@ -65,7 +65,7 @@ def test_each_has_all_that_the_rooms_ask_of_it(name):
     assert one.mistakes
     assert one.kind.features
     assert one.conversation
-    assert set(one.forms) <= set(one.right_engine().commands)
+    assert set(one.forms) <= set(one.reference_engine().commands)
     assert set(one.depends) <= set(one.forms)
     assert set(one.first) | set(one.first.values()) <= set(one.forms)
 
@@ -121,7 +121,7 @@ def test_what_each_of_its_commands_does_is_known(name):
     one = specification(name)
     strangers = {command for command in one.forms if not one.commands[command].is_known}
     assert not strangers
-    assert set(one.natures) <= set(one.right_engine().commands)
+    assert set(one.natures) <= set(one.reference_engine().commands)
     assert {one.commands[first].is_setting for first in one.first.values()} <= {True}
 
 

@@ -25,7 +25,7 @@ SEEDS = ["one", "two"]
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_a_right_engine_is_not_reported(assignment):
-    found = attempts(assignment, lambda: specification(assignment).right_engine(), "a secret")
+    found = attempts(assignment, lambda: specification(assignment).reference_engine(), "a secret")
     assert suspicion(found) is None
     assert chance(pairs(found)) == 1
 
@@ -50,7 +50,7 @@ class Heart:
 
     def __init__(self, assignment, table, otherwise):
         self._right, self._table, self._otherwise = (
-            specification(assignment).right_engine(),
+            specification(assignment).reference_engine(),
             table,
             otherwise,
         )
@@ -146,7 +146,7 @@ def test_a_list_of_answers_is_reported(assignment, otherwise):
 @pytest.mark.parametrize("assignment", sorted(set(ASSIGNMENTS) - {"gosensei"}))
 def test_a_fault_that_shows_under_one_kind_of_change_is_not_reported(assignment, kind):
     number = ["symmetry", "colors", "larger", "order"].index(kind)
-    found = attempts(assignment, lambda: specification(assignment).right_engine(), "a secret")
+    found = attempts(assignment, lambda: specification(assignment).reference_engine(), "a secret")
     spoilt = [spoil(one, number) if one.kind == IMAGE else one for one in found]
     assert suspicion(spoilt) is None
     everything = spoilt
@@ -201,7 +201,7 @@ def test_only_public_tests_that_passed_are_counted():
 def test_nothing_is_said_without_images_or_results():
     assert suspicion([]) is None
     assert suspicion([fault_of(), fault_of(kind=IMAGE)]) is None
-    public = attempts("go-scoring", lambda: specification("go-scoring").right_engine(), "s")
+    public = attempts("go-scoring", lambda: specification("go-scoring").reference_engine(), "s")
     assert suspicion([one for one in public if one.kind == PUBLIC]) is None
 
 

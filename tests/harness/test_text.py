@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text import at_most, decode, encode, more, number_of, plural, some
+from harness.text import at_most, count_rest, decode, encode, number_of, plural, some
 from oracle.sentences import count, listing
 
 
@@ -38,8 +38,8 @@ def test_a_list_cut_short(texts, listed, sentence):
 def test_the_words_may_be_others():
     assert at_most("abc", 1, "{} others") == ["a", "2 others"]
     assert some("abcd", 2, "; ") == "a; b and 2 more"
-    assert more(1234, "({:,} more)") == "(1,234 more)"
-    assert more(0) == more(-1) == ""
+    assert count_rest(1234, "({:,} more)") == "(1,234 more)"
+    assert count_rest(0) == count_rest(-1) == ""
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def table(text: str, folder: Path) -> str:
     ],
 )
 def test_what_is_sent(text: str, ours: str, theirs: str, tmp_path: Path) -> None:
-    assert translation.read(table(text, tmp_path)).sent(ours) == theirs
+    assert translation.read(table(text, tmp_path)).translate_command(ours) == theirs
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_is_sent(text: str, ours: str, theirs: str, tmp_path: Path) -> None
     ],
 )
 def test_what_is_heard(text: str, command: str, said: str, heard: str, tmp_path: Path) -> None:
-    reply = translation.read(table(text, tmp_path)).heard(
+    reply = translation.read(table(text, tmp_path)).translate_reply(
         command, Reply(True, said, f"= {said}", 0)
     )
     assert reply.text == heard
@@ -87,11 +87,11 @@ def test_what_is_heard(text: str, command: str, said: str, heard: str, tmp_path:
 def test_the_reason_of_an_illegal_move_is_translated_with_its_status() -> None:
     rules = Translation(Rules(transposed=True))
     reply = Reply(True, "illegal move: a3 x", "", 0, "", "= illegal move: a3 x")
-    found = rules.heard("play b c1", reply)
+    found = rules.translate_reply("play b c1", reply)
     assert (found.text, found.status) == ("illegal move: c1 x", "= illegal move: c1 x")
     done = Reply(True, "a3", "", 0, "", "= 1")
-    assert rules.heard("genmove", done)[:2] == (True, "c1")
-    assert rules.heard("genmove", done).status == "= 1"
+    assert rules.translate_reply("genmove", done)[:2] == (True, "c1")
+    assert rules.translate_reply("genmove", done).status == "= 1"
 
 
 TEXTS = st.lists(st.sampled_from(["b", "White", "a3", "C1", "none", "x-y", "B+3", "\n", " "]))

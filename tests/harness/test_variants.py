@@ -59,7 +59,7 @@ def test_the_oracle_passes_all_images_of_what_ships(assignment, seed, folder):
     found = images(assignment, seed, folder)
     assert found
     for _, image in found:
-        result = attempt(image, specification(assignment).right_engine(), IMAGE).result
+        result = attempt(image, specification(assignment).reference_engine(), IMAGE).result
         assert [o.verdict.value for o in result.outcomes if o.verdict.value != "passed"] == []
         assert all(reply.ok for reply in result.replies)
         assert len(result.outcomes) == len({step.id for step in asked(image)})
@@ -101,7 +101,7 @@ def test_an_image_asks_what_its_original_asks(assignment):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_no_image_asks_what_the_document_leaves_open(assignment):
     for case, image in images(assignment, "secret"):
-        engine = specification(assignment).right_engine(folder_of(case))
+        engine = specification(assignment).reference_engine(folder_of(case))
         for step in image.steps:
             assert not step.is_test or not is_underspecified(engine, step.command)
             engine.handle(step.text)

@@ -53,7 +53,7 @@ def drawn(game: str, seed: int) -> CaseFile:
     drawer = Drawer(reference.declaration, Random(seed), Path())
     lines: list[str] = []
     for _ in range(6):
-        for command in drawer.draw(12, specification.right_engine().reply).commands:
+        for command in drawer.draw(12, specification.reference_engine().reply).commands:
             number = f"{len(lines)} " if is_exact(command, specification) else ""
             lines += [f"{number}{command}"]
     return casefile.parse("\n".join([*lines, ""]).encode(), "drawn.gtp")
@@ -89,7 +89,7 @@ def test_images_have_nothing_that_the_declaration_leaves_open(
     """A turned game of Hex is over where its original goes on: nothing may follow there."""
     specification, reference = told(game)
     said = Script(tuple(step.command for step in image(game, seed).steps))
-    assert ByReference(specification, reference, tmp_path).allowed(said) == said
+    assert ByReference(specification, reference, tmp_path).cut_to_allowed(said) == said
 
 
 @pytest.mark.parametrize("game", GAMES)

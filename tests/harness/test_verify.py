@@ -234,7 +234,7 @@ def planted(path, expectation):
     assignment = Path(path).parts[0]
     replies = {
         step.line: reply_of(raw)
-        for step, raw in mistaken.answers(case, specification(assignment).right_engine())
+        for step, raw in mistaken.answers(case, specification(assignment).reference_engine())
     }
     steps = [
         step._replace(pattern=read_gogui(f"[{expectation(step, replies[step.line])}]"))
@@ -334,7 +334,7 @@ def scored(draw):
     colors = draw(st.lists(st.sampled_from("BW"), min_size=8, max_size=8))
     stones = [f"play {color} {point}" for color, point in zip(colors, points, strict=False)]
     text = "\n".join(["boardsize 5", "clear_board", f"komi {komi}", *stones, "10 score", ""])
-    engine = specification("go-scoring").right_engine()
+    engine = specification("go-scoring").reference_engine()
     replies = [reply_of(engine.handle(line)) for line in text.splitlines()]
     return text, replies
 
@@ -371,7 +371,7 @@ def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
         case = casefile.read(path)
         right = {
             step.line: reply_of(raw)
-            for step, raw in mistaken.answers(case, specification(assignment).right_engine())
+            for step, raw in mistaken.answers(case, specification(assignment).reference_engine())
         }
         wrong = mistaken_answers(case, specification(assignment))
         for step in [one for one in case.steps if one.is_test]:

@@ -321,7 +321,7 @@ def test_a_test_that_was_judged_is_told_once_in_a_second(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(unit_worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
     said: list[object] = []
-    told = unit_worker._Progress("basis", said.append)
+    told = unit_worker._UnitProgress("basis", said.append)
     for seconds, step in [(100.9, 1), (101.0, 2), (101.9, 3), (102.0, 4), (110.0, 5)]:
         now[0] = seconds
         told(None, SimpleNamespace(step=step))  # type: ignore[arg-type]

@@ -78,8 +78,10 @@ SENTENCES = {
     "eye spaces": {
         "spaces": rf"{_N} eye spaces?\.",
         "space": rf"The region of {_V} \({_N} points?\) is surrounded by one chain\.",
-        "touched": rf"The region of {_V} \({_N} points?\) is none: it touches {_C} stones too\.",
-        "chains": rf"The region of {_V} \({_N} points?\) is none: the stones around it are {_N} "
+        "touched": rf"The region of {_V} \({_N} points?\) is not an eye space: "
+        rf"it touches {_C} stones too\.",
+        "chains": rf"The region of {_V} \({_N} points?\) is not an eye space: "
+        rf"the stones around it are {_N} "
         r"separate chains\.",
     },
     "gomoku": {

@@ -66,7 +66,7 @@ def random_game(shape: Grid, rng: random.Random) -> list[Position]:
         idle += 1
         while allowed:
             stone = shape.bit(rng.choice(shape.points(allowed)))
-            after = capture.played(shape, mine, theirs, stone)
+            after = capture.play(shape, mine, theirs, stone)
             position = Position(shape, *(after if mover == 0 else after[::-1]))
             if position not in positions:
                 sides, idle = after, 0

@@ -38,7 +38,7 @@ def _owners(position: Position) -> list[int]:
 
 
 def _dead(shape: Grid, black: int, white: int) -> list[int]:
-    of_black, of_white = capture.captured_of_both(shape, black, white)
+    of_black, of_white = capture.find_captured_of_both(shape, black, white)
     return [of_black | of_white]
 
 
@@ -53,7 +53,7 @@ def _java_score(shape: Grid, mine: int, theirs: int) -> int:
 
 def _count_taken(shape: Grid, mine: int, theirs: int) -> int:
     moves = map(shape.bit, shape.points(shape.full & ~(mine | theirs)))
-    return sum(capture.taken(shape, mine, theirs, move).bit_count() for move in moves)
+    return sum(capture.find_taken(shape, mine, theirs, move).bit_count() for move in moves)
 
 
 def _count_spaces(connect: Callable, larger: bool, shape: Grid, mine: int, theirs: int) -> int:
@@ -101,7 +101,7 @@ _PLAIN = (
     Question(
         "captured",
         1,
-        batch.captured,
+        batch.map_captured,
         lambda *board: _where(Position(*board), java_go.is_captured),
         None,
     ),

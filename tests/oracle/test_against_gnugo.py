@@ -173,7 +173,8 @@ def _captures(game, color):
     return [
         point
         for point in shape.points(position.empty)
-        if capture.taken(shape, mine, theirs, shape.bit(point)) and game.is_legal(color, point)
+        if capture.find_taken(shape, mine, theirs, shape.bit(point))
+        and game.is_legal(color, point)
     ]
 
 

@@ -154,14 +154,14 @@ def test_self_capture(point):
     place = at(SELF_CAPTURE, point)
     assert java_go.is_legal(SELF_CAPTURE, place, WHITE)
     assert not java_go.is_legal(SELF_CAPTURE, place, BLACK)
-    alone = SELF_CAPTURE.placed(at(SELF_CAPTURE, "D6"), 0).placed(at(SELF_CAPTURE, "F4"), 0)
+    alone = SELF_CAPTURE.place(at(SELF_CAPTURE, "D6"), 0).place(at(SELF_CAPTURE, "F4"), 0)
     assert not java_go.is_legal(alone, place, WHITE)
 
 
 def test_self_capture_takes_the_whole_string():
     position = SELF_CAPTURE
     stone = position.grid.bit(at(position, POINT_I))
-    dead = capture.taken(position.grid, position.white, position.black, stone)
+    dead = capture.find_taken(position.grid, position.white, position.black, stone)
     assert dead.bit_count() == 8
 
 

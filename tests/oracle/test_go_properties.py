@@ -118,7 +118,7 @@ def test_the_colors_have_the_same_rules(answer, board):
     expected = question(position, BLACK)
     if answer == "owners":
         expected = np.array([0, 2, 1])[expected]
-    assert np.array_equal(question(position.swapped(), WHITE), expected)
+    assert np.array_equal(question(position.swap_colors(), WHITE), expected)
 
 
 @given(board=cells())
@@ -217,7 +217,7 @@ def test_legal_moves_leave_a_liberty(board):
     position = from_array(board)
     shape, mine, theirs = position.grid, position.black, position.white
     for point in shape.points(position.empty):
-        own, other = capture.played(shape, mine, theirs, shape.bit(point))
+        own, other = capture.play(shape, mine, theirs, shape.bit(point))
         chain = next(part for part in regions(shape, own) if part & shape.bit(point))
         breathes = bool(capture.liberties(shape, chain, own | other))
         assert breathes == bool(capture.legal(shape, mine, theirs) & shape.bit(point))

@@ -220,7 +220,7 @@ def test_symmetries_move_every_answer(name, seed, size):
 @given(seed=st.integers(0, 2**32), rows=st.integers(1, 19), columns=st.integers(1, 19))
 def test_color_swap_swaps_every_answer(seed, rows, columns):
     now = position(random_board(Random(seed), rows, columns))
-    swapped = now.swapped()
+    swapped = now.swap_colors()
     assert gomoku_rules.colors_with_five(swapped) == sorted(
         opponent(color) for color in gomoku_rules.colors_with_five(now)
     )

@@ -91,7 +91,7 @@ OPEN = [
 def test_a_recapture_of_more_than_was_lost_is_left_open(command, is_open):
     engine = oracle.gtp.new_engine("java-go")
     ask(engine, *RECAPTURE)
-    assert bool(engine.session.left_open(command.split())) is is_open
+    assert bool(engine.session.explain_open_answer(command.split())) is is_open
 
 
 # --- moves -------------------------------------------------------------------------------------

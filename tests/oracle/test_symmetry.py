@@ -52,21 +52,21 @@ def test_the_inverse_undoes(board, number):
 def test_one_stands_for_all(board, number, swap):
     turned = symmetry.transform(board, number)
     assert symmetry.canonical(turned)[0] == symmetry.canonical(board)[0]
-    other = turned.swapped() if swap else turned
+    other = turned.swap_colors() if swap else turned
     assert symmetry.canonical(other, True)[0] == symmetry.canonical(board, True)[0]
 
 
 def test_colors_are_not_alike_unless_that_is_asked_for():
     black = position(["100", "000"])
-    assert symmetry.canonical(black)[0] != symmetry.canonical(black.swapped())[0]
-    assert symmetry.canonical(black, True)[0] == symmetry.canonical(black.swapped(), True)[0]
+    assert symmetry.canonical(black)[0] != symmetry.canonical(black.swap_colors())[0]
+    assert symmetry.canonical(black, True)[0] == symmetry.canonical(black.swap_colors(), True)[0]
 
 
 @given(board=boards, alike=st.booleans())
 def test_the_way_to_the_canonical_position_is_told(board, alike):
     found, number, swap = symmetry.canonical(board, alike)
     turned = symmetry.transform(board, number)
-    assert found == (turned.swapped() if swap else turned)
+    assert found == (turned.swap_colors() if swap else turned)
 
 
 def test_a_square_has_eight_images():

@@ -41,7 +41,7 @@ def one_owners(position, board):
 
 def one_dead(position, board):
     shape = position.grid
-    black, white = capture.captured_of_both(shape, position.black, position.white)
+    black, white = capture.find_captured_of_both(shape, position.black, position.white)
     return row_map(board, shape.points(black | white))
 
 
@@ -76,7 +76,7 @@ QUESTIONS = {
     ),
     "isCaptured": (
         one_captured,
-        batch.captured,
+        batch.map_captured,
         lambda board: rows(board, partial(naive.is_captured, board)),
     ),
 }
@@ -185,5 +185,7 @@ def test_every_reading_of_eyes_agrees(boards, color):
 def test_number_of_legal_positions(size, known):
     boards = every_board(size, size)
     assert np.count_nonzero(batch.positions_legal(boards)) == known
-    singly = [capture.captured_of_both(p.grid, p.black, p.white) for p in map(from_array, boards)]
+    singly = [
+        capture.find_captured_of_both(p.grid, p.black, p.white) for p in map(from_array, boards)
+    ]
     assert sum(not (black or white) for black, white in singly) == known

@@ -133,7 +133,7 @@ BAD = [
     (b"", "expected a column 'student'"),
     (b"name\nada\n", "roster.csv:1: found name, expected a column 'student'"),
     (b"student\n", "there are no students in it"),
-    (b"student,name\n,Ada\n", "roster.csv:2: student: found '', expected who it is"),
+    (b"student,name\n,Ada\n", "roster.csv:2: student: found '', expected a student"),
     (b"student\n\xff\n", "roster.csv is not UTF-8 text"),
     (b"student,name\nada,Ada,3\n", "roster.csv:2: found 3 fields"),
 ]

@@ -8,7 +8,7 @@ import pytest
 
 from harness.grading.ledger import ledger_server, sqlite_file
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.places import Server
+from harness.grading.ledger.places import ServerPlace
 from harness.service.records import DONE
 from harness.service.storage import database, queue
 from harness.service.work import worker
@@ -39,7 +39,7 @@ def service(request, tmp_path, monkeypatch):
 @contextlib.contextmanager
 def locked(place):
     """Keep a ledger locked, as a copy of it or an administrator would."""
-    if isinstance(place, Server):
+    if isinstance(place, ServerPlace):
         import psycopg
 
         with psycopg.connect(place.address) as db:

@@ -217,7 +217,7 @@ def test_a_full_disk_is_told(service, monkeypatch):
     monkeypatch.setattr(state, "LEAST_FREE", 1 << 62)
     with living_workers.announce(service.settings.workers_folder):
         (reason,) = ready(service)
-    assert reason.startswith("the disk is full but for")
+    assert reason.startswith("the disk is almost full: ")
 
 
 def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):

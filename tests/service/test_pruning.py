@@ -259,7 +259,10 @@ def test_what_is_left_of_a_log_holds_and_goes_on(service):
 EDITS = [
     ("DELETE FROM audit WHERE link = 3", "its end was changed: found 2 lines, expected 3"),
     ("DELETE FROM audit_end WHERE one = 0", "line 1 is missing"),
-    ("UPDATE audit_end SET length = 3 WHERE one = 0", "what was cut off of it was changed"),
+    (
+        "UPDATE audit_end SET length = 3 WHERE one = 0",
+        "the note about removed entries was changed",
+    ),
     ("UPDATE audit SET what = 'x' WHERE link = 3", "line 3 was changed or added"),
 ]
 
@@ -284,7 +287,7 @@ def test_the_end_of_a_log_is_not_its_beginning(service):
             )
         )
         db.execute(text("DELETE FROM audit"))
-        assert service.database.log.tampering(db) == ["what was cut off of it was changed"]
+        assert service.database.log.tampering(db) == ["the note about removed entries was changed"]
 
 
 # --- the command -------------------------------------------------------------------------------

@@ -286,7 +286,7 @@ def test_a_grading_is_concluded_when_nothing_of_it_is_left(database, assignment)
             assert [one.kind for one in queue.of(db, grading.id)].count(CONCLUDE) == 0
             taken = queue.lease(db)
         with database.changing() as db:  # one is done, one broke
-            (queue.finish if job is jobs[0] else lambda db, one: queue.broke(db, one, "x"))(
+            (queue.finish if job is jobs[0] else lambda db, one: queue.record_error(db, one, "x"))(
                 db, taken
             )
     for _ in range(2):

@@ -93,7 +93,7 @@ class AdapterBoard:
         if point in self.stones or self.ko == (point, color):
             raise Refusal("illegal move")
         board = AdapterBoard(self.columns, self.rows, self.stones | {point: color})
-        taken = board.taken_by(color, point)
+        taken = board.list_captures(color, point)
         for stone in taken:
             del board.stones[stone]
         chain, free = board.chain(point)
@@ -103,7 +103,7 @@ class AdapterBoard:
             board.ko = taken.pop(), other(color)
         return board
 
-    def taken_by(self, color: int, point: Point) -> set[Point]:
+    def list_captures(self, color: int, point: Point) -> set[Point]:
         """Return the other color's stones beside a point whose chains have no liberty."""
         theirs = [n for n in self.neighbors(point) if self.stones.get(n) == other(color)]
         chains = [self.chain(stone) for stone in theirs]

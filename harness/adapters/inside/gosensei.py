@@ -2,7 +2,7 @@
 
 The sentence is judged by who asks: the reply is what the program printed beside the board's
 picture, to the letter but for blanks at the ends of lines. What comes instead of a sentence (a
-crash, a time-out, an exit status other than 0, no word at all) is an error, and says so.
+crash, a hang, an exit status other than 0, no word at all) is an error, and says so.
 """
 
 from __future__ import annotations
@@ -88,8 +88,10 @@ class Gosensei(AdapterEngine):
         The document calls one "-twoeyes" in the text and "-doubleeyes" in the usage line.
         """
         calls = [(option, self._ask(option)) for option in options[:1]]
-        calls += [(option, self._ask(option)) for option in options[1:] if _unknown(calls[0][1])]
-        option, called = next((one for one in calls if not _unknown(one[1])), calls[0])
+        calls += [
+            (option, self._ask(option)) for option in options[1:] if _ignores_option(calls[0][1])
+        ]
+        option, called = next((one for one in calls if not _ignores_option(one[1])), calls[0])
         _, said = parts(called.output)
         if called.trouble or not said:
             raise _refusal(option, called, "no sentence was printed")
@@ -101,7 +103,7 @@ class Gosensei(AdapterEngine):
 
     def _call(self, option: str, file: Path) -> Call:
         if self._hung.get(option, 0) >= _ENOUGH:
-            return Call("", "", f"did not end {_ENOUGH} times before; it is not run again", True)
+            return Call("", "", f"did not end {_ENOUGH} times before; it is not rerun", True)
         called = call([self._program(), option, str(file)], self._folder, self.settings["seconds"])
         self._hung[option] = self._hung.get(option, 0) + called.timed_out
         return called._replace(
@@ -143,7 +145,7 @@ def parts(output: str) -> tuple[str, str]:
     return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
 
 
-def _unknown(called: Call) -> bool:
+def _ignores_option(called: Call) -> bool:
     """Whether the program seems not to know an option: no board, no sentence, and no accident."""
     picture, said = parts(called.output)
     died = called.timed_out or called.crashed

@@ -10,7 +10,7 @@ from typing import Any
 
 from .go_board import BLACK, WHITE, AdapterBoard, Point, Refusal, other
 from .terminal_game import SIZE, TerminalGame, last_words
-from .typed_moves import Ways
+from .typed_moves import TypingWays
 
 Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
 
@@ -21,7 +21,7 @@ class Player:
     def __init__(self, settings: dict[str, Any], folder: Path) -> None:
         self._settings = settings
         self._folder = folder
-        self._ways = Ways(settings, folder)
+        self._ways = TypingWays(settings, folder)
         self._game: TerminalGame | None = None
         self._played: list[Move] = []
         self._prisoners: list[int] = []  # after each of them, how many stones it took
@@ -33,13 +33,13 @@ class Player:
         color, point = last
         assert point is not None
         taken = game.board
-        if broken := game.broken():
+        if broken := game.find_break():
             raise broken
         if game.is_over or game.ended:
             raise Refusal(f"the game is over already{last_words(game)}")
         self._type(last)
         self.close()  # whatever it makes of a move that it refuses, the next question is not about
-        if broken := game.broken(" at the move"):
+        if broken := game.find_break(" at the move"):
             raise broken
         return point not in taken and game.board.get(point) == color
 
@@ -52,7 +52,7 @@ class Player:
     def is_over(self, moves: list[Move]) -> bool:
         """Whether the game is over after some moves."""
         game = self._after(alternate(moves))
-        if broken := game.broken():
+        if broken := game.find_break():
             raise broken
         return game.is_over
 
@@ -88,7 +88,7 @@ class Player:
         way, game, (color, point) = self._ways.find(), self._current, move
         before = dict(game.board)
         if not game.ended:
-            game.type(way.skip if point is None else way.typed(point))
+            game.type(way.skip if point is None else way.spell(point))
         gone = [at for at, stone in before.items() if stone != color and at not in game.board]
         self._played.append(move)
         self._prisoners.append(len(gone))
@@ -97,7 +97,7 @@ class Player:
         """Raise Refusal if a legal move of the case did not come onto the board."""
         color, point = move
         game = self._current
-        if broken := game.broken(f" at {_name(move)}"):
+        if broken := game.find_break(f" at {_name(move)}"):
             raise broken
         if point is not None and game.board.get(point) != color:
             self.close()

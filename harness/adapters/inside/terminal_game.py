@@ -33,7 +33,7 @@ _PAUSE = 0.0005  # seconds between two looks at what it wrote
 _STACK = re.compile(r"\s+(at |\.\.\. )")  # a line of a Java stack
 
 
-class _Pipes(PopenSpawn):  # type: ignore[misc]
+class _GamePipes(PopenSpawn):  # type: ignore[misc]
     """A program behind pipes; ``patience`` is the only time limit.
 
     Those of pexpect are of the machine's clock, which may jump.
@@ -62,7 +62,7 @@ class TerminalGame:
         self._patience = 2 * PATIENCE * self._seconds
         self._reader = BoardReader(settings, SIZE)
         mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
-        self._java = _Pipes(
+        self._java = _GamePipes(
             [*JAVA, "-cp", class_path(folder, settings), *mode],
             cwd=str(folder),
             preexec_fn=functools.partial(limit_processor_time, _GAME * self._seconds),
@@ -111,7 +111,7 @@ class TerminalGame:
         """Whether it took all its time, and would take it again."""
         return self.status in (-1, -signal.SIGXCPU, _TALKS_WITHOUT_END)
 
-    def broken(self, when: str = "") -> Refusal | None:
+    def find_break(self, when: str = "") -> Refusal | None:
         """Return how it broke, None if it did not. ``when``: such as ``" at the move"``."""
         if not self.ended or self.status == 0:
             return None

@@ -18,7 +18,7 @@ _COUNTINGS = {
 }
 
 
-class Way(NamedTuple):
+class TypingWay(NamedTuple):
     """How a game is played: found once, the same for all games of a submission."""
 
     main: str  # the class, or its number
@@ -28,7 +28,7 @@ class Way(NamedTuple):
     swapped: bool  # x counts rows
     skip: str  # how a pass is typed
 
-    def typed(self, point: Point) -> str:
+    def spell(self, point: Point) -> str:
         """Return what is typed for a stone on a point of the printed board."""
         column, row = point
         down = row if self.from_top else SIZE - 1 - row
@@ -39,16 +39,16 @@ class Way(NamedTuple):
         return self.form.format(x=x, y=y, letter=letter, row=down + self.base)
 
 
-class Ways:
+class TypingWays:
     """Finds the way of a submission, once."""
 
     def __init__(self, settings: dict[str, Any], folder: Path) -> None:
         self._settings = settings
         self._folder = folder
-        self._way: Way | None = None
+        self._way: TypingWay | None = None
         self._trouble: Refusal | None = None  # why there is none
 
-    def find(self) -> Way:
+    def find(self) -> TypingWay:
         """Return how the game is played, found by trying; once."""
         if self._way is None:
             if not self._trouble:
@@ -58,7 +58,7 @@ class Ways:
                 raise self._trouble
         return self._way
 
-    def _try(self) -> Way | None:
+    def _try(self) -> TypingWay | None:
         """Try the classes that have a main method, and for each the forms of a move."""
         wanted = self._settings["main"]
         self._trouble = Refusal("no class has a method main")
@@ -71,19 +71,19 @@ class Ways:
                     if way := self._try_form(game, main, form):
                         return self._with_pass(way)
                     if game.is_stuck:
-                        self._trouble = game.broken()
+                        self._trouble = game.find_break()
                         return None
                 finally:
                     game.close()
         return None
 
-    def _try_form(self, game: TerminalGame, main: str, form: str) -> Way | None:
+    def _try_form(self, game: TerminalGame, main: str, form: str) -> TypingWay | None:
         """Type one move in a form; return the way if a stone appears where it then belongs."""
-        ways = [Way(main, form, *counting, "") for counting in self._countings(form)]
-        typed = ways[0].typed(_PROBES[0])
+        ways = [TypingWay(main, form, *counting, "") for counting in self._countings(form)]
+        typed = ways[0].spell(_PROBES[0])
         game.type(typed)
         for way, point in product(ways, game.board):
-            if way.typed(point) == typed:
+            if way.spell(point) == typed:
                 return way
         seen = "was seen where it belongs" if game.board else "was seen on a board"
         self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{last_words(game)}")
@@ -96,17 +96,17 @@ class Ways:
         ways = [way for name, way in _COUNTINGS.items() if wanted in ("auto", name)]
         return [(*way, swapped) for way, swapped in product(ways, orders)]
 
-    def _with_pass(self, way: Way) -> Way | None:
+    def _with_pass(self, way: TypingWay) -> TypingWay | None:
         """Return the way with its word for a pass: after it, the other color is to move."""
         for skip in self._settings["passes"]:
             game = TerminalGame(self._settings, self._folder, way.main)
             try:
-                for typed in (way.typed(_PROBES[0]), skip, way.typed(_PROBES[1])):
+                for typed in (way.spell(_PROBES[0]), skip, way.spell(_PROBES[1])):
                     game.type(typed)
                 if game.board.get(_PROBES[1]) == BLACK:
                     return way._replace(skip=skip)
                 if game.is_stuck:
-                    self._trouble = game.broken(f" at {skip!r}")
+                    self._trouble = game.find_break(f" at {skip!r}")
                     return None
             finally:
                 game.close()

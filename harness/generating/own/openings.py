@@ -128,7 +128,7 @@ class Records:
     ) -> tuple[tuple[str, ...], list[str]]:
         """Return what begins the board, and the moves up to the first that is refused."""
         begun = tuple(self._begin(size))
-        engine = self._specification.right_engine()
+        engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         played: list[str] = []
         if not begun or size not in self._declaration.game.sizes:

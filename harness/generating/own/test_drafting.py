@@ -94,7 +94,7 @@ class Drafter:
         return declared.kind == CHOOSES or (declared.kind == ASKS and not declared.is_free)
 
     def _engine(self) -> ReferenceEngine:
-        engine = self._specification.right_engine()
+        engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         return engine
 

@@ -68,9 +68,9 @@ def produce(
         on_step(f"round {number + 1}: {len(pool.drafts)} tests, {alive.bit_count()} not caught")
         pool.fill(number)
         if number + 1 >= _AT_LEAST and pool.alive.bit_count() < alive.bit_count():
-            chosen, caught = pool.chosen()
+            chosen, caught = pool.choose()
     if not chosen:
-        chosen, caught = pool.chosen()
+        chosen, caught = pool.choose()
     drawn = Counter(one.name for one in pool.drafts)
     found = tuple(chosen), drawn, bench.engines, request.beside, caught
     return ProducedTests(*found, tuple(pool.drafts))
@@ -113,7 +113,7 @@ class _DrawnTests:
         files = [
             test_text.plain(drafts[start : start + _TOGETHER], alone=alone) for start in starts
         ]
-        caught = self._bench.caught([text for text, _ in files], engines)
+        caught = self._bench.map_catches([text for text, _ in files], engines)
         bits = (
             found.get(line, 0)
             for (_, places), found in zip(files, caught, strict=True)
@@ -121,14 +121,14 @@ class _DrawnTests:
         )
         return [one._replace(caught=each) for one, each in zip(drafts, bits, strict=True)]
 
-    def chosen(self) -> tuple[list[Draft], int]:
+    def choose(self) -> tuple[list[Draft], int]:
         """Return the chosen tests, and what they catch by themselves.
 
         A test that caught an engine after others may not do so alone, and an engine may choose
         its moves at random: what was caught by chance is not relied on.
         """
         for _ in range(_TRIES):
-            chosen = self._right(self._choice())
+            chosen = self._keep_right(self._choice())
             again = self._again(chosen)
             lost = {
                 one.identity: before.caught & one.caught
@@ -153,10 +153,10 @@ class _DrawnTests:
                 found[one.identity] = one._replace(caught=caught)
         return [found[one.identity] for one in chosen]
 
-    def _right(self, chosen: list[Draft]) -> list[Draft]:
+    def _keep_right(self, chosen: list[Draft]) -> list[Draft]:
         """Return the tests that the reference passes: it may have answered otherwise before."""
         text, places = test_text.plain(chosen)
-        bad = self._bench.wrong(text)
+        bad = self._bench.find_wrong(text)
         return [one for one, line in zip(chosen, places, strict=True) if line not in bad]
 
     def _choice(self) -> list[Draft]:

@@ -45,7 +45,7 @@ class Trouble(NamedTuple):
 def trouble(
     build: Build | None, results: Sequence[FileResult], *, adapted: bool = False
 ) -> Trouble | None:
-    """Return why a submission does not start; None: it does.
+    """Return why a submission does not start, or None if it does.
 
     ``results``: of the case files run so far, at least one if it was built. ``adapted``: an
     adapter answers for it: one that has only errors for each test found no program.

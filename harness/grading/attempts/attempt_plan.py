@@ -59,9 +59,9 @@ def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> lis
     worth = [part.name for part in assignment.marks if part.judged_by == PRIVATE and part.points]
     if worth and named is not None and not private:
         raise UsageError(
-            f"{worth[0]!r} is judged by private case files, and there are none: --private names"
-            " files or folders of them (gtp-harness generate --secret makes some), and"
-            " --public-only grades without"
+            f"{worth[0]!r} needs private case files, but none are given: name files or folders"
+            " with --private (gtp-harness generate --secret makes some), or grade without"
+            " them with --public-only"
         )
     return [*public, *private, *(images(assignment, public, seed) if seed else [])]
 

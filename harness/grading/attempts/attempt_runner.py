@@ -78,15 +78,15 @@ class Runner:
 
     def _do(self, units: Sequence[GradingUnit]) -> None:
         box = self._means.assignment.box
-        if left := self._left(units, 1):
+        if left := self._find_unfinished(units, 1):
             with (
                 self._company.together(),
                 closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
             ):
                 while left:
                     self._round(left, orders, 1, self._means.jobs)
-                    left = self._left(units, 1)
-        if left := self._left(units, 2):
+                    left = self._find_unfinished(units, 1)
+        if left := self._find_unfinished(units, 2):
             with (
                 self._company.apart(),
                 closing(Orders(self._means, box, alone=True)) as orders,
@@ -103,9 +103,9 @@ class Runner:
             again = [whole[unit.submission.key] for unit in left]
             for unit in again:
                 self._believe(unit)
-            left = self._left(again, 2)
+            left = self._find_unfinished(again, 2)
 
-    def _left(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
+    def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
         states = self._ledger.states(task.basis for unit in units for task in unit.tasks)
         waiting = {basis for basis, one in states.items() if one.state not in ("done", "fault")}

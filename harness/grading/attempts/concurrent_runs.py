@@ -1,7 +1,7 @@
 """Other gradings that run at the same time: with the same ledger, or on the same machine.
 
 A single grading has its ledger for itself. Several that share one each take attempts that nobody
-has. An attempt in doubt is run again with nothing beside it, so others on the machine must wait.
+has. An attempt in doubt is rerun with nothing beside it, so others on the machine must wait.
 """
 
 from __future__ import annotations

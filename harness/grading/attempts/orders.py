@@ -17,13 +17,13 @@ from harness.grading.attempts.units import GradingUnit, Task
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import records, stored_files
-from harness.work.bench import Kit, UnitRunner, UnpackedSubmission
+from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.crew import Crew, Ends, ignore
 from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
 from harness.work.worker_events import AttemptEvent, ProgressEvent
 
 
-class Away(Protocol):
+class OtherMachines(Protocol):
     """Other machines, which run units of work."""
 
     def level(self, choice: str) -> str:
@@ -50,7 +50,7 @@ class GradingContext(NamedTuple):
     budget: float  # seconds of wall time for all case files of a submission
     jobs: int
     go_on: bool = True  # even if the first submissions all fail alike
-    away: Away | None = None  # where engines run; None: on this machine
+    away: OtherMachines | None = None  # where engines run; None: on this machine
     book: SetAside = SetAside()  # of machines whose results count for nothing
     ran_on: Mapping[str, str] = MappingProxyType({})  # machines of runs before this one, by basis
     secret: str = ""  # of the ledger; never sent anywhere
@@ -186,7 +186,7 @@ def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
     """Return a bench in this process; raises as :func:`sandbox_of`."""
     sandbox, own = sandbox_of(means, box), means.assignment
     return UnitRunner(
-        Kit(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget)
+        BenchSettings(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget)
     )
 
 

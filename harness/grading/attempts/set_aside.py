@@ -27,7 +27,7 @@ def ran_on(figures: Iterable[str]) -> set[str]:
 
 
 def withdraw(ledger: Ledger, bases: Iterable[str], book: SetAside) -> list[str]:
-    """Let attempts be run again that such a machine has a part in; return them."""
+    """Withdraw attempts in which such a machine has a part, to be rerun; return them."""
     found = book.find_distrusted(ledger, bases)
     why = ", ".join(sorted(set(found.values())))
     return ledger.withdraw(found, f"set aside: {why}") if found else []
@@ -44,7 +44,7 @@ class SetAside:
     """The machines that were set aside."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path``: of the file, a line of JSON for each machine; None: nothing is kept."""
+        """``path``: a file with a line of JSON for each machine; None to keep nothing."""
         self._path = path
         self._own: set[str] = set()
         self._stamp: tuple[int, ...] = ()  # of the file when it was read last
@@ -56,7 +56,7 @@ class SetAside:
         Raises:
             UsageError: the file cannot be read as one of ours.
         """
-        return frozenset(self._own | {one.name for one in self.kept()})
+        return frozenset(self._own | {one.name for one in self.read_kept()})
 
     def add(self, machine: str, why: str) -> None:
         """Set a machine aside.
@@ -82,7 +82,7 @@ class SetAside:
         ran = ((basis, ran_on(runs) & machines) for basis, runs in figures.items())
         return {basis: min(found) for basis, found in ran if found}
 
-    def kept(self) -> list[DistrustedMachine]:
+    def read_kept(self) -> list[DistrustedMachine]:
         """Return the machines of the file, the first one first; raises as :meth:`machines`."""
         try:
             told = self._path.stat() if self._path else None

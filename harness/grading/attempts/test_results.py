@@ -27,7 +27,7 @@ class TestResult(NamedTuple):
     verdict: Verdict
     reply: Reply | None  # None: there was none
     passed: bool | None  # None: it says nothing
-    unsure: bool  # that is the harness's fault, or the case file's
+    unsure: bool  # because of the harness or of the case file
     flaky: bool  # another run gave another verdict
 
     @property

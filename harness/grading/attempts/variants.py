@@ -1,6 +1,6 @@
 """Images of public tests: the same questions in another form, with answers from the oracle.
 
-A case file falls into *scenes*, each of which begins with an empty board (or one from a file). For
+A case file falls into *scenes*. Each begins with an empty board (or one from a file). For
 each kind of change every scene is translated command by command and put to the oracle, whose
 answers become the expectations. What has no image: commands without an exact answer, positions
 that the document leaves open, whatever comes after a move that an engine chooses itself or after a
@@ -59,10 +59,10 @@ def origin(step: Step) -> VariantOrigin:
 def image_of(
     case: CaseFile, specification: Specification, seed: str, folder: str | None = None
 ) -> CaseFile | None:
-    """Return the images of a case file's tests as a case file of the same name; None: it has none.
+    """Return the variants of a case file's tests as a case file of that name, or None.
 
-    ``seed``: what nobody who writes a program knows. ``folder``: in which boards lie that the file
-    loads; None: its own.
+    ``seed``: a secret of the grading. ``folder``: the boards that the file loads are there; None
+    for its own folder.
     """
     place = folder_of(case) if folder is None else folder
     scenes = [scene for scene in _scenes(case, specification, place) if scene.asked]
@@ -91,22 +91,22 @@ class _AnsweredCommand(NamedTuple):
     position: Position
 
 
-class _Scene(NamedTuple):
+class _VariantScene(NamedTuple):
     start: Beginning
     settings: list[str]  # in force when it begins
     asked: list[_AnsweredCommand]
     folder: str  # of the files that are loaded
 
 
-def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterator[_Scene]:
-    engine, settings = specification.right_engine(folder), _settings(case, specification)
-    scene = _Scene(specification.beginning(engine), list(settings.values()), [], folder)
+def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterator[_VariantScene]:
+    engine, settings = specification.reference_engine(folder), _settings(case, specification)
+    scene = _VariantScene(specification.beginning(engine), list(settings.values()), [], folder)
     for step in case.steps:
         asked = _ask(engine, step, specification)
         if asked.nature.begins_game:
             yield scene
             start = specification.beginning(engine)
-            scene = _Scene(start, list(settings.values()), [], folder)
+            scene = _VariantScene(start, list(settings.values()), [], folder)
         else:
             scene.asked.append(asked)
         if asked.nature.is_setting:
@@ -156,14 +156,14 @@ _NONE = _Image([], 0)
 
 
 def _translate(
-    scene: _Scene, kind: str, number: int, specification: Specification, random: Random
+    scene: _VariantScene, kind: str, number: int, specification: Specification, random: Random
 ) -> _Image:
     fits = kind not in specification.unfit
     change = scene.start.draw(kind, random) if fits else None
     if change is None:
         return _NONE
     opening, plain = (scene.start.opening(scene.settings, one) for one in (change, UNCHANGED))
-    stage = _Stage(specification, scene, opening, number, differs=opening != plain)
+    stage = _VariantStage(specification, scene, opening, number, differs=opening != plain)
     commands = _commands(scene, change, random)
     for asked, command in zip(scene.asked, commands, strict=True):
         if not stage.play(asked, command, change):
@@ -174,7 +174,7 @@ def _translate(
     return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
 
 
-def _commands(scene: _Scene, change: Transformation, random: Random) -> list[str]:
+def _commands(scene: _VariantScene, change: Transformation, random: Random) -> list[str]:
     """Return what is sent for each command of the scene."""
     commands = [one.step.command for one in scene.asked]
     if change.kind == ORDER:
@@ -182,19 +182,19 @@ def _commands(scene: _Scene, change: Transformation, random: Random) -> list[str
     return [scene.start.command(command, change) for command in commands]
 
 
-class _Stage:
+class _VariantStage:
     """The image of a scene while it is made, on an engine of the oracle."""
 
     def __init__(
         self,
         specification: Specification,
-        scene: _Scene,
+        scene: _VariantScene,
         opening: list[str],
         number: int,
         *,
         differs: bool,
     ) -> None:
-        self._engine = specification.right_engine(scene.folder)
+        self._engine = specification.reference_engine(scene.folder)
         for command in opening:
             self._engine.handle(command)
         self._specification = specification

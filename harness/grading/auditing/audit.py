@@ -1,7 +1,7 @@
 """Audit submissions with nearly full marks: find those that still answer wrongly.
 
 Each is searched for some seconds, several side by side
-(:mod:`harness.grading.auditing.wrong_answers`). Findings are then run again as grading reruns
+(:mod:`harness.grading.auditing.wrong_answers`). Findings are then rerun as grading reruns
 attempts in doubt: a case file at a time, nothing beside it, with all limits. Only findings that
 fail each time are kept. Nothing here touches the ledger.
 """
@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.auditing import saved_audits
-from harness.grading.auditing.wrong_answers import Looked, Looker
+from harness.grading.auditing.wrong_answers import AuditFindings, Looker
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
@@ -41,7 +41,7 @@ class AuditListener(Protocol):
     """A listener to the events of an audit."""
 
     def on_audited(self, found: Audited) -> None:
-        """Take in what was found of a submission."""
+        """Take in the findings for a submission."""
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Take note that time goes by; called several times a second."""
@@ -81,7 +81,7 @@ class Audit:
         self._seconds = seconds
         self._folder = folder
 
-    def left(self, units: Iterable[GradingUnit]) -> list[GradingUnit]:
+    def list_pending(self, units: Iterable[GradingUnit]) -> list[GradingUnit]:
         """Return the submissions that are still to be looked at, or asked again."""
         return [unit for unit in units if not self._is_done(unit)]
 
@@ -90,7 +90,7 @@ class Audit:
         return bool(before and before.confirmed)
 
     def _before(self, unit: GradingUnit) -> Audited | None:
-        """Return what was found of a submission as it is now, in as much time or more."""
+        """Return the findings for this version of a submission, searched as long or longer."""
         found = saved_audits.read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
             return None
@@ -107,7 +107,7 @@ class Audit:
         """
         self._listener = listener
         with ending_on_signals():
-            left = self.left(units)
+            left = self.list_pending(units)
             broke = self._look([unit for unit in left if not self._before(unit)])
             return broke + self._ask_again([unit for unit in left if self._before(unit)])
 
@@ -134,7 +134,7 @@ class Audit:
                         self._write(units[index], end)
         return broke
 
-    def _write(self, unit: GradingUnit, looked: Looked) -> None:
+    def _write(self, unit: GradingUnit, looked: AuditFindings) -> None:
         found = Audited(
             unit.submission.key,
             unit.build,

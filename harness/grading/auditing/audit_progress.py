@@ -19,7 +19,7 @@ class AuditProgress(UnitsProgress):
         self._wrong = 0
 
     def on_audited(self, found: Audited) -> None:
-        """Take in what was found of a submission."""
+        """Take in the findings for a submission."""
         self._done += 1
         self._wrong += bool(found.wrong)
         self._draw(f"audit, {self._summarize()}")

@@ -18,7 +18,7 @@ FOLDER, _STATE = "audit", "audit.json"
 
 
 def read(folder: Path, key: str) -> Audited | None:
-    """Return what was found of a submission the last time, None if nothing can be read."""
+    """Return the last findings for a submission, or None if they cannot be read."""
     try:
         found = canonical_json.loads(Audited, (folder / key / _STATE).read_text("utf-8"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -27,7 +27,7 @@ def read(folder: Path, key: str) -> Audited | None:
 
 
 def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
-    """Write what was found of a submission in place of what was found before.
+    """Write the findings for a submission in place of earlier ones.
 
     Raises:
         UsageError: it cannot be written.
@@ -57,9 +57,9 @@ def confirm(folder: Path, audited: Audited, sure: Iterable[str]) -> Audited:
 
 
 def load_known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
-    """Return what was found of the submissions as they are now, sorted by key.
+    """Return the findings for these versions of the submissions, sorted by key.
 
-    ``builds``: by key the digest of a submission and of what it is run with.
+    ``builds``: by key the digest of a submission and its surroundings.
     """
     found = (read(folder, key) for key in sorted(builds))
     return tuple(

@@ -46,7 +46,7 @@ class WrongAnswerFiles(NamedTuple):
     files: tuple[tuple[str, str], ...]  # (name, text)
 
 
-class Looked(NamedTuple):
+class AuditFindings(NamedTuple):
     """The findings for a submission."""
 
     conversations: int
@@ -73,20 +73,20 @@ class Looker:
         for bench in self._benches:
             bench.close()
 
-    def look(self, unit: GradingUnit, note: jobs.Note) -> Looked:
+    def look(self, unit: GradingUnit, note: jobs.Note) -> AuditFindings:
         """Look at one submission for as long as there is time."""
         die_with_parent(self._parent)
-        with self._benches[0].furnished(submission_for_bench(unit), note) as (room, built):
+        with self._benches[0].furnish(submission_for_bench(unit), note) as (room, built):
             if built and not built.ok:
-                return Looked(0, 0, (), built.message)
+                return AuditFindings(0, 0, (), built.message)
             with workspace.workspace() as folder:
                 (folder / BOARDS).mkdir()
                 try:
                     return self._ask_engine(room, folder)
                 except EngineError as error:
-                    return Looked(0, 0, (), error.message)
+                    return AuditFindings(0, 0, (), error.message)
 
-    def _ask_engine(self, room: Path, folder: Path) -> Looked:
+    def _ask_engine(self, room: Path, folder: Path) -> AuditFindings:
         """Ask the engine; ``folder``: where the files lie that commands name."""
         command, home = self._assignment.start(room)
         place = Path(home) if home else folder
@@ -104,7 +104,7 @@ class Looker:
             found = list(fuzzer.findings())
         sure = [one for one in found if is_sure(one, self._assignment)]
         cases = tuple(self._cases(sure, judge, folder))
-        return Looked(budget.examples, fuzzer.unconfirmed + len(found) - len(sure), cases)
+        return AuditFindings(budget.examples, fuzzer.unconfirmed + len(found) - len(sure), cases)
 
     def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
         """Return what gives the launcher of the next process."""
@@ -121,7 +121,7 @@ class Looker:
             beside.mkdir()
             name = write(beside, number, finding, judge).name
             texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
-            yield WrongAnswerFiles(_wrong(name, finding), tuple(sorted(texts)))
+            yield WrongAnswerFiles(_describe_wrong(name, finding), tuple(sorted(texts)))
 
 
 def is_sure(finding: FuzzFinding, assignment: Assignment) -> bool:
@@ -134,7 +134,7 @@ def is_sure(finding: FuzzFinding, assignment: Assignment) -> bool:
     return not finding.is_flaky and not (assignment.adapter and is_refused)
 
 
-def _wrong(name: str, finding: FuzzFinding) -> WrongAnswer:
+def _describe_wrong(name: str, finding: FuzzFinding) -> WrongAnswer:
     found = finding.difference
     sentences = tuple(one.sentence for one in finding.mistakes)
     return WrongAnswer(name, found.command, found.kind, found.right, found.got, sentences)

@@ -84,7 +84,7 @@ def strip_comments(files: Files) -> dict[str, bytes]:
 
 
 def _cleaner(name: str, content: bytes) -> Callable[[bytes], str] | None:
-    """Return what takes the comments out of a file; None: it is not a program."""
+    """Return a function that removes comments from a file; None if it is not a program."""
     path = PurePosixPath(name)
     suffix, first = path.suffix.lower(), content.split(b"\n", 1)[0]
     is_script = first.startswith(b"#!")

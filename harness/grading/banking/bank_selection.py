@@ -1,7 +1,7 @@
 """Choose submissions of a ledger for a bank, and say why others are left out.
 
 The ledger has the behaviour of each. Of those that behave alike one is taken, made anonymous, and
-run again: it gets into the bank only if it still behaves the same. Submissions are sorted by the
+rerun: it gets into the bank only if it still behaves the same. Submissions are sorted by the
 digests of their anonymous files, which reveals nothing about their authors.
 """
 
@@ -189,7 +189,7 @@ def _useless(one: Former, whole: ProgramBehaviour, found: ProgramBehaviour) -> s
     return "" if found.wrong else OTHER_COMMANDS
 
 
-def left_out(before: Bank, added: Added) -> dict[str, int]:
+def count_left_out(before: Bank, added: Added) -> dict[str, int]:
     """Return why submissions are not in the bank, and how many.
 
     Last words of a program may have names in them, and are left out.
@@ -243,7 +243,7 @@ def _free_names(bank: Bank) -> Iterator[str]:
 
 
 def _sentence(found: ProgramBehaviour) -> str:
-    """Return what is known of a wrong engine: how many tests it fails, and one of them."""
+    """Return a sentence about a wrong engine: how many tests it fails, and one of them."""
     (kind, name, line), how = min(found.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
     said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"
     tests = number_of(found.tests, "test")

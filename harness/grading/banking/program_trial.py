@@ -34,7 +34,7 @@ class ProgramTrial:
         self._called = {one.basis: (one.kind, one.name) for one in planned}
 
     def run(self, programs: Mapping[str, AnonymousProgram]) -> dict[str, ProgramBehaviour | None]:
-        """Return what programs did, by their keys; None: nothing."""
+        """Return the behaviour of programs by their keys; None if one did nothing."""
         with tempfile.TemporaryDirectory(prefix="gtp-harness-") as folder:
             units = [self._unit(key, one, Path(folder)) for key, one in programs.items()]
             return dict(zip(programs, self._results(units), strict=True))

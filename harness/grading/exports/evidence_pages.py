@@ -80,12 +80,12 @@ def files(material: Material) -> Files:
     listed, places, cards = order_by_mark(result), Places(result), Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
-        about = _Evidence(one, result, places, cards, material.seen[one.submission.key])
+        about = _EvidencePage(one, result, places, cards, material.seen[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
         yield evidence(one), as_file(about.page(neighbors))
 
 
-class _Evidence:
+class _EvidencePage:
     """The page about one submission."""
 
     def __init__(
@@ -100,7 +100,7 @@ class _Evidence:
         self._views = {id(each.attempt): each.view for each in seen}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[Markup]:
-        """Yield the page. ``neighbors``: who has the next higher and the next lower mark."""
+        """Yield the page. ``neighbors``: those with the next higher and lower mark."""
         name = format_students(self._one)
         up = f"../{PAGE}"
         crumbs = ((f"{self._result.assignment.title}: the class", up), (name, ""))
@@ -183,7 +183,7 @@ class _Evidence:
             return
         yield from self._result_of(anchor, attempt, _shorten_view(view))
         for number, (run, _) in enumerate(pairwise(attempt.runs), 1):
-            yield _former(f"{anchor}r{number}", run)
+            yield _show_former(f"{anchor}r{number}", run)
 
     def _result_of(self, anchor: str, attempt: Attempt, view: FileView) -> Iterator[Markup]:
         file = view.file
@@ -284,7 +284,7 @@ def _cost(attempt: Attempt) -> str:
 
 
 def _runs(attempt: Attempt) -> Iterator[Markup]:
-    """Yield a table of the runs, and of what they judge otherwise, if there are several."""
+    """Yield a table of several runs, and of the tests that they judge differently."""
     runs = attempt.runs
     if len(runs) > 1:
         yield _RUNS % join_markup(_row(number, run) for number, run in enumerate(runs, 1))
@@ -319,7 +319,7 @@ def _answer(outcome: Outcome) -> str:
     return f"{outcome.verdict.value}: {quote(outcome.reply)}"
 
 
-def _former(anchor: str, run: Measured) -> Markup:
+def _show_former(anchor: str, run: Measured) -> Markup:
     """Return the conversation of a run that another one followed."""
     if run.result is None:
         return NOTHING

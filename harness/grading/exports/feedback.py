@@ -46,7 +46,7 @@ from harness.report.html.parts import (
 from harness.report.html.trouble import Crashes, troubles
 from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.report.tally import total
-from harness.text import more, number_of
+from harness.text import count_rest, number_of
 
 _COMMAND = 120  # characters
 _REPLY = 60  # characters of a right one
@@ -79,7 +79,7 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
 
 
 def _with_mark(shown: Feedback, given: GivenMark, cards: Cards) -> Markup:
-    """Return what a student is shown who was given another mark than was computed."""
+    """Return the page of a student whose mark a person changed."""
     return join_markup(body_of(shown._replace(marks=counting_mark(shown.marks, given)), cards))
 
 
@@ -322,7 +322,7 @@ def _others(shown: Sequence[_Shown]) -> Markup:
     if not shown:
         return NOTHING
     listed = [_test_line(one.view, one.outcome) for one in shown[:_NAMED]]
-    rest = more(len(shown) - _NAMED, "and {} more")
+    rest = count_rest(len(shown) - _NAMED, "and {} more")
     told = items([*listed, rest] if rest else listed)
     return _fold_card(number_of(len(shown), "more test"), "", told)
 

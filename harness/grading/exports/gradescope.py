@@ -56,7 +56,7 @@ class Later(NamedTuple):
 def files(material: Material) -> Files:
     """Yield a document for each submission whose mark is not withheld.
 
-    It has one mark. Where people gave the students of a submission different ones, there is none.
+    It has one mark. If people gave the students of a submission different ones, it has no mark.
     """
     for one in material.result.graded:
         found = {material.result.get_given_mark(each) for each in one.submission.students} or {

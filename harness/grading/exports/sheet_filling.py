@@ -110,8 +110,8 @@ class _Roster:
     def find(self, ids: Ids) -> Mark | None:
         """Return the mark of the student with the first of these numbers that anybody has.
 
-        A wrong mark is worse than none: a number that two submissions claim is nobody's, and a
-        student of whom another number of the row says something else is not meant.
+        A wrong mark is worse than a missing one. So a number that two submissions claim counts for
+        neither, and a student is skipped if another number in the row contradicts.
         """
         found = next((self._by_id[_id(*one)] for one in ids if _id(*one) in self._by_id), [])
         self._met.update(mark.student.key for mark in found)

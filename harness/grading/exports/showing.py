@@ -109,7 +109,7 @@ def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
 
 
 def _shorten_view(seen: FileView) -> FileView:
-    """Return a view of what can be read and mailed."""
+    """Return a view that is short enough to be read and mailed."""
     remarkable = tuple(map(short_outcome, seen.remarkable))
     return seen._replace(file=shorten(seen.file), remarkable=remarkable)
 

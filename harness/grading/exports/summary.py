@@ -117,7 +117,7 @@ def _audit_lines(result: ClassResult) -> list[str]:
 
 
 def _find_untested_parts(result: ClassResult) -> list[str]:
-    """Return the parts of the marks that should be worth something: none of the tests counts."""
+    """Return the parts that should carry points but have no test that counts."""
     kinds = {kind for kind, _, _ in result.cases}
     worth = _parts(result)
     return [

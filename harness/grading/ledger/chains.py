@@ -127,7 +127,7 @@ class Chains:
         before = seal.START
         seen = {0}
         for one in rows:
-            wrong = self.wrong_with(table, one)
+            wrong = self.find_damage(table, one)
             expected = self._seal.of_row(table, one.link, one.values, before)
             if wrong or one.link in seen or one.link > end.length:
                 yield f"{self.describe_row(table, one)} {wrong or 'was added'}"
@@ -139,14 +139,14 @@ class Chains:
             yield f"the end of the table {table} was changed"
 
     def rows(self, table: str) -> list[SignedRow]:
-        """Return the rows of a table in the order in which they were written."""
+        """Return the rows of a table in the order of writing."""
         link = METADATA.tables[table].c[LINK]
         return [
             parse_signed_row(tuple(row)) for row in self._db.execute(_select(table).order_by(link))
         ]
 
-    def wrong_with(self, table: str, row: SignedRow) -> str:
-        """Return what of a row its digests do not hold for; empty: they hold."""
+    def find_damage(self, table: str, row: SignedRow) -> str:
+        """Return how a row contradicts its digests, or "" if they match."""
         if not row.link:
             return "was added: it has no digest"
         found = self._seal.of_row(table, row.link, row.values, "")
@@ -260,5 +260,5 @@ def _select(table: str) -> Select[Any]:
 
 
 def select_planned(basis: object) -> Select[Any]:
-    """Return the query of what an attempt was planned to be."""
+    """Return the query of the plan of an attempt."""
     return select(*(ATTEMPT.c[name] for name in PLANNED)).where(ATTEMPT.c.basis == basis)

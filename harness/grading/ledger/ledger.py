@@ -28,9 +28,9 @@ from harness.grading.ledger import opening, owners, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
 from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.grading.ledger.seal import Seal
-from harness.text import more
+from harness.text import count_rest
 from harness.work import canonical_json
 
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process
@@ -130,7 +130,7 @@ class Lease(NamedTuple):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, where: LedgerFile | Server | Path) -> None:
+    def __init__(self, where: LedgerFile | ServerPlace | Path) -> None:
         """Open a ledger, or make one.
 
         ``where``: its place; a path, a file with its key beside it. The key is made for a new
@@ -318,7 +318,7 @@ class Ledger:
     def lease(self, bases: Iterable[str]) -> str:
         """Take attempts for this process alone; return the token to finish them with.
 
-        Those in which the harness failed begin anew; those that are done stay so.
+        Attempts with a harness error begin anew; finished ones stay finished.
 
         Raises:
             BusyError: another process that lives has a lease, of these or others.
@@ -453,8 +453,8 @@ class Ledger:
         """Let the results of attempts count no more, nor the builds that they were run with.
 
         Nothing is removed: a row is added that says so, and those before it are history. The
-        attempts wait to be run again. They are returned; those that somebody has leased stay as
-        they are.
+        attempts wait to be rerun. They are returned; those that somebody has leased stay as they
+        are.
         """
         found: list[str] = []
         for some in _parts(bases):
@@ -587,14 +587,14 @@ class Ledger:
         with self.naming_errors(), self.database.reading():
             found = self.chains.tampering()
         if found:
-            rest = more(len(found) - 1, " (and {} more)")
+            rest = count_rest(len(found) - 1, " (and {} more)")
             raise LedgerError(
                 f"{self.name} was edited or is damaged: {found[0]}{rest}. No marks are given."
                 " gtp-harness ledger check tells more, and ledger salvage saves what holds"
             )
 
 
-def _is_emptied(place: LedgerFile | Server) -> bool:
+def _is_emptied(place: LedgerFile | ServerPlace) -> bool:
     """Whether a ledger was here: its file has nothing in it, and its key still lies beside it."""
     if not isinstance(place, LedgerFile) or place.own_key:
         return False

@@ -146,7 +146,7 @@ class LedgerDatabase(ABC):
         return found
 
     def insert_new(self, table: Table, rows: Iterable[Mapping[str, object]]) -> None:
-        """Insert the rows of which the table has none with the same key."""
+        """Insert the rows whose keys are not in the table yet."""
         if values := list(rows):
             insert = _INSERTS[self.connection.dialect.name]
             self.connection.execute(insert(table).on_conflict_do_nothing(), values)

@@ -7,7 +7,6 @@ leases of a process that died, or that can no longer reach the server, are free 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import Connection, NullPool, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
+from harness import extras
 from harness.errors import HarnessError, LedgerError, ServerError, UsageError
 from harness.grading.ledger.ledger_database import LedgerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
@@ -66,10 +66,7 @@ class ServerDatabase(LedgerDatabase):
             ServerError: there is no connection to be had.
             UsageError: psycopg is not installed, or the address cannot be read.
         """
-        if importlib.util.find_spec("psycopg") is None:
-            raise UsageError(
-                f"the ledger {name} needs psycopg: pip install 'gtp-harness[postgresql]'"
-            )
+        extras.require(f"the ledger {name}", "postgresql", "psycopg")
         with naming_errors(name):
             super().__init__(name, _connect(address, name))
             try:

@@ -132,7 +132,7 @@ RESULT = _make_signed_table(
     _column("memory", BYTES),  # bytes
     _column("own_cpu", NUMBER),  # seconds of the harness
     _column("figures", TEXT),  # JSON: these and the times of the replies
-    _column("last", Integer(), server_default=text("1")),  # 0: in doubt, to be run again
+    _column("last", Integer(), server_default=text("1")),  # 0: in doubt, to be rerun
 )
 MARK = _make_signed_table(
     "mark",

@@ -8,18 +8,18 @@ from sqlalchemy import Column, MetaData, String, Table, insert
 
 from harness.grading.ledger.ledger_database import LedgerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 _STEPS = Path(__file__).parent / "migrations"
 
 
-def open_database(place: LedgerFile | Server) -> LedgerDatabase:
+def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
     """Return the database at a place.
 
     Raises:
         HarnessError: it cannot be opened.
     """
-    if isinstance(place, Server):
+    if isinstance(place, ServerPlace):
         from harness.grading.ledger.ledger_server import ServerDatabase
 
         return ServerDatabase(place.address, place.name)
@@ -29,7 +29,7 @@ def open_database(place: LedgerFile | Server) -> LedgerDatabase:
 
 
 def make_tables(database: LedgerDatabase) -> None:
-    """Make all tables where there are none, with a note for Alembic which they are."""
+    """Make all tables in an empty database, with a note of their version for Alembic."""
     for table in METADATA.tables.values():  # those of which most depends first: page by page
         table.create(database.connection)
     noted = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))

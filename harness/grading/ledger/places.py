@@ -35,7 +35,7 @@ class LedgerFile:
         """The folder is there: it is the ledger's, or the user named it."""
 
 
-class Server:
+class ServerPlace:
     """A database on a server; by default its key is in this user's folder of keys."""
 
     def __init__(self, address: str, key: Path | None = None) -> None:
@@ -72,14 +72,14 @@ class Server:
             raise UsageError(f"cannot make the folder {keys()}: {error.strerror}") from None
 
 
-def of(where: Path | str, key: Path | None = None) -> LedgerFile | Server:
+def of(where: Path | str, key: Path | None = None) -> LedgerFile | ServerPlace:
     """Return the place that a user names: an address of a server, or else a file.
 
     Raises:
         UsageError: it is an address, and cannot be read.
     """
     if is_server(where):
-        return Server(str(where), key)
+        return ServerPlace(str(where), key)
     return LedgerFile(Path(where), key)
 
 

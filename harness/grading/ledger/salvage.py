@@ -33,7 +33,7 @@ from harness.grading.ledger.ledger_tables import (
     SIGNER,
     UNSIGNED,
 )
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
 from harness.grading.ledger.statements import WITHDRAWN
@@ -76,7 +76,7 @@ class _Damaged:
     def __init__(
         self,
         database: LedgerDatabase,
-        place: LedgerFile | Server,
+        place: LedgerFile | ServerPlace,
         wrong: list[str],
         *,
         checked: bool,
@@ -90,7 +90,7 @@ class _Damaged:
         self.checked = checked and self.is_signed
         self.chains = Chains(self._db, own, place.name)
 
-    def _key(self, place: LedgerFile | Server) -> Seal:
+    def _key(self, place: LedgerFile | ServerPlace) -> Seal:
         name = ""
         with contextlib.suppress(*_UNREADABLE):
             name = str(self._db.execute(select(SIGNER.c.name)).scalar() or "")
@@ -107,7 +107,7 @@ class _Damaged:
         return [*self._wrong, *self.database.own_errors(_ERRORS)]
 
     def length(self, table: str) -> int | None:
-        """Return how many rows a table had, 0 if nobody counted; None: that is damaged, too."""
+        """Return how many rows a table had; 0 if not counted, None if the count is damaged too."""
         with contextlib.suppress(DBAPIError, LedgerError):
             return self.chains.head(table).length if self.checked else 0
         return None
@@ -183,7 +183,7 @@ class _Damaged:
 
 
 @contextlib.contextmanager
-def _open(place: LedgerFile | Server, *, checked: bool = True) -> Iterator[_Damaged]:
+def _open(place: LedgerFile | ServerPlace, *, checked: bool = True) -> Iterator[_Damaged]:
     """Open a ledger as it is; a file in copy.
 
     Raises:
@@ -201,7 +201,7 @@ def _open(place: LedgerFile | Server, *, checked: bool = True) -> Iterator[_Dama
 
 
 @contextlib.contextmanager
-def _connect(place: Server) -> Iterator[tuple[LedgerDatabase, list[str]]]:
+def _connect(place: ServerPlace) -> Iterator[tuple[LedgerDatabase, list[str]]]:
     with contextlib.closing(opening.open_database(place)) as database, database.naming_errors():
         if not database.version():
             raise UsageError(f"{place.name} is not a ledger: it has no tables")
@@ -309,7 +309,7 @@ def salvage(
         return Salvaged(tuple(saved), ledger.name, ledger.key)
 
 
-def _refuse_what_exists(place: LedgerFile | Server) -> None:
+def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
     if isinstance(place, LedgerFile):
         existing = [one for one in (place.path, place.key("")) if one.exists()]
         if existing:
@@ -340,7 +340,7 @@ class _Salvage:
     def _sort(self, table: str) -> None:
         """Part the rows of a table into those that hold and those that do not."""
         rows, of = self._found.rows(table), self._found.chains
-        wrong = {row: of.wrong_with(table, row) if self._found.checked else "" for row in rows}
+        wrong = {row: of.find_damage(table, row) if self._found.checked else "" for row in rows}
         self._rows[table] = [row for row in rows if not wrong[row] and None not in row.values]
         self._lost[table] = [
             f"{of.describe_row(table, row)} {text or 'is not whole'}"

@@ -1,6 +1,6 @@
 """The key of a ledger and its digests, which reveal rows that were edited without the key.
 
-A signed table is a chain: its rows are numbered in the order in which they were written (their
+A signed table is a chain: its rows are numbered in the order of writing (their
 *link*), and each carries digests under the key, keyed BLAKE2b (RFC 7693):
 
 - of its table, its link and its values: it was not changed, moved or made up;
@@ -96,7 +96,7 @@ def _join_values(*values: object) -> bytes:
 
 
 def read(path: Path) -> Seal | None:
-    """Return the seal of a key's file; None if there is none.
+    """Return the seal of a key's file, or None if the file is missing.
 
     Raises:
         UsageError: it is not a key, or cannot be read.

@@ -74,10 +74,10 @@ class SqliteFile(LedgerDatabase):
         self.connection.exec_driver_sql("VACUUM")
 
     def lock(self, what: str, *, shared: bool = False) -> None:
-        """As in the base; who writes is alone already."""
+        """As in the base; SQLite lets only one process write anyway."""
 
     def hold(self, token: str) -> None:
-        """As in the base; here nobody can see connections but this process its own."""
+        """As in the base; a process can see only its own connections here."""
         self._tokens.add(token)
         _HOLDING.add(token)
 

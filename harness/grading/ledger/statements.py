@@ -63,7 +63,7 @@ WITHDRAWN = "withdrawn"  # instead of a result, or of a build: what comes before
 _OLD = RESULT.alias("old")
 
 
-def _withdrawn(basis: ColumnElement[str]) -> ScalarSelect[int]:
+def _count_withdrawn(basis: ColumnElement[str]) -> ScalarSelect[int]:
     """Return how many rows an attempt has up to the last that withdrew its results."""
     return (
         select(func.coalesce(func.max(_OLD.c.number), 0))
@@ -94,7 +94,7 @@ WANTED_OF = (
 )
 STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
 MINE = (
-    select(ATTEMPT.c.basis, _withdrawn(ATTEMPT.c.basis).label("withdrawn"))
+    select(ATTEMPT.c.basis, _count_withdrawn(ATTEMPT.c.basis).label("withdrawn"))
     .where(_SOME, _BY, _LEASED)
     .order_by(ATTEMPT.c.basis)
     .with_for_update(of=ATTEMPT)
@@ -150,7 +150,7 @@ _OF = RESULT.c.basis == bindparam("of")
 RUNS = (
     select(func.count())
     .select_from(RESULT)
-    .where(_OF, RESULT.c.number > _withdrawn(bindparam("of")))
+    .where(_OF, RESULT.c.number > _count_withdrawn(bindparam("of")))
 )
 RESULTS = (
     select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)

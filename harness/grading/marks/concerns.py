@@ -43,7 +43,7 @@ def concerns(result: ClassResult) -> tuple[Concern, ...]:
 
 
 def is_passed_by_nobody(item: Item) -> bool:
-    """Whether none of several submissions that run passes a test."""
+    """Whether a test has been judged for several submissions and all failed it."""
     return item.judged >= SEVERAL and not item.passed
 
 

@@ -50,7 +50,7 @@ class Marker:
         marks = marking.marks(self._assignment, submission, attempts, self._kinds)
         return self._make_graded(submission, attempts, marks)
 
-    def former(self, given: MarkRow) -> Graded:
+    def load_former(self, given: MarkRow) -> Graded:
         """Return what a mark in force was made of, with that mark."""
         attempts = self._reader.attempts(map(self._ledger.get_planned, given.bases), given.given)
         submission = canonical_json.loads(Submission, given.submission)

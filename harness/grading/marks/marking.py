@@ -42,9 +42,9 @@ def marks(
 ) -> Marks:
     """Return the mark of a submission.
 
-    ``attempts``: one for each case file of the grading, in any order; images are none of a mark's
-    business. ``kinds``: PUBLIC and PRIVATE, those of which the grading has case files; None: those
-    of the attempts, or both where there are none. A part that is judged by others is worth nothing
+    ``attempts``: one for each case file of the grading, in any order; variants do not affect a
+    mark. ``kinds``: the kinds of case files in the grading, PUBLIC and PRIVATE; None for the kinds
+    of the attempts, or for both without attempts. A part that is judged by others is worth nothing
     here: it gives 0 points of 0.
     """
     counted = own(attempts)
@@ -58,7 +58,7 @@ def marks(
         note = f"No mark yet: {sentence(submission.unread)}"
         return _finish(_flat(assignment, kinds, note), _NO_DEDUCTION, note, withheld=True)
     deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
-    unknown = _unknown(assignment, counted)
+    unknown = _explain_unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):
         return _finish(_not_run(assignment, kinds, why), deduction, why)
     parts = [_part(assignment, part, submission, counted, kinds) for part in assignment.marks]
@@ -79,7 +79,7 @@ class Lateness(NamedTuple):
 
 
 def lateness(rule: Late, submission: Submission) -> Lateness:
-    """Return whether a submission is late, by its time; where there is none, by the source's word.
+    """Return whether a submission is late, by its time or, without a time, by the source's word.
 
     Both times are local, and each is over when its minutes of grace are.
     """
@@ -101,9 +101,9 @@ def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
 
 
 def describe_span(span: datetime.timedelta) -> str:
-    """Return a span of time in words, of what is not 0 of it: ``2 days 3 h 5 s``.
+    """Return a span of time in words, without zeros: ``2 days 3 h 5 s``.
 
-    Part of a second counts as one, for anyone who is late is not late by nothing.
+    Part of a second counts as one, so that nobody is late by 0 s.
     """
     minutes, seconds = divmod(math.ceil(span.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
@@ -115,7 +115,7 @@ def describe_span(span: datetime.timedelta) -> str:
 # --- all or nothing ----------------------------------------------------------------------------
 
 
-def _unknown(assignment: Assignment, attempts: Iterable[Attempt]) -> str:
+def _explain_unknown(assignment: Assignment, attempts: Iterable[Attempt]) -> str:
     """Return why the harness could not determine the mark, or ""."""
     wanted = {part.judged_by for part in assignment.marks if part.points}
     open_ = [one for one in attempts if one.kind in wanted and not _is_known(one)]
@@ -261,7 +261,7 @@ def _remarks(found: Sequence[TestResult], unsure: int) -> Iterable[str]:
 
 
 def _find_unjudged_part(parts: Iterable[_PartScore]) -> str:
-    """Return of which part nothing is known, although there are tests; empty: of none."""
+    """Return a sentence about a part whose tests were all not judged, or "" without one."""
     for part, score, _ in parts:
         if part.points and not score.whole and not score.complete:
             return f"none of the tests of {part.name!r} was judged."

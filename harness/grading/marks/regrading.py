@@ -17,7 +17,7 @@ from harness.grading.attempts.test_results import own, quote
 from harness.grading.marks.marking import marks, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
 from harness.records import CaseFile, FileResult, Outcome, Step
-from harness.text import at_most, more
+from harness.text import at_most, count_rest
 from oracle.sentences import listing
 
 # What a mark may change by.
@@ -33,7 +33,7 @@ _TOLD = 3  # tests in one sentence
 
 
 class MarkChangeReason(NamedTuple):
-    """One reason for which a mark changes."""
+    """One reason for a changed mark."""
 
     kind: str  # RULES, SUBMISSION, CASES, ENGINE, LIMIT or HARNESS
     points: Fraction  # that it gives, or takes
@@ -93,7 +93,7 @@ def _with_sign(points: Fraction) -> str:
 # --- step by step ------------------------------------------------------------------------------
 
 
-class _Step(NamedTuple):
+class _RegradingStep(NamedTuple):
     """A mark on the way from old to new."""
 
     mark: Marks
@@ -117,15 +117,15 @@ def _change(
 
 def _way(
     old: Graded, new: Graded, assignment: Assignment, kinds: Collection[str] | None
-) -> Iterator[_Step]:
+) -> Iterator[_RegradingStep]:
     attempts = {_key(one): one for one in own(old.attempts)}
 
     def compute_marks(submission: Submission) -> Marks:
         return marks(assignment, submission, list(attempts.values()))
 
     first = compute_marks(old.submission)
-    yield _Step(first, RULES, _rules(old.marks, first))
-    yield _Step(
+    yield _RegradingStep(first, RULES, _rules(old.marks, first))
+    yield _RegradingStep(
         compute_marks(new.submission), SUBMISSION, _submission(old.submission, new.submission)
     )
     today = {_key(one): one for one in own(new.attempts)}
@@ -134,10 +134,12 @@ def _way(
         before, after = attempts.pop(key, None), today.get(key)
         attempts |= {key: after} if after else {}
         if before != after:
-            yield _Step(compute_marks(new.submission), *_attempt(before, after, other=other))
+            yield _RegradingStep(
+                compute_marks(new.submission), *_attempt(before, after, other=other)
+            )
     last = marks(assignment, new.submission, new.attempts, kinds)
-    yield _Step(last, RULES, "parts of the marks need case files that are missing")
-    yield _Step(new.marks, HARNESS, "it was compute_marks by another version of the harness")
+    yield _RegradingStep(last, RULES, "parts of the marks need case files that are missing")
+    yield _RegradingStep(new.marks, HARNESS, "it was computed by another version of the harness")
 
 
 def _key(one: Attempt) -> tuple[str, str]:
@@ -229,7 +231,7 @@ def _outcomes(before: Attempt | None, after: Attempt | None) -> str:
         return "it was not run both times"
     pairs = list(_verdicts(before.result, after.result))
     told = [f"{_name(s)} {quote(a.reply)}, then {quote(b.reply)}" for s, a, b in pairs[:_TOLD]]
-    rest = more(len(pairs) - _TOLD, " (and {} more)")
+    rest = count_rest(len(pairs) - _TOLD, " (and {} more)")
     return f"the engine does not always answer the same: {'; '.join(told)}{rest}"
 
 

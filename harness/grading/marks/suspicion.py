@@ -8,8 +8,8 @@ images is Fisher's exact test, one-sided, for each kind of change by itself. A l
 fails under every change; a program with a bug that shows on one side of the board, for one color
 or on some sizes fails under one. So the *largest* chance of all kinds is reported, and only if it
 is below :data:`THRESHOLD`: under the model that gives at most two false alarms in a class of 200,
-and far fewer if there are several kinds, which must all agree. Real bugs fail tests and images
-alike: none of the mutants that ship comes below 0.5, while lists of answers, even with a good
+and far fewer if there are several kinds, which must all agree. Real bugs fail tests and variants
+alike: all shipped mutants stay above 0.5, while lists of answers, even with a good
 guess at yes or no for missing answers, stay below 0.008. The order of setup is not used here: a
 list may well be one of positions.
 

@@ -31,7 +31,7 @@ def is_program(name: str) -> bool:
 
 
 def tokens(name: str, content: bytes) -> list[str]:
-    """Return the tokens of a file: blanks and comments are none."""
+    """Return the tokens of a file, without blanks and comments."""
     form, comments = _LANGUAGES[PurePosixPath(name).suffix.lower()]
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
     return [token for token in form.findall(text) if not token.startswith(comments)]

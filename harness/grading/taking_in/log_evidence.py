@@ -165,8 +165,9 @@ def _run(name: str, lines: Sequence[str]) -> _LoggedRun:
 
 
 def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Return what a command wrote, and whether it came to its end: then the prompt came again,
-    with which the line of the command begins too, or the shell was left.
+    """Return the output of a command, and whether the command ended.
+
+    It ended if its prompt came again or the shell was left.
     """
     found = _RUN.search(lines[0])
     before = lines[0][: found.start()][:_TELLING] if found else ""

@@ -51,10 +51,10 @@ def _lines(text: str) -> Iterator[str]:
         elif token["other"]:
             line.character(token["other"])
         if token["other"] == "\n" or len(line.cells) > _LONGEST:
-            yield line.shown()
+            yield line.show()
             line = _TerminalLine()
     if line.cells:
-        yield line.shown()
+        yield line.show()
 
 
 class _TerminalLine:
@@ -64,7 +64,7 @@ class _TerminalLine:
         self.cells: list[str] = []
         self._at = 0
 
-    def shown(self) -> str:
+    def show(self) -> str:
         return "".join(self.cells).rstrip()
 
     def put(self, text: str) -> None:

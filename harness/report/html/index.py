@@ -23,7 +23,7 @@ from harness.report.html.parts import (
 from harness.report.html.times import in_words
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.tally import Tally, total
-from harness.text import more
+from harness.text import count_rest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _file_counts(view: FileView, name: str) -> Markup:
         % (addresses[step.line][0], one_line(step.text, _NAME))
         for step in steps
     )
-    rest = more(len(failed) - _LISTED)
+    rest = count_rest(len(failed) - _LISTED)
     return _FAILED % (_words(view), named + (Markup("<li>%s</li>") % rest if rest else NOTHING))
 
 

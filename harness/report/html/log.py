@@ -160,7 +160,7 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
 def _exchanges(exchanges: Sequence[Exchange]) -> Markup:
     if not exchanges:
         return NOTHING
-    filled = _Filled()
+    filled = _FilledLog()
     for sent, reply in exchanges:
         filled.add(_BLANK, sent)
         _add_reply(filled, reply)
@@ -171,7 +171,7 @@ def _exchanges(exchanges: Sequence[Exchange]) -> Markup:
     return shown % filled.markup
 
 
-def _add_reply(filled: _Filled, reply: Reply | None) -> None:
+def _add_reply(filled: _FilledLog, reply: Reply | None) -> None:
     if reply is None:
         filled.add(_NO_REPLY)
         return
@@ -217,7 +217,7 @@ def _end(file: FileResult, end: int) -> int:
     return file.case.steps[end - 1].line
 
 
-class _Filled:
+class _FilledLog:
     """Markup with places and what fills them, put together at once, which is faster."""
 
     def __init__(self) -> None:
@@ -255,7 +255,7 @@ def _exchange_lines(
     done: int,
     links: Links,
 ) -> Markup:
-    filled, begin = _Filled(), 0
+    filled, begin = _FilledLog(), 0
     for place in _find_marked(steps, replies):
         done = _add_plain(filled, file, (steps[begin:place], replies[begin:place]), done)
         step, reply, begin = steps[place], replies[place], place + 1
@@ -277,7 +277,7 @@ def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list
 
 
 def _add_plain(
-    filled: _Filled,
+    filled: _FilledLog,
     file: FileResult,
     said: tuple[Sequence[Step], Sequence[Reply | None]],
     done: int,
@@ -304,7 +304,7 @@ def _gaps(steps: Sequence[Step]) -> list[int]:
     return [0, *gaps, len(steps)]
 
 
-def _add_between(filled: _Filled, file: FileResult, done: int, line: int) -> None:
+def _add_between(filled: _FilledLog, file: FileResult, done: int, line: int) -> None:
     """Add the lines between two commands, as they stand there."""
     if line > done + 1:
         between = "\n".join(file.case.lines[done : line - 1])
@@ -338,7 +338,7 @@ def _between(lines: Sequence[str]) -> Markup:
 
 def _special(step: Step, reply: Reply | None, links: Links) -> Markup:
     """A test, which links lead to and from, or a command that went wrong."""
-    filled = _Filled()
+    filled = _FilledLog()
     if card := links.cards.get(step.line):
         filled.add(_LINKED, links.prefix, step.line, *card, step.text)
     else:

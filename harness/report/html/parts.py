@@ -291,7 +291,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
 def run_facts(run: RunResult, file: FileResult | None) -> Markup:
     """Return what was run, when and where; name and version as the engine of a file gave them."""
     name = " ".join((file.name, file.version)).strip() if file else ""
-    return _known_facts(
+    return _draw_facts(
         (
             ("Engine", name),
             ("Command", run.program),
@@ -302,7 +302,7 @@ def run_facts(run: RunResult, file: FileResult | None) -> Markup:
 
 
 @lru_cache(64)
-def _known_facts(pairs: tuple[tuple[str, str], ...]) -> Markup:
+def _draw_facts(pairs: tuple[tuple[str, str], ...]) -> Markup:
     return facts(pairs)
 
 

@@ -10,7 +10,7 @@ from harness.report.file_view import Break, breaks, crash_of, paths_of_crashes, 
 from harness.report.html.page_names import LogPages
 from harness.report.html.parts import box, items
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import more
+from harness.text import count_rest
 
 _COMMAND = 320  # characters, of the one under way when the engine failed
 _CELL = 80  # characters of other commands, and of replies to them
@@ -25,7 +25,7 @@ class Crashes:
         self._paths = paths_of_crashes(files)
         self._told: dict[object, str] = {}
 
-    def told(self, failure: Failure, path: str) -> str:
+    def find_first_place(self, failure: Failure, path: str) -> str:
         """Return the case file in which it was told before; "": it is told now, in ``path``."""
         before = self._told.get(crash_of(failure), "")
         self._told.setdefault(crash_of(failure), path)
@@ -59,7 +59,7 @@ def place(step: Step, log: LogPages | None) -> Markup:
 
 
 def _failures(file: FileResult, log: LogPages | None, crashes: Crashes) -> Markup:
-    told = [crashes.told(one, file.case.path) for one in file.failures]
+    told = [crashes.find_first_place(one, file.case.path) for one in file.failures]
     boxes = [
         _break(one, log, _why(one.failure, before, crashes))
         for one, before in zip(breaks(file), told, strict=True)
@@ -108,7 +108,7 @@ def _setup_errors(file: FileResult, log: LogPages | None) -> Markup:
     if not refused:
         return NOTHING
     listed = [_refusal(file, index, log) for index in refused[:_LISTED]]
-    rest = more(len(refused) - _LISTED, "and {} more")
+    rest = count_rest(len(refused) - _LISTED, "and {} more")
     title = f"Commands between the tests that the engine refused: {len(refused)}"
     return box(title, items([*listed, rest] if rest else listed), "warn")
 

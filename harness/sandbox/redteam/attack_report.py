@@ -27,7 +27,7 @@ def text(attacks: dict[int, list[AttackResult]], roster: Iterable[Attack]) -> It
     """Yield all lines about attacks on some levels."""
     for level, findings in attacks.items():
         yield from lines(level, findings)
-    yield from left_out(roster)
+    yield from list_left_out(roster)
     yield from layers(attacks)
     if attacks:
         yield from conclusion([one for findings in attacks.values() for one in findings])
@@ -76,14 +76,14 @@ def layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
         yield f"  {name:60}{counts.rstrip()}"
 
 
-def left_out(attacks: Iterable[Attack]) -> Iterator[str]:
+def list_left_out(attacks: Iterable[Attack]) -> Iterator[str]:
     """Yield a line for each attack that cannot be run here, with the programs that it needs."""
     for attack in attacks:
         if missing := compiling.missing(attack):
             yield f"  left out {attack.title:61}{' and '.join(missing)} not installed"
 
 
-def left_out_as_json(attacks: Iterable[Attack]) -> list[dict[str, object]]:
+def describe_left_out(attacks: Iterable[Attack]) -> list[dict[str, object]]:
     """Return what JSON has of the attacks that cannot be run here."""
     return [
         {"attack": attack.name, "missing": list(missing)}

@@ -84,62 +84,62 @@ _FIRST = (
 # --- ways to spend what is limited --------------------------------------------------------------
 
 
-def _spent(program: str, title: str) -> Attack:
+def _make_spending(program: str, title: str) -> Attack:
     return Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
 
 
 _SPENDING = (
-    _spent("ignored_children", "children that nobody waits for"),
-    _spent("short_children", "short children that nobody waits for"),
-    _spent("unwaited_children", "children without a SIGCHLD"),
-    _spent("adopted_children", "children of others"),
-    _spent("many_threads", "a process without its first thread"),
+    _make_spending("ignored_children", "children that nobody waits for"),
+    _make_spending("short_children", "short children that nobody waits for"),
+    _make_spending("unwaited_children", "children without a SIGCHLD"),
+    _make_spending("adopted_children", "children of others"),
+    _make_spending("many_threads", "a process without its first thread"),
 )
 
 
 # --- through what a box shows, and on what processes share ---------------------------------------
 
 
-def _reached(
+def _make_reaching(
     program: str, title: str, layer: dict[int, str], leaks: tuple[int, ...] = ()
 ) -> Attack:
     return Attack(program, title, layer, leaks=frozenset(leaks), source="reaching")
 
 
 REACHING = (
-    _reached("read_what_its_first_line_names", "read what its first line names", _VIEW),
-    _reached("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
-    _reached("read_mounts", "see the machine's mounts and sockets", _FILES),
-    _reached(
+    _make_reaching("read_what_its_first_line_names", "read what its first line names", _VIEW),
+    _make_reaching("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
+    _make_reaching("read_mounts", "see the machine's mounts and sockets", _FILES),
+    _make_reaching(
         "enter_private_folder",
         "stand in a private folder",
         _FILES | {1: "nothing: Landlock does not see chdir"},
         leaks=(1,),
     ),
-    _reached("watch_private_folder", "watch what others do with files", _CALLS),
-    _reached("lock_shown_files", "tell others something by locks on shown files", _CALLS),
-    _reached("limit_others", "set the limits of the harness", _OTHERS),
-    _reached("slow_others", "take the processors from the harness", _OTHERS),
-    _reached("take_slots", "take the machine's slots for input and output", _CALLS),
-    _reached("hoard_timers", "make 5,000 timers", _LIMIT),
+    _make_reaching("watch_private_folder", "watch what others do with files", _CALLS),
+    _make_reaching("lock_shown_files", "tell others something by locks on shown files", _CALLS),
+    _make_reaching("limit_others", "set the limits of the harness", _OTHERS),
+    _make_reaching("slow_others", "take the processors from the harness", _OTHERS),
+    _make_reaching("take_slots", "take the machine's slots for input and output", _CALLS),
+    _make_reaching("hoard_timers", "make 5,000 timers", _LIMIT),
 )
 
 
 # --- build steps on disk, and on what clears away after them -------------------------------------
 
 
-def _broken(program: str, title: str, layer: dict[int, str]) -> Attack:
+def _make_breaking(program: str, title: str, layer: dict[int, str]) -> Attack:
     return Attack(program, f"{title} (build)", layer, source="breaking", at="build")
 
 
 _BREAKING = (
-    _broken("unlinked_disk", "use disk in files without a name", _COUNT),
-    _broken("mapped_disk", "use disk in files that are but mapped", _COUNT),
-    _broken("shut_folders", "use disk in folders that are shut", _COUNT),
-    _broken("deep_disk", "use disk beyond the longest path", _COUNT),
-    _broken("reserved_disk", "reserve disk without writing", _CALLS),
-    _broken("deep_folders", "leave folders 1,500 deep", _REMOVED),
-    _broken("odd_names", "leave folders that nobody may enter", _REMOVED),
+    _make_breaking("unlinked_disk", "use disk in files without a name", _COUNT),
+    _make_breaking("mapped_disk", "use disk in files that are but mapped", _COUNT),
+    _make_breaking("shut_folders", "use disk in folders that are shut", _COUNT),
+    _make_breaking("deep_disk", "use disk beyond the longest path", _COUNT),
+    _make_breaking("reserved_disk", "reserve disk without writing", _CALLS),
+    _make_breaking("deep_folders", "leave folders 1,500 deep", _REMOVED),
+    _make_breaking("odd_names", "leave folders that nobody may enter", _REMOVED),
 )
 
 

@@ -91,7 +91,9 @@ def _play_levels(asked: tuple[int, ...], attacks: tuple[Attack, ...]) -> Iterato
     """Run attacks on levels at the same time."""
     found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
     number = min(_workers(len(asked)), len(attacks))
-    launchers = {level: [levels.proven(level, LIMITS) for _ in range(number)] for level in asked}
+    launchers = {
+        level: [levels.make_proven(level, LIMITS) for _ in range(number)] for level in asked
+    }
     workers = [one for own in launchers.values() for one in _hire(own, attacks, found)]
     working, again = len(workers), []
     try:
@@ -150,7 +152,7 @@ def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResul
     machine may have no room for its threads.
     """
     if attacks:
-        with contextlib.closing(levels.proven(level, LIMITS)) as launcher:
+        with contextlib.closing(levels.make_proven(level, LIMITS)) as launcher:
             yield from play(launcher, attacks)
 
 

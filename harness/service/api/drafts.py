@@ -119,7 +119,7 @@ async def begin(
 ) -> DraftShown:
     """Let a worker find positions; the body has game records (SGF), one after the other, or none.
 
-    Without game records, or for what none of them has, positions are made at random.
+    Without game records, or for features that they lack, positions are made at random.
     """
     data = await bodies.read(here, drafting.LARGEST)
     return await run_in_threadpool(_begin, here, Wish(tests), data, idempotency_key)

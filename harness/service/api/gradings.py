@@ -182,7 +182,7 @@ def describe_grading(db: Connection, found: Grading) -> GradingShown:
         at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
         public_only=found.public_only,
         state=grading.state(db, found),
-        left=queue.left(jobs, GRADE),
+        left=queue.count_unfinished(jobs, GRADE),
         trouble=found.trouble,
         faults=[_fault(one) for one in jobs if one.state == FAULT],
         accepted=found.accept,

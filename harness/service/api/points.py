@@ -51,7 +51,7 @@ class PointsWanted(BaseModel):
 
     points: dict[str, str] = Field(default={}, description=f"of parts, by name: {_FORM}")
     weights: dict[str, dict[str, str]] = Field(
-        default={}, description="of tests, by part and by FILE:ID; 0: it does not count"
+        default={}, description="of tests, by part and by FILE:ID; 0 if a test does not count"
     )
 
 

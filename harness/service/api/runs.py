@@ -195,7 +195,9 @@ def comparison(
     here: Now,
     former: Annotated[
         str,
-        Query(max_length=64, alias="with", description="the id of a run; empty: the one before"),
+        Query(
+            max_length=64, alias="with", description="the id of a run; by default the one before"
+        ),
     ] = "",
 ) -> ComparisonShown:
     """Compare a run with a former one of the same suite."""

@@ -48,7 +48,9 @@ class Extension(BaseModel):
 class ExtensionWanted(BaseModel):
     """A deadline for a student, or for each of a group."""
 
-    deadline: str = Field(max_length=30, description="local, as 2026-01-29T23:55; empty: of all")
+    deadline: str = Field(
+        max_length=30, description="local, as 2026-01-29T23:55; empty for the deadline of all"
+    )
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[StudentShown])
@@ -75,7 +77,7 @@ def _page(here: Here, asked: Asked) -> tuple[list[Member], str | None]:
     openapi_extra=_CSV,
 )
 async def take_roster(here: Now) -> RosterTaken:
-    """Take a roster: a CSV with the column ``student``. Who is not in it stays."""
+    """Take a roster: a CSV with the column ``student``. Members who are missing in it stay."""
     data = await bodies.read(here, _LARGEST)
     return await run_in_threadpool(_take, here, data)
 

@@ -24,7 +24,7 @@ _ONE = "/suites/{suite}"
 
 
 class SuiteShown(BaseModel):
-    """A suite: tests that are run again and again."""
+    """A suite: tests that are run over and over."""
 
     id: str
     title: str

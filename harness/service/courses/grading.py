@@ -99,7 +99,7 @@ def try_again(act: Act, grading: Grading) -> None:
     _be_alone(act, grading.assignment, grading.id)
     for job in queue.of(act.db, grading.id):
         queue.begin_anew(act.db, job.id)
-    queue.again(act.db, GRADE, grading.id)  # what is done is not run again, what broke is
+    queue.again(act.db, GRADE, grading.id)  # what is done is not rerun, what broke is
     if grading.concluded:
         _conclude_anew(act, grading)
     values: dict[str, object] = {"trouble": "", "concluded": 0.0}

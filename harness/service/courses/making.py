@@ -87,7 +87,7 @@ def apply_course_settings(
 
 
 def late(one: Assigned, extensions: Mapping[str, str]) -> Late:
-    """Return the late penalty of this course; ``extensions``: as in :func:`prepare`."""
+    """Return the late penalty of this course; see :func:`apply_course_settings`."""
     own = tuple((key, datetime.datetime.fromisoformat(extensions[key])) for key in extensions)
     dates = moment(one.deadline), moment(one.closes)
     return Late(*dates, Fraction(one.deduction or 0), one.grace, own)

@@ -181,7 +181,7 @@ def _other_points(old: Path, new: Path) -> Iterator[str]:
         for place in (old, new)
     )
     for name in before.keys() - after.keys():
-        yield f"{name!r} is no part of the marks any more"
+        yield f"{name!r} is not a part of the marks any more"
     for name, points in after.items():
         if name not in before:
             yield f"{name!r} is a new part of the marks, with {decimal(points)} points"

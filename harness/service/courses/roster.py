@@ -29,9 +29,9 @@ def read(data: bytes) -> list[Listed]:
 
 
 def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
-    """Make students members of a course; who is one already gets the roster's name and group.
+    """Make students members of a course; members get the roster's name and group.
 
-    Who is not in the roster stays as it was.
+    Members who are missing in the roster stay unchanged.
 
     Raises:
         UsageError: a group would be taken for a student who is not in it.

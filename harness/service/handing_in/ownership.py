@@ -39,7 +39,7 @@ class Heap(NamedTuple):
         return _in_order((*self.own, *self.others))
 
     def seen_by(self, student: str) -> list[Upload]:
-        """Return what a student of it may see: nothing that is none of it but another's work."""
+        """Return the uploads that a student of it may see, without the work of others."""
         counting_ = self.counting
         others = (o for o in self.others if student in o.students or o.upload in counting_)
         return _in_order((*self.own, *others))

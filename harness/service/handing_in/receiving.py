@@ -66,9 +66,9 @@ def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
 
 
 def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
-    """Return why nothing of ``key`` is taken now; empty: it is.
+    """Return why ``key`` cannot submit now, or "" if it can.
 
-    What is taken, a grading does not refuse.
+    A grading does not refuse what was accepted here.
     """
     opens = moment(assigned.opens)
     if opens and now < opens:

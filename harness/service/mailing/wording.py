@@ -42,7 +42,7 @@ def mail(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailM
     """Return the mail of a letter, with its links.
 
     Raises:
-        RefusedError: the address is none.
+        RefusedError: the address is not one.
     """
     subject, text = _WORDS[letter.kind]
     sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"

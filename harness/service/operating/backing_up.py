@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.places import Server
+from harness.grading.ledger.places import ServerPlace
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copying, courses, queue, uploads
@@ -53,7 +53,7 @@ def back_up(settings: Settings, target: Path) -> Made:
         raise UsageError(f"found no service in {settings.data}")
     _make_new(target)
     place = settings.own_place()
-    if isinstance(place, Server):
+    if isinstance(place, ServerPlace):
         copying.dump(place, target / _DUMP)
     else:
         with copying.still(place.path):  # jobs under way may continue, none begins or ends
@@ -63,7 +63,7 @@ def back_up(settings: Settings, target: Path) -> Made:
         _copy_folder(settings.data / name, target / name)
     _copy_gradings(settings, target)
     files = {path: _digest(target / path) for path in _files(target)}
-    made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, Server)}
+    made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
     (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
     return _measure(target, files)
 
@@ -132,7 +132,7 @@ def restore(source: Path, settings: Settings) -> Made:
     _make_new(settings.data)
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, settings.data, ignore_errors=True)
-        if isinstance(place, Server):
+        if isinstance(place, ServerPlace):
             copying.load(place, source / _DUMP)
             undo.callback(copying.unload, place)
         _put_files(source, files, settings.data)

@@ -49,7 +49,7 @@ class Pruned(NamedTuple):
     size: int  # bytes of files
 
 
-class _Ground(NamedTuple):
+class _PruningGround(NamedTuple):
     """What is pruned, at what time, by which rules."""
 
     settings: Settings
@@ -101,7 +101,7 @@ def prune(
     for kind, look in _LOOKS.items():
         if rules[kind] is not None:
             with database.acting() as act:
-                ground = _Ground(settings, act.db, rules, now or time.time())
+                ground = _PruningGround(settings, act.db, rules, now or time.time())
                 found.append(_prune(act, kind, look(ground), is_dry=is_dry))
     return found
 
@@ -119,30 +119,30 @@ def _prune(act: Act, kind: str, going: _Going, *, is_dry: bool) -> Pruned:
 # --- what goes of each kind --------------------------------------------------------------------
 
 
-def _old_files(ground: _Ground, kind: str, folder: Path, pattern: str) -> list[Path]:
+def _old_files(ground: _PruningGround, kind: str, folder: Path, pattern: str) -> list[Path]:
     before = ground.before(kind)
     return [path for path in sorted(folder.glob(pattern)) if path.stat().st_mtime < before]
 
 
-def _logs(ground: _Ground) -> _Going:
+def _logs(ground: _PruningGround) -> _Going:
     files = _old_files(ground, "logs", ground.settings.logs, "*.jsonl")
     return _Going(len(files), files)
 
 
-def _mail(ground: _Ground) -> _Going:
+def _mail(ground: _PruningGround) -> _Going:
     before = ground.before("mail")
     files = _old_files(ground, "mail", ground.settings.letters, "*.eml")
     count = pruning.letters(ground.db, before)
     return _Going(count + len(files), files, lambda act: pruning.forget_letters(act.db, before))
 
 
-def _sessions(ground: _Ground) -> _Going:
+def _sessions(ground: _PruningGround) -> _Going:
     before = ground.before("sessions")
     count = pruning.count_ended(ground.db, before)
     return _Going(count, rest=lambda act: pruning.forget_ended(act.db, before))
 
 
-def _checks(ground: _Ground) -> _Going:
+def _checks(ground: _PruningGround) -> _Going:
     """Find the results of public tests, which students read: a grading has its own."""
     before = ground.before("checks")
     pages = [
@@ -154,7 +154,7 @@ def _checks(ground: _Ground) -> _Going:
     return _Going(len(files), files, lambda act: pruning.forget_words(act.db, before))
 
 
-def _originals(ground: _Ground) -> _Going:
+def _originals(ground: _PruningGround) -> _Going:
     """Find what no assignment needs whose marks may be asked for, or whose time is not over."""
     pruning.hold_uploads(ground.db)
     keeping = _recent(ground, "marks") | _recent(ground, "originals")
@@ -172,7 +172,7 @@ def _note_originals(act: Act, files: Sequence[Path]) -> None:
         act.note("original pruned", path.name)
 
 
-def _audit(ground: _Ground) -> _Going:
+def _audit(ground: _PruningGround) -> _Going:
     """Find the oldest lines, but none since an assignment was made whose marks are asked for."""
     asked = _recent(ground, "marks")
     made = [one.made for one in courses.ASSIGNMENTS.all(ground.db) if one.id in asked]
@@ -187,7 +187,7 @@ def _utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-_LOOKS: dict[str, Callable[[_Ground], _Going]] = {
+_LOOKS: dict[str, Callable[[_PruningGround], _Going]] = {
     "logs": _logs,
     "mail": _mail,
     "sessions": _sessions,
@@ -200,7 +200,7 @@ _LOOKS: dict[str, Callable[[_Ground], _Going]] = {
 # --- how long marks are asked for --------------------------------------------------------------
 
 
-def _recent(ground: _Ground, kind: str) -> set[str]:
+def _recent(ground: _PruningGround, kind: str) -> set[str]:
     """Return the assignments in which something happened within the time of a rule."""
     events = pruning.last_events(ground.db)
     every = courses.ASSIGNMENTS.all(ground.db, "id")

@@ -81,4 +81,4 @@ def complaints(found: State) -> Iterator[str]:
     if found.oldest > LONGEST_WAIT:
         yield f"a job has waited for {found.oldest / 60:.0f} minutes"
     if found.free < LEAST_FREE:
-        yield f"the disk is full but for {found.free / 1e6:.0f} MB"
+        yield f"the disk is almost full: {found.free / 1e6:.0f} MB are left"

@@ -88,7 +88,7 @@ def in_words(word: Word) -> str:
     if word["word"] == "broke":
         return f"{word['case']}: the harness failed; it is tried again."
     if word["again"]:
-        return f"{word['case']}: not sure yet, it is run again."
+        return f"{word['case']}: not sure yet, it is rerun."
     return f"{word['case']}: {'has failures' if word['failed'] else 'passed'}."
 
 

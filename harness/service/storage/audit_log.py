@@ -92,14 +92,14 @@ class Log:
         return [Entry(*row) for row in db.execute(query)]
 
     def tampering(self, db: Connection) -> list[str]:
-        """Return a sentence for each line that does not hold; none: it is as it was written."""
+        """Return a sentence for each entry that was changed."""
         end = self._head(db)
         query = select(*(AUDIT.c[name] for name in Entry._fields), AUDIT.c.signature)
         rows = db.execute(query.order_by(AUDIT.c.link)).fetchall()
         found: list[str] = []
         first = self._beginning(db)
         if first is None:
-            return ["what was cut off of it was changed"]
+            return ["the note about removed entries was changed"]
         before = first.digest
         for place, row in enumerate(rows, first.length + 1):
             kept = Digest.read(row[-1])

@@ -18,7 +18,7 @@ from sqlalchemy import NullPool, create_engine, text
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server
-from harness.grading.ledger.places import Server
+from harness.grading.ledger.places import ServerPlace
 from harness.service.settings import own_schema, schema_of
 
 _PATIENCE = 30.0  # seconds to wait for another's transaction
@@ -58,7 +58,7 @@ def still(source: Path) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
-def dump(place: Server, target: Path) -> None:
+def dump(place: ServerPlace, target: Path) -> None:
     """Copy all schemas of a service on a server into a file.
 
     Raises:
@@ -69,7 +69,7 @@ def dump(place: Server, target: Path) -> None:
     _run("pg_dump", place, "--format=custom", "--no-owner", *schemas, f"--file={target}")
 
 
-def load(place: Server, source: Path) -> None:
+def load(place: ServerPlace, source: Path) -> None:
     """Write what :func:`dump` copied into a database that has none of it: all, or nothing.
 
     Raises as :func:`dump`.
@@ -78,7 +78,7 @@ def load(place: Server, source: Path) -> None:
     _run("pg_restore", place, *options, source)
 
 
-def unload(place: Server) -> None:
+def unload(place: ServerPlace) -> None:
     """Remove all that :func:`load` wrote.
 
     Raises as :func:`dump`.
@@ -94,7 +94,7 @@ def unload(place: Server) -> None:
             db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))
 
 
-def _run(program: str, place: Server, *arguments: str | Path) -> None:
+def _run(program: str, place: ServerPlace, *arguments: str | Path) -> None:
     path = shutil.which(program)
     if path is None:
         raise UsageError(f"{program} is not installed (Debian: apt install postgresql-client)")
@@ -111,7 +111,7 @@ def _run(program: str, place: Server, *arguments: str | Path) -> None:
         raise ServerError(f"{program} of {place.name}: {said[0] if said else 'it failed'}")
 
 
-def _split_password(place: Server) -> tuple[str, dict[str, str]]:
+def _split_password(place: ServerPlace) -> tuple[str, dict[str, str]]:
     """Return an address without its password, and what tells a program the password."""
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 

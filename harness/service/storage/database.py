@@ -21,7 +21,7 @@ from sqlalchemy.pool import QueuePool
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server, seal
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage.audit_log import Act, Log
 
@@ -93,7 +93,7 @@ class Database:
         Raises:
             ServerError: the server, or the file, cannot be used now.
         """
-        if isinstance(self._place, Server):
+        if isinstance(self._place, ServerPlace):
             with ledger_server.naming_errors(self._place.name):
                 yield
             return
@@ -104,7 +104,7 @@ class Database:
 
     def make_ledger_schema(self, assignment: str) -> None:
         """Make room on a server for the ledger of an assignment; a file needs none."""
-        if isinstance(self._place, Server):
+        if isinstance(self._place, ServerPlace):
             with self.changing() as db:
                 db.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema_of(assignment)}"'))
 
@@ -116,7 +116,7 @@ class Database:
         from alembic.config import Config
 
         with self.changing() as db:
-            if isinstance(self._place, Server):
+            if isinstance(self._place, ServerPlace):
                 db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
                 db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
             config = Config()
@@ -153,8 +153,8 @@ def _make(folder: Path) -> None:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def _engine(place: LedgerFile | Server) -> Engine:
-    if isinstance(place, Server):
+def _engine(place: LedgerFile | ServerPlace) -> Engine:
+    if isinstance(place, ServerPlace):
         return create_engine(
             "postgresql+psycopg://",
             creator=ledger_server.opener(place.address, place.name),

@@ -9,7 +9,7 @@ from sqlalchemy import NullPool, create_engine, text
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server
-from harness.grading.ledger.places import LedgerFile, Server
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings
 
 _MAY_MAKE = "SELECT has_database_privilege(current_database(), 'CREATE')"
@@ -23,7 +23,7 @@ def probe(settings: Settings) -> str:
         UsageError: it is damaged, or the user may not make tables there.
     """
     place = settings.own_place()
-    return _of_server(place) if isinstance(place, Server) else _of_file(place)
+    return _of_server(place) if isinstance(place, ServerPlace) else _of_file(place)
 
 
 def _of_file(place: LedgerFile) -> str:
@@ -41,7 +41,7 @@ def _of_file(place: LedgerFile) -> str:
     return place.name
 
 
-def _of_server(place: Server) -> str:
+def _of_server(place: ServerPlace) -> str:
     engine = create_engine(
         "postgresql+psycopg://",
         creator=ledger_server.opener(place.address, place.name),

@@ -72,7 +72,7 @@ def last_events(db: Connection) -> dict[str, float]:
 
 
 def originals(db: Connection) -> dict[str, set[str]]:
-    """Return of which assignments the bytes are that were submitted, by their SHA-256."""
+    """Map the SHA-256 of submitted bytes to the assignments that they were submitted for."""
     found: dict[str, set[str]] = {}
     uploads = select(UPLOAD.c.sha256, UPLOAD.c.assignment)
     engines = (

@@ -1,7 +1,7 @@
 """The queue: jobs, leased by workers on any number of machines. It never holds bytes.
 
-Who has fewer unfinished jobs before a job goes first; then the earlier deadline, then the earlier
-job. So nobody waits behind another's tenth upload, in whichever courses these are. A lease ends
+The job whose owner has fewer unfinished jobs before it goes first; then the earlier deadline, then
+the earlier job. So nobody waits behind another's tenth upload, in whichever courses these are. A lease ends
 when its worker's process does, on the same machine, or when it is not renewed, by the clock of the
 database's server if there is one. A job under which workers died so often, with nothing done
 between, is a fault.
@@ -177,7 +177,7 @@ def put_off(db: Connection, job: Job) -> None:
     JOBS.change(db, values, **_mine(job))
 
 
-def broke(db: Connection, job: Job, fault: str) -> None:
+def record_error(db: Connection, job: Job, fault: str) -> None:
     """Write down that the harness failed in a job: a person is to see it."""
     JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
 
@@ -223,7 +223,7 @@ def _concludable() -> Select[tuple[str, str]]:
     )
 
 
-def left(jobs: Iterable[Job], kind: str) -> int:
+def count_unfinished(jobs: Iterable[Job], kind: str) -> int:
     """Return how many jobs of a kind are neither done nor a fault."""
     return sum(one.kind == kind and one.state in (WAITING, LEASED) for one in jobs)
 

@@ -4,7 +4,7 @@ A route declares its rule (:class:`Routes`); one without a rule ends the start o
 the path names is looked up here, and must belong together: an assignment to the course, an upload
 to the assignment, and to the student who asks. So no route can forget to look.
 
-Who is in no course of that id gets the answer of a course that does not exist.
+A user outside a course gets the same answer as for a course that does not exist.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
     What an engine fails in a move of its own choice hangs on chance: it has to fail again.
     """
     text, places = test_text.plain(drafts)
-    bad = bench.wrong(text) if drafts else set()
-    (caught,) = bench.caught([text], (1 << len(bench.engines)) - 1)
+    bad = bench.find_wrong(text) if drafts else set()
+    (caught,) = bench.map_catches([text], (1 << len(bench.engines)) - 1)
     return [
         one._replace(caught=caught.get(line, 0) & (one.caught if one.is_free else -1))
         for one, line in zip(drafts, places, strict=True)
@@ -140,7 +140,7 @@ def _test(one: Draft, specification: Specification) -> CandidateTest:
     told = candidates.word_test(specification, one.command, one.expression, "")
     if candidates.is_told_by_words(one.expression):
         return told
-    engine = specification.right_engine()
+    engine = specification.reference_engine()
     assert isinstance(engine, ReferenceEngine)
     right = engine.replies((*one.setup, one.command))[-1].text
     return told._replace(answer=f"{right}, or what the declaration takes for the same")

@@ -219,7 +219,7 @@ def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCand
     rest = drop(kept, place)
     able = [one for one in range(len(found.candidates)) if _is_open(found, rest, one)]
     if not able:
-        raise UsageError("there is no other position that is not the same as one that is there")
+        raise UsageError("every other position equals one that is there already")
     kind = found.candidates[place].kind
 
     def gain(one: int) -> tuple[bool, int, int]:

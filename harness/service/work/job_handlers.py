@@ -350,7 +350,7 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
 def _run_distrusted_again(
     ground: Ground, wanted: GradeOptions, found: GradingPlan, grading: Grading
 ) -> None:
-    """Let what a machine did be run again that was set aside while others still ran.
+    """Let what a machine did be rerun that was set aside while others still ran.
 
     Raises:
         UnfinishedError: that is so: marks are made after it.
@@ -359,14 +359,14 @@ def _run_distrusted_again(
         return
     with ground.database.changing() as db:
         queue.again(db, GRADE, grading.id)
-    raise UnfinishedError("what a machine did that was set aside is run again")
+    raise UnfinishedError("the results of a machine that was set aside are rerun")
 
 
 def _refuse_others(db: Connection, job: Job) -> None:
     """Keep marks from being made of a part of the class, or in the place of later ones."""
     if not queue.renew(db, job):
         raise UnfinishedError("another worker is to make these marks")
-    if queue.left(queue.of(db, job.about), GRADE):
+    if queue.count_unfinished(queue.of(db, job.about), GRADE):
         raise UnfinishedError("some submissions were begun anew")
 
 

@@ -134,7 +134,7 @@ def _strength(
 ) -> strength.Strength:
     bad = bank_runs.find_failing([case], specification)
     return bank_runs.measure(
-        [case], specification.key, bad, engines, lambda engine: asked.failed([case], engine)
+        [case], specification.key, bad, engines, lambda engine: asked.find_failed([case], engine)
     )
 
 

@@ -128,7 +128,7 @@ class Worker:
 
     def _fail(self, job: Job, why: str) -> None:
         with self._database.changing() as db:
-            queue.broke(db, job, why)
+            queue.record_error(db, job, why)
             if job.kind == PLAN:
                 uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
             _count(db, job, "fault")

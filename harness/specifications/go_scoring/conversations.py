@@ -7,21 +7,21 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.vocabulary.conversations import SMALL, Drawn, boards, extra, parts, plays, said
+from harness.vocabulary.conversations import SMALL, Drawn, boards, extra, parts, plays, say
 from harness.vocabulary.stones import COLORS, block, corner_ko, flat, single
 
-KOMI = said("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")
+KOMI = say("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")
 
 
 def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
-    score = said("score")
+    score = say("score")
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
-            *(score, KOMI, said("clear_board"), said("play B pass"), *extra(known)),
+            *(score, KOMI, say("clear_board"), say("play B pass"), *extra(known)),
         ]
         if size > 2:
             choices.append(COLORS.map(lambda color: [*plays(corner_ko(color)), "score"]))

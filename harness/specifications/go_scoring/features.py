@@ -90,14 +90,14 @@ def _ko(moment: SceneMoment) -> str:
     return _on_board(moment) if moment.ko else ""
 
 
-def _settled(moment: SceneMoment) -> str:
+def _is_settled(moment: SceneMoment) -> str:
     seen = look(moment)
     few = seen.neutral.bit_count() * 4 <= moment.size**2
     return _on_board(moment) if few and seen.owned > 1 else ""
 
 
 def _draw(moment: SceneMoment) -> str:
-    return "0" if _settled(moment) and abs(look(moment).lead) < 100 else ""
+    return "0" if _is_settled(moment) and abs(look(moment).lead) < 100 else ""
 
 
 def _tiny(moment: SceneMoment) -> str:
@@ -142,11 +142,11 @@ def _usual(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [_komi(random.choice(_KOMIS)), _ASK]
 
 
-def _scored(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+def _ask_score(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), *_usual(moment, random)]
 
 
-def _scored_after_move(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+def _ask_score_after_move(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*up_to_last(moment, random), *_usual(moment, random)]
 
 
@@ -166,11 +166,11 @@ def _twice(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), _komi(first), _ASK, _komi(second), _ASK]
 
 
-def _below_zero(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+def _set_komi_below_zero(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*as_it_lies(moment, random), _komi(-random.choice(_KOMIS[1:])), _ASK]
 
 
-def _cleared(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+def _clear_first(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Play the board with colors exchanged first, and clear it."""
     black, white = moment.board
     old = stones(moment, white, black, random)
@@ -190,7 +190,7 @@ def _anytime(random: Random) -> SceneMoment | None:
     return made_positions.go_anytime(random, _SMALL)
 
 
-def _ended(*sizes: int) -> Maker:
+def _play_to_end(*sizes: int) -> Maker:
     def make(random: Random) -> SceneMoment | None:
         return made_positions.go_game(random, random.choice(sizes))
 
@@ -219,48 +219,48 @@ def _one_color(random: Random) -> SceneMoment:
     )
 
 
-def _carved(random: Random) -> SceneMoment | None:
+def _carve(random: Random) -> SceneMoment | None:
     return made_positions.carve(random, _PLAYED)
 
 
-_END = _carved
+_END = _carve
 
 FEATURES = (
     Feature("neutral-points", "single empty points next to both colors count for nobody",
-            _neutral_points, _scored, _anytime, least=2),
+            _neutral_points, _ask_score, _anytime, least=2),
     Feature("shared-regions", "empty regions that both colors share, as in a seki",
-            _shared_regions, _scored, _carved, least=2, sizes=_PLAYED),
-    Feature("many-regions", "many regions, each counted once", _many_regions, _scored,
-            _ended(*_MIDDLE), sizes=_MIDDLE),
+            _shared_regions, _ask_score, _carve, least=2, sizes=_PLAYED),
+    Feature("many-regions", "many regions, each counted once", _many_regions, _ask_score,
+            _play_to_end(*_MIDDLE), sizes=_MIDDLE),
     Feature("capture", "the last move captures; its stones leave the board",
-            _capture(1, 2), _scored_after_move, _anytime),
+            _capture(1, 2), _ask_score_after_move, _anytime),
     Feature("large-capture", "the last move captures three or more",
-            _capture(3, 400), _scored_after_move, _anytime),
+            _capture(3, 400), _ask_score_after_move, _anytime),
     Feature("ko", "a ko has just been taken; its point is empty as any other",
-            _ko, _scored_after_move, _ko_fight),
-    Feature("inner-regions", "regions at the edge and away from it", _inner_region, _scored, _END,
-            sizes=_PLAYED),
+            _ko, _ask_score_after_move, _ko_fight),
+    Feature("inner-regions", "regions at the edge and away from it", _inner_region, _ask_score,
+            _END, sizes=_PLAYED),
     Feature("single-region", "one region only, which is territory",
-            _single_region, _scored, _one_color),
-    Feature("nothing-owned", "stones, but no territory", _nothing_owned, _scored, _opening,
+            _single_region, _ask_score, _one_color),
+    Feature("nothing-owned", "stones, but no territory", _nothing_owned, _ask_score, _opening,
             sizes=_PLAYED),
-    Feature("margin-of-one", "one point decides", _settled, _with_komi(1, -1), _END,
+    Feature("margin-of-one", "one point decides", _is_settled, _with_komi(1, -1), _END,
             sizes=_PLAYED),
-    Feature("margin-of-a-half", "half a point decides", _settled, _with_komi(0.5, -0.5), _END,
+    Feature("margin-of-a-half", "half a point decides", _is_settled, _with_komi(0.5, -0.5), _END,
             sizes=_PLAYED),
     Feature("draw-by-komi", "the komi makes a draw", _draw, _with_komi(0), _END,
             sizes=_PLAYED),
-    Feature("negative-komi", "a komi below 0 is Black's", _settled, _below_zero, _END,
+    Feature("negative-komi", "a komi below 0 is Black's", _is_settled, _set_komi_below_zero, _END,
             sizes=_PLAYED),
-    Feature("asked-twice", "score changes nothing", _settled, _twice, _END,
+    Feature("asked-twice", "score changes nothing", _is_settled, _twice, _END,
             sizes=_PLAYED),
-    Feature("cleared-board", "clear_board removes every stone", _settled, _cleared, _END,
+    Feature("cleared-board", "clear_board removes every stone", _is_settled, _clear_first, _END,
             sizes=_PLAYED),
-    Feature("empty-board", "the empty board is nobody's", _empty, _scored, _no_stone),
-    Feature("tiny-board", "boards of 2 by 2 and 3 by 3", _tiny, _scored, _ended(*_TINY),
+    Feature("empty-board", "the empty board is nobody's", _empty, _ask_score, _no_stone),
+    Feature("tiny-board", "boards of 2 by 2 and 3 by 3", _tiny, _ask_score, _play_to_end(*_TINY),
             sizes=_TINY),
-    Feature("large-board", "boards of 10 by 10 and more", _large, _scored,
-            _ended(*_LARGE), sizes=_LARGE),
+    Feature("large-board", "boards of 10 by 10 and more", _large, _ask_score,
+            _play_to_end(*_LARGE), sizes=_LARGE),
 )  # fmt: skip
 
 KIND = FeatureKind("go", range(2, 26), FEATURES, whole, swaps=True)

@@ -17,11 +17,11 @@ from harness.vocabulary.conversations import (
     in_turn,
     parts,
     plays,
-    said,
+    say,
 )
 from harness.vocabulary.stones import (
-    answered,
     crossing,
+    draw_answered,
     duel,
     flat,
     full,
@@ -37,7 +37,7 @@ _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("policy_moves", *QUESTIONS[:3])
-    policy = said("policy rule_based", "policy rule_based", "policy random")
+    policy = say("policy rule_based", "policy rule_based", "policy random")
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
@@ -45,7 +45,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(threat(size).map(plays), threat(size).map(plays), duel(size).map(plays)),
             *(duel(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(crossing(size).map(plays), crossing(size).map(plays)),
-            *(single(size).map(plays), questions, policy, said("clear_board"), *extra(known)),
+            *(single(size).map(plays), questions, policy, say("clear_board"), *extra(known)),
         ]
         opening = first = st.one_of(policy, policy, policy, NOTHING)
         sharp = [threat(size)]
@@ -53,7 +53,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             opening = st.tuples(opening, st.one_of(NOTHING, full(size).map(plays))).map(flat)
         else:
             both = st.tuples(roomy(size), roomy(size)).map(flat)
-            sharp += [answered(size), roomy(size), both]
+            sharp += [draw_answered(size), roomy(size), both]
         any_game = st.tuples(opening, parts(choices, questions, length)).map(flat)
         # Where much must be as it is, nothing else is said.
         one_line = st.tuples(first, st.one_of(sharp).map(plays), questions).map(flat)

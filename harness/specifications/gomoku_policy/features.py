@@ -19,7 +19,14 @@ from harness.vocabulary.features import (
     stones,
     whole,
 )
-from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, is_over, line, windows, won
+from harness.vocabulary.line_scenes import (
+    DIRECTIONS,
+    complete_line,
+    find_win,
+    is_over,
+    line,
+    windows,
+)
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import each_bit, grid
 from oracle.mistakes.mistaken_lines import fives_made, pack, third_blocks, unpack
@@ -176,7 +183,7 @@ def _third_blocks(moment: SceneMoment) -> int:
     return reduce(or_, starmap(third_blocks, along))
 
 
-def _answered(moment: SceneMoment) -> str:
+def _has_answer(moment: SceneMoment) -> str:
     """A third block leaves the other color no open four, but something to block in turn."""
     seen = look(moment)
     if seen.first != "BlockOpenFour":
@@ -233,8 +240,8 @@ def _wraps(moment: SceneMoment) -> str:
     return ""
 
 
-def _ended(moment: SceneMoment) -> str:
-    return "none" if won(moment) else ""
+def _is_over(moment: SceneMoment) -> str:
+    return "none" if find_win(moment) else ""
 
 
 def _full(moment: SceneMoment) -> str:
@@ -280,7 +287,7 @@ def _default(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*_set_up(moment, random), _MOVES]
 
 
-def _kept(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+def _set_policy_first(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Set the policy before the board."""
     board = _set_up(moment, random)
     return [
@@ -313,7 +320,7 @@ def _patterns(*patterns: str, most: int = 4) -> Maker:
         size = random.choice(_SIZES)
         board, used = StoneBits(), 0
         for _ in range(random.choice((1, 1, 1, 2, 2, 3))):
-            laid = _laid(random, size, random.choice(patterns), board, used)
+            laid = _lay(random, size, random.choice(patterns), board, used)
             if laid:
                 board, used = laid
         board = made_positions.sprinkle(random, grid(size), board, used, most)
@@ -324,7 +331,7 @@ def _patterns(*patterns: str, most: int = 4) -> Maker:
     return make
 
 
-def _laid(
+def _lay(
     random: Random, size: int, pattern: str, board: StoneBits, used: int
 ) -> tuple[StoneBits, int] | None:
     """Lay a pattern somewhere, X as Black and O as White, where nothing has been laid."""
@@ -383,7 +390,7 @@ def _threatening(random: Random) -> SceneMoment | None:
     """Make a three of which the third block belongs to a line of one's own."""
     size = random.choice(_SIZES)
     shape = grid(size)
-    laid = _laid(random, size, random.choice(("X.OOO..", "..OOO.X")), StoneBits(), 0)
+    laid = _lay(random, size, random.choice(("X.OOO..", "..OOO.X")), StoneBits(), 0)
     if laid is None:
         return None
     board, used = laid
@@ -397,7 +404,7 @@ def _threatening(random: Random) -> SceneMoment | None:
     return made_positions.board_moment("gomoku", size, board, 3 - color)
 
 
-def _won(random: Random) -> SceneMoment | None:
+def _win(random: Random) -> SceneMoment | None:
     size = random.choice(_SIZES)
     five = line(random, size, random.randrange(4))
     return complete_line(random, size, five, random.choice((1, 2)), end=random.random() < 0.5)
@@ -458,7 +465,7 @@ _FEATURES = (
     Feature("edge-blocked-three", "a three with an edge or a stone two steps away",
             _edge_blocked, _rule_based, _patterns("X.OOO..", "..OOO.X", ".OOO..")),
     Feature("answered-block", "a third block counts though the other color must answer it",
-            _answered, _rule_based, _threatening),
+            _has_answer, _rule_based, _threatening),
     Feature("closed-three", "a line with one closed end makes no open four",
             _half_open, _rule_based, _patterns(*_CLOSED)),
     Feature("two-stones", "two stones make no open four", _two_in_a_row, _rule_based,
@@ -478,11 +485,12 @@ _FEATURES = (
         for place, name in enumerate(DIRECTIONS)
     ),
     Feature("around-the-edge", "a row ends at the edge", _wraps, _rule_based, _across),
-    Feature("game-over", "no move after a five", _ended, _rule_based, _won),
+    Feature("game-over", "no move after a five", _is_over, _rule_based, _win),
     Feature("full-board", "no move on a full board", _full, _rule_based, _no_five),
     Feature("random-policy", "the random policy considers every point", _urgent, _random_policy,
             _patterns(*_ALL)),
-    Feature("policy-kept", "the policy outlives the board", _urgent, _kept, _patterns(*_ALL)),
+    Feature("policy-kept", "the policy outlives the board", _urgent, _set_policy_first,
+            _patterns(*_ALL)),
     Feature("genmove", "the player has no choice", _one_choice, _genmove,
             _patterns(*_WIN, *_other(*_WIN))),
 )  # fmt: skip

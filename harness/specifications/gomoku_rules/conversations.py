@@ -15,7 +15,7 @@ from harness.vocabulary.conversations import (
     extra,
     parts,
     plays,
-    said,
+    say,
 )
 from harness.vocabulary.stones import Stones, block, flat, full, line, pair, pocket, single
 from oracle.vertex import GTP_LETTERS
@@ -39,20 +39,20 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(block(size, 3, ".xxo").map(plays), wrong_play(size), wrong_play(size)),
             pair(size, "BW", is_full=True).map(lambda stones: plays(stones[::-1])),
-            *(questions, questions, said("clear_board"), *extra(known)),
+            *(questions, questions, say("clear_board"), *extra(known)),
         ]
         if size <= _LARGEST_FOR_GENMOVE:
-            choices.append(said("genmove b", "genmove w"))
-            questions = st.one_of(questions, questions, said("genmove b", "genmove w"))
+            choices.append(say("genmove b", "genmove w"))
+            questions = st.one_of(questions, questions, say("genmove b", "genmove w"))
         opening = NOTHING
         if size == LARGEST_FILLED:
-            opening = st.one_of(NOTHING, full(size).map(plays), pocket(size).map(_filled))
+            opening = st.one_of(NOTHING, full(size).map(plays), pocket(size).map(_fill))
         return st.tuples(opening, parts(choices, questions, length)).map(flat)
 
     return boards(_SIZES, rest)  # type: ignore[no-any-return]
 
 
-def _filled(stones: Stones) -> Drawn:
+def _fill(stones: Stones) -> Drawn:
     """Return the stones, and let the color of the last one fill what is left."""
     return [*plays(stones), f"genmove {stones[-1][0].lower()}"]
 

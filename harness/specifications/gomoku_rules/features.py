@@ -20,13 +20,13 @@ from harness.vocabulary.features import (
     up_to_last,
     whole,
 )
-from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, edge, is_over, line, won
+from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, edge, find_win, is_over, line
 from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.color import NAMES
 from oracle.grid import Grid, each_bit, grid
 from oracle.mistakes.mistaken_lines import pack
 from oracle.montecarlo import any_bit
-from oracle.rules.capture import taken
+from oracle.rules.capture import find_taken
 from oracle.rules.flood import neighbours
 from oracle.rules.lines import fives, fives_along, steps, window
 from oracle.vertex import GTP_LETTERS
@@ -46,11 +46,11 @@ def _side(why: str) -> SceneCommand:
 # --- when a board has a feature -----------------------------------------------------------------
 
 
-def _won_along(direction: str) -> Finder:
+def _find_win_along(direction: str) -> Finder:
     """Return a finder of wins in one direction; the answer tells the edge, too."""
 
     def find(moment: SceneMoment) -> str:
-        found = won(moment)
+        found = find_win(moment)
         if not found or found.direction != direction:
             return ""
         return f"{NAMES[moment.color]} {edge(moment.shape, found.points)}".strip()
@@ -58,28 +58,28 @@ def _won_along(direction: str) -> Finder:
     return find
 
 
-def _won_from_within(moment: SceneMoment) -> str:
-    found = won(moment)
+def _find_win_from_within(moment: SceneMoment) -> str:
+    found = find_win(moment)
     ends = moment.shape.points(found.points) if found else []
     within = found and moment.shape.point(moment.move) not in (ends[0], ends[-1])
     return NAMES[moment.color] if within else ""
 
 
 def _overline(moment: SceneMoment) -> str:
-    found = won(moment)
+    found = find_win(moment)
     return NAMES[moment.color] if found and found.points.bit_count() > 5 else ""
 
 
 def _far_line(moment: SceneMoment) -> str:
     """A line that reaches row 10 or the column J."""
-    found = won(moment)
+    found = find_win(moment)
     places = moment.shape.points(found.points) if found else []
     far = any(row >= 9 for row, _ in places) or any(column >= 8 for _, column in places)
     return NAMES[moment.color] if far else ""
 
 
 def _has_won(moment: SceneMoment) -> str:
-    return NAMES[moment.color] if won(moment) else ""
+    return NAMES[moment.color] if find_win(moment) else ""
 
 
 def _goes_on(moment: SceneMoment) -> str:
@@ -133,7 +133,7 @@ def _one_left(moment: SceneMoment) -> str:
     return "unknown"
 
 
-def _pocketed(moment: SceneMoment) -> str:
+def _find_pocket(moment: SceneMoment) -> str:
     """One empty point, with stones of one color around it."""
     around = neighbours(moment.shape, moment.shape.full & ~moment.board.stones)
     if not _one_left(moment):
@@ -168,12 +168,12 @@ def _legal(moment: SceneMoment) -> str:
     return "moves" if moment.size <= _LISTED and _goes_on(moment) else ""
 
 
-def _surrounded(moment: SceneMoment) -> str:
+def _find_surrounded(moment: SceneMoment) -> str:
     """Stones without liberties, that the last move would have taken in Go."""
     if not moment.move or not _goes_on(moment):
         return ""
     mine, theirs = moment.before.of(moment.color), moment.before.of(3 - moment.color)
-    return "occupied" if taken(moment.shape, mine, theirs, moment.move) else ""
+    return "occupied" if find_taken(moment.shape, mine, theirs, moment.move) else ""
 
 
 def _hole(moment: SceneMoment) -> int:
@@ -239,11 +239,11 @@ def _error(reason: str, *words: Callable[[SceneMoment, Random], str]) -> Asker:
     return steps
 
 
-def _right_color(moment: SceneMoment, random: Random) -> str:
+def _get_right_color(moment: SceneMoment, random: Random) -> str:
     return " bw"[moment.to_play]
 
 
-def _wrong_color(moment: SceneMoment, random: Random) -> str:
+def _draw_wrong_color(moment: SceneMoment, random: Random) -> str:
     return random.choice(_WRONG_COLORS)
 
 
@@ -262,7 +262,7 @@ def _stone(moment: SceneMoment, random: Random) -> str:
 def _take_again(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Play on a stone that Go would have taken off."""
     mine, theirs = moment.before.of(moment.color), moment.before.of(3 - moment.color)
-    dead = next(each_bit(taken(moment.shape, mine, theirs, moment.move)))
+    dead = next(each_bit(find_taken(moment.shape, mine, theirs, moment.move)))
     again = play(moment, moment.to_play, dead)
     why = "Gomoku has no captures: the surrounded stone is still there."
     return [*up_to_last(moment, random), again._replace(asked=True, why=why)]
@@ -297,7 +297,7 @@ def _genmove(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 def _last_in_pocket(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Let the color that has all stones around the last point fill it."""
     why = "One empty point is left. Gomoku knows no suicide."
-    ask = SceneCommand(f"genmove {_pocketed(moment)[0]}", asked=True, why=why)
+    ask = SceneCommand(f"genmove {_find_pocket(moment)[0]}", asked=True, why=why)
     return [*up_to_last(moment, random), ask]
 
 
@@ -406,7 +406,7 @@ def _uneven_game(random: Random) -> SceneMoment:
     )
 
 
-def _encircled(random: Random) -> SceneMoment:
+def _encircle(random: Random) -> SceneMoment:
     """Surround a stone or a point on a board of few others."""
     size, color = random.choice(_SMALL), random.choice((1, 2))
     shape = grid(size)
@@ -442,11 +442,11 @@ _IN_WORDS = ("row", "column", "rising line", "falling line")  # the directions
 FEATURES = (
     *(
         Feature(f"{name}-of-five", f"five in a {_IN_WORDS[place]} win",
-                _won_along(name), _result_and_list, _line(place))
+                _find_win_along(name), _result_and_list, _line(place))
         for place, name in enumerate(DIRECTIONS)
     ),
     Feature("filled-from-within", "the last stone is not at an end of the five",
-            _won_from_within, _result, _line()),
+            _find_win_from_within, _result, _line()),
     Feature("overline", "six or more in a row win too", _overline, _result, _line(length=6)),
     Feature("far-line", "rows of two digits, and columns behind I, which is not a column",
             _far_line, _result, _line(sizes=range(10, 20)), least=2),
@@ -461,7 +461,7 @@ FEATURES = (
     Feature("nearly-full", "with one empty point the game still goes on",
             _one_left, _result, _no_five(1)),
     Feature("pocket", "genmove may go where Go would call it suicide",
-            _pocketed, _last_in_pocket, _pocket),
+            _find_pocket, _last_in_pocket, _pocket),
     Feature("empty-board", "nobody has won on an empty board",
             _blank, _not_asked, _no_stone(5, 6, 7, 9, 13, 19)),
     Feature("first-move", "genmove begins on an empty board", _small_blank, _genmove,
@@ -469,13 +469,13 @@ FEATURES = (
     Feature("resign", "genmove resigns after the other color's five", _has_won, _resign, _WON),
     Feature("legal-moves", "all empty points, sorted as strings", _legal, _list, _anytime),
     Feature("wrong-color", "the color is looked at first, then the point",
-            _goes_on, _error("The color", _wrong_color, _off_board), _short),
+            _goes_on, _error("The color", _draw_wrong_color, _off_board), _short),
     Feature("wrong-coordinate", "a point beyond the edge",
-            _goes_on, _error("The point", _right_color, _off_board), _short),
+            _goes_on, _error("The point", _get_right_color, _off_board), _short),
     Feature("occupied", "a point that has a stone",
-            _goes_on, _error("The stone on the point", _right_color, _stone), _short),
-    Feature("no-capture", "surrounded stones stay", _surrounded, _take_again, _encircled),
-    Feature("no-suicide", "a surrounded point may be filled", _suicide, _fill, _encircled),
+            _goes_on, _error("The stone on the point", _get_right_color, _stone), _short),
+    Feature("no-capture", "surrounded stones stay", _find_surrounded, _take_again, _encircle),
+    Feature("no-suicide", "a surrounded point may be filled", _suicide, _fill, _encircle),
     Feature("turn", "after a stone it is the other color's turn", _uneven, _turn, _uneven_game),
     Feature("new-game", "boardsize forgets who has won", _has_won, _new_game, _WON),
     Feature("new-turn", "clear_board gives Black the first move",

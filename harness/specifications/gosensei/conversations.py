@@ -10,7 +10,7 @@ from harness.vocabulary.conversations import (
     ask_together,
     command_with_file,
     parts,
-    said,
+    say,
     setup,
 )
 from harness.vocabulary.stones import block, flat, pair, ring, single
@@ -33,7 +33,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
         command_with_file("load_board", board_file),
         command_with_file("is_valid", board_file),
     )
-    choices = [laid, laid, laid, loaded, checked, questions, said("clear_board")]
+    choices = [laid, laid, laid, loaded, checked, questions, say("clear_board")]
     last = st.one_of(questions, questions, checked)
     return parts(choices, last, min(length, 4))
 

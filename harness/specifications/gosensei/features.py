@@ -25,7 +25,7 @@ from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules import eyes as rules
 from oracle.rules.area import reach
-from oracle.rules.capture import captured_of_both
+from oracle.rules.capture import find_captured_of_both
 from oracle.rules.flood import flood_diagonally, neighbours, regions
 from oracle.vertex import SENSEI_LETTERS
 
@@ -226,7 +226,7 @@ def _ask(*asked: SceneCommand) -> Asker:
     """Return what sets the board up by moves, if its stones have liberties, and asks."""
 
     def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-        dead = any(captured_of_both(_SHAPE, *moment.board))
+        dead = any(find_captured_of_both(_SHAPE, *moment.board))
         board = lay_stones(moment) if dead else as_it_lies(moment, random)
         return [*board[1:], *asked]  # the board is always 9 by 9
 
@@ -336,12 +336,12 @@ def flood_once(shape: Grid, points: int) -> int:
     return (row | row << shape.stride | row >> shape.stride) & shape.full
 
 
-def _eyed(random: Random) -> SceneMoment:
+def _draw_eyes(random: Random) -> SceneMoment:
     board = _around(random, random.choice((1, 1, 2, 2, 3, 4)), 1)
     return made_positions.board_moment("go", SIZE, board)
 
 
-def _spaced(random: Random) -> SceneMoment:
+def _draw_spaces(random: Random) -> SceneMoment:
     board = _around(random, random.choice((1, 1, 2, 3)), random.choice((2, 2, 3, 4)))
     return made_positions.board_moment("go", SIZE, board)
 
@@ -376,7 +376,7 @@ def _bands(random: Random) -> SceneMoment:
     return made_positions.board_moment("go", SIZE, board)
 
 
-def _swapped(make: Maker) -> Maker:
+def _swap_colors(make: Maker) -> Maker:
     """Return what makes the same for White, and something for Black beside it."""
 
     def swapped(random: Random) -> SceneMoment | None:
@@ -428,36 +428,37 @@ def _fitting(moment: SceneMoment) -> list[SceneMoment]:
 
 _CENTER = _SHAPE.full & ~_EDGE
 FEATURES = (
-    Feature("corner-eye", "an eye in a corner", _eye_at(_CORNERS), _ask(_EYES), _eyed),
-    Feature("edge-eye", "an eye at the edge", _eye_at(_EDGE & ~_CORNERS), _ask(_EYES), _eyed),
-    Feature("inner-eye", "an eye away from the edge", _eye_at(_CENTER), _ask(_EYES), _eyed),
+    Feature("corner-eye", "an eye in a corner", _eye_at(_CORNERS), _ask(_EYES), _draw_eyes),
+    Feature("edge-eye", "an eye at the edge", _eye_at(_EDGE & ~_CORNERS), _ask(_EYES), _draw_eyes),
+    Feature("inner-eye", "an eye away from the edge", _eye_at(_CENTER), _ask(_EYES), _draw_eyes),
     Feature("empty-diagonal", "an eye with an empty diagonal neighbor",
-            lambda moment: _missing(moment, by_white=False), _ask(_EYES), _eyed),
+            lambda moment: _missing(moment, by_white=False), _ask(_EYES), _draw_eyes),
     Feature("white-diagonal", "an eye with a white diagonal neighbor",
-            lambda moment: _missing(moment, by_white=True), _ask(_EYES), _eyed),
-    Feature("false-eye", "one diagonal too many is missing", _false_eye, _ask(_EYES), _eyed,
+            lambda moment: _missing(moment, by_white=True), _ask(_EYES), _draw_eyes),
+    Feature("false-eye", "one diagonal too many is missing", _false_eye, _ask(_EYES), _draw_eyes,
             least=2),
     Feature("no-eye", "black stones, but no eye", _no_eye, _ask(_EYES, _TWO), _game),
     Feature("stone-in-the-middle", "a stone is not an eye", _stone_eye, _ask(_EYES), _dense),
-    Feature("white-eye", "White's eyes do not count", _white_eye, _ask(_EYES), _swapped(_eyed)),
-    Feature("two-eyes", "eyes that have another near", _two_eyes, _ask(_TWO), _eyed),
-    Feature("lonely-eye", "an eye that has no other near", _lonely_eye, _ask(_TWO), _eyed,
+    Feature("white-eye", "White's eyes do not count", _white_eye, _ask(_EYES),
+            _swap_colors(_draw_eyes)),
+    Feature("two-eyes", "eyes that have another near", _two_eyes, _ask(_TWO), _draw_eyes),
+    Feature("lonely-eye", "an eye that has no other near", _lonely_eye, _ask(_TWO), _draw_eyes,
             least=2),
     Feature("eyes-apart", "two eyes near each other, not in one line",
-            _eyes_apart, _ask(_TWO), _eyed),
-    Feature("three-eyes", "more than two eyes together", _three_eyes, _ask(_TWO), _eyed),
+            _eyes_apart, _ask(_TWO), _draw_eyes),
+    Feature("three-eyes", "more than two eyes together", _three_eyes, _ask(_TWO), _draw_eyes),
     Feature("eyes-far-apart", "eyes three rows and columns apart are not near",
             _three_apart, _ask(_TWO), _two_apart),
-    Feature("eye-space", "a space surrounded by one chain", _space, _ask(_SPACES), _spaced),
-    Feature("space-at-edge", "a space at the edge", _space_at_edge, _ask(_SPACES), _spaced),
+    Feature("eye-space", "a space surrounded by one chain", _space, _ask(_SPACES), _draw_spaces),
+    Feature("space-at-edge", "a space at the edge", _space_at_edge, _ask(_SPACES), _draw_spaces),
     Feature("shared-space", "a region that touches White is none",
-            _shared_space, _ask(_SPACES), _spaced),
+            _shared_space, _ask(_SPACES), _draw_spaces),
     Feature("open-space", "a region between several chains is none",
             _open_space, _ask(_SPACES), _bands),
     Feature("diagonal-spaces", "regions that touch along a diagonal are two",
-            _diagonal_spaces, _ask(_SPACES), _spaced),
+            _diagonal_spaces, _ask(_SPACES), _draw_spaces),
     Feature("white-space", "White's eye spaces do not count",
-            _white_space, _ask(_SPACES), _swapped(_spaced)),
+            _white_space, _ask(_SPACES), _swap_colors(_draw_spaces)),
     Feature("no-space", "black stones, but no eye space", _no_space, _ask(_SPACES), _game),
     Feature("empty-board", "the empty board has nothing", _empty, _ask(_SPACES), _blank),
     Feature("no-black", "nothing but white stones", _one_color, _ask(_TWO, _SPACES), _only_white),

@@ -16,7 +16,7 @@ from harness.vocabulary.conversations import (
     extra,
     parts,
     plays,
-    said,
+    say,
     setup,
 )
 from harness.vocabulary.stones import COLORS, Stones, block, corner_ko, flat, pair, points, single
@@ -31,13 +31,13 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
         questions = st.one_of(ask_together(*_ABOUT_ALL), about_point(size), about_point(size))
-        passes = st.lists(said("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
+        passes = st.lists(say("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
-            *(block(size, 5).map(_looked_at), block(size, 3, ".xxoo").map(_looked_at)),
+            *(block(size, 5).map(_look_at), block(size, 3, ".xxoo").map(_look_at)),
             *(passes, questions),
-            pair(size, "BW", is_full=True).map(_looked_at),
-            *(digits, said("clear_board"), *extra(known)),
+            pair(size, "BW", is_full=True).map(_look_at),
+            *(digits, say("clear_board"), *extra(known)),
         ]
         if size > 2:
             choices += [ko(size), ko(size)]
@@ -58,7 +58,7 @@ def about_point(size: int) -> SearchStrategy[Drawn]:
     return points(size).map(vertex).map(about)
 
 
-def _looked_at(stones: Stones) -> Drawn:
+def _look_at(stones: Stones) -> Drawn:
     """Return a setup, and whether its stones are captured, as far as one is likely to ask."""
     return [*setup(stones), *(f"is_captured {vertex(point)}" for _, point in stones[:_LOOKS])]
 

@@ -26,7 +26,7 @@ from harness.vocabulary.scenes import SceneCommand, SceneMoment
 from oracle.color import NAMES
 from oracle.grid import each_bit
 from oracle.rules.area import area
-from oracle.rules.capture import captured_of_both, is_legal, liberties, taken
+from oracle.rules.capture import find_captured_of_both, find_taken, is_legal, liberties
 from oracle.rules.flood import flood, neighbours, regions
 
 _SIZES = (3, 4, 5, 6, 7, 8, 9, 11)
@@ -74,7 +74,7 @@ def holes(moment: SceneMoment, color: int) -> Holes:
         if friend and liberties(shape, flood(shape, bit, mine), mine | theirs | bit):
             found[2] |= bit
         else:
-            found[bool(taken(shape, mine, theirs, bit))] |= bit
+            found[bool(find_taken(shape, mine, theirs, bit))] |= bit
     return Holes(*found)
 
 
@@ -90,7 +90,7 @@ def _points(mask: int, answer: str) -> str:
     return answer if mask else ""
 
 
-def _taken(least: int, most: int) -> Finder:
+def _find_taken(least: int, most: int) -> Finder:
     def find(moment: SceneMoment) -> str:
         return "several" if least <= moment.taken.bit_count() <= most else ""
 
@@ -106,7 +106,7 @@ def _snapback(moment: SceneMoment) -> str:
     seen = look(moment)
     if moment.taken.bit_count() != 1 or moment.ko:
         return ""
-    back = taken(moment.shape, seen.mine, seen.theirs, moment.taken)
+    back = find_taken(moment.shape, seen.mine, seen.theirs, moment.taken)
     return NAMES[moment.to_play] if back & moment.move and back.bit_count() > 1 else ""
 
 
@@ -152,7 +152,7 @@ def _territory(moment: SceneMoment) -> str:
     return "both" if large and neutral else ""
 
 
-def _settled(moment: SceneMoment) -> str:
+def _is_settled(moment: SceneMoment) -> str:
     neutral = look(moment).neutral
     return "points" if moment.board.stones and neutral.bit_count() * 3 < moment.size**2 else ""
 
@@ -175,7 +175,7 @@ def _free(moment: SceneMoment) -> list[int]:
     return [bit for bit in each_bit(empty) if neighbours(moment.shape, bit) & empty]
 
 
-def _exchanged(moment: SceneMoment) -> str:
+def _find_exchange(moment: SceneMoment) -> str:
     """After a ko, both have a move elsewhere that changes nothing near it."""
     return NAMES[moment.to_play] if moment.ko and len(_elsewhere(moment)) == 2 else ""
 
@@ -197,7 +197,7 @@ def _color(moment: SceneMoment, *, last: bool) -> str:
     return NAMES[moment.color if last else moment.to_play]
 
 
-def _captured(name: str) -> SceneCommand:
+def _ask_captured(name: str) -> SceneCommand:
     return SceneCommand(f"is_captured {name}", asked=True)
 
 
@@ -221,40 +221,40 @@ def _lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Ask for a captured stone that still lies on the board, for the score, and for the stone
     again: asking changes nothing.
     """
-    dead = random.choice(names(moment, _captured_now(moment)))
+    dead = random.choice(names(moment, _find_captured_now(moment)))
     owner = moment.color or 1
-    return [*lay_stones(moment), _captured(dead), _score(NAMES[owner]), _legal(owner, dead)]
+    return [*lay_stones(moment), _ask_captured(dead), _score(NAMES[owner]), _legal(owner, dead)]
 
 
 def _beside_lying(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     """Ask for a captured stone, and for a stone beside it that is not."""
-    dead = _captured_now(moment)
+    dead = _find_captured_now(moment)
     alive = neighbours(moment.shape, dead) & moment.board.stones & ~dead
-    asked = [_captured(random.choice(names(moment, mask))) for mask in (dead, alive) if mask]
+    asked = [_ask_captured(random.choice(names(moment, mask))) for mask in (dead, alive) if mask]
     return [*lay_stones(moment), *asked]
 
 
 @lru_cache(maxsize=8)
-def _captured_now(moment: SceneMoment) -> int:
-    black, white = captured_of_both(moment.shape, *moment.board)
+def _find_captured_now(moment: SceneMoment) -> int:
+    black, white = find_captured_of_both(moment.shape, *moment.board)
     return black | white
 
 
 def _dead(moment: SceneMoment) -> str:
-    count = _captured_now(moment).bit_count()
+    count = _find_captured_now(moment).bit_count()
     return "" if not count else "one" if count == 1 else "several"
 
 
 def _dead_chain(moment: SceneMoment) -> str:
     """A captured chain, some stone of which has no opponent beside it."""
-    shape, dead = moment.shape, _captured_now(moment)
+    shape, dead = moment.shape, _find_captured_now(moment)
     inner = dead & ~neighbours(shape, shape.full & ~dead)
     joined = any(region.bit_count() > 2 for region in regions(shape, dead))
     return "several" if inner or joined else ""
 
 
 def _dead_at_edge(moment: SceneMoment) -> str:
-    return "at the edge" if _captured_now(moment) & rim(moment.shape) else ""
+    return "at the edge" if _find_captured_now(moment) & rim(moment.shape) else ""
 
 
 def _living(moment: SceneMoment) -> str:
@@ -266,12 +266,12 @@ def _inner_stones(moment: SceneMoment) -> int:
     """Return stones without a liberty of their own in chains that have one."""
     shape, board = moment.shape, moment.board
     empty = shape.full & ~board.stones
-    return board.stones & ~neighbours(shape, empty) & ~_captured_now(moment)
+    return board.stones & ~neighbours(shape, empty) & ~_find_captured_now(moment)
 
 
 def _ask_living(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     stone = random.choice(names(moment, _inner_stones(moment)))
-    return [*lay_stones(moment), _captured(stone), _score(random.choice(("black", "white")))]
+    return [*lay_stones(moment), _ask_captured(stone), _score(random.choice(("black", "white")))]
 
 
 def _ask_territory(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -280,7 +280,7 @@ def _ask_territory(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     large = [region for region in regions(moment.shape, own) if region.bit_count() > 1]
     inside = random.choice(names(moment, random.choice(large)))
     shared = random.choice(names(moment, neutral))
-    return [*as_it_lies(moment, random), _captured(inside), _captured(shared)]
+    return [*as_it_lies(moment, random), _ask_captured(inside), _ask_captured(shared)]
 
 
 def _ask_score(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -289,7 +289,7 @@ def _ask_score(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 def _ask_empty(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     point = random.choice(names(moment, moment.shape.full))
-    return [*new_board(moment), _captured(point), _score(random.choice(("black", "white")))]
+    return [*new_board(moment), _ask_captured(point), _score(random.choice(("black", "white")))]
 
 
 def _ask_legal(which: str) -> Asker:
@@ -326,7 +326,7 @@ def _after_capture(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     color, name = _color(moment, last=True), random.choice(names(moment, moment.taken))
     count = moment.taken.bit_count()
     why = f"The last move took {count} {'stone' if count == 1 else 'stones'}."
-    return [*up_to_last(moment, random), _prisoners(color, why), _captured(name)]
+    return [*up_to_last(moment, random), _prisoners(color, why), _ask_captured(name)]
 
 
 def _ask_ko(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -359,7 +359,7 @@ def _ask_snapback(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = "It takes more than the one stone that has just taken: no ko."
     back = play(moment, moment.to_play, moment.taken)
     seen = look(moment)
-    count = taken(moment.shape, seen.mine, seen.theirs, moment.taken).bit_count()
+    count = find_taken(moment.shape, seen.mine, seen.theirs, moment.taken).bit_count()
     many = _prisoners(color, f"The snapback took {count} stones.")
     return [*up_to_last(moment, random), _can(color, name, why), back, many]
 
@@ -404,11 +404,11 @@ def _short_game(random: Random) -> SceneMoment | None:
     return made_positions.go_game(random, _PLAYED_ON, random.randint(4, 9))
 
 
-def _ended(random: Random) -> SceneMoment | None:
+def _play_to_end(random: Random) -> SceneMoment | None:
     return made_positions.go_game(random, random.choice(_SIZES))
 
 
-def _carved(random: Random) -> SceneMoment | None:
+def _carve(random: Random) -> SceneMoment | None:
     return made_positions.carve(random, _SIZES)
 
 
@@ -436,22 +436,22 @@ def _snap(random: Random) -> SceneMoment | None:
         size = _PLAYED_ON
         start = made_positions.go_game(random, size, random.randint(size * 2, size * size))
         if start:
-            for moment in _thrown_in(start):
+            for moment in _throw_in(start):
                 if _snapback(moment):
                     return moment
     return None
 
 
-def _thrown_in(start: SceneMoment) -> Iterator[SceneMoment]:
+def _throw_in(start: SceneMoment) -> Iterator[SceneMoment]:
     """Yield moments in which a stone just played in was taken."""
     shape, color = start.shape, start.color
     mine, theirs = start.board.of(3 - color), start.board.of(color)
     for thrown in each_bit(shape.full & ~start.board.stones):
-        if not is_legal(shape, mine, theirs, thrown) or taken(shape, mine, theirs, thrown):
+        if not is_legal(shape, mine, theirs, thrown) or find_taken(shape, mine, theirs, thrown):
             continue
         first = mine | thrown
         for answer in each_bit(shape.full & ~(first | theirs) & neighbours(shape, thrown)):
-            if taken(shape, theirs, first, answer) == thrown:
+            if find_taken(shape, theirs, first, answer) == thrown:
                 before = made_positions.sides(color, theirs, first)
                 board = made_positions.sides(color, theirs | answer, mine)
                 yield made_positions.after("go", start.size, before, color, answer, board)
@@ -490,11 +490,11 @@ _ON_BOARDS = (
     Feature("living-chain", "a stone lives by a liberty of its chain",
             _living, _ask_living, _anytime),
     Feature("territory", "the empty points of a region share their fate",
-            _territory, _ask_territory, _carved),
-    Feature("score", "territory of both colors", _settled, _ask_score, _carved),
+            _territory, _ask_territory, _carve),
+    Feature("score", "territory of both colors", _is_settled, _ask_score, _carve),
     Feature("empty-board", "the empty board is nobody's", _empty, _ask_empty, _blank),
     Feature("suicide", "a stone without a liberty that takes nothing is not legal",
-            _suicide, _ask_legal("suicides"), _ended),
+            _suicide, _ask_legal("suicides"), _play_to_end),
     Feature("capture-first", "what a stone takes gives it liberties",
             _rescue, _ask_legal("rescues"), _anytime),
     Feature("joined-chain", "a stone has the liberties of the chain it joins",
@@ -505,19 +505,19 @@ _ON_BOARDS = (
 )  # fmt: skip
 _IN_GAMES = (
     Feature("capture", "captured stones leave the game's board and are counted",
-            _taken(1, 2), _after_capture, _in_game),
+            _find_taken(1, 2), _after_capture, _in_game),
     Feature("large-capture", "three stones and more at once",
-            _taken(3, 400), _after_capture, _in_game),
+            _find_taken(3, 400), _after_capture, _in_game),
     Feature("several-chains", "one move takes several chains",
             _several_chains, _after_capture, _in_game),
     Feature("edge-capture", "a capture at the edge", _edge_taken, _after_capture, _in_game),
     Feature("ko", "a ko may not be taken back at once", _ko, _ask_ko, _ko_fight, least=2),
     Feature("ko-later", "after other moves the ko may be taken",
-            _exchanged, _ask_later, _ko_fight),
+            _find_exchange, _ask_later, _ko_fight),
     Feature("snapback", "taking back several stones at once is not a ko",
             _snapback, _ask_snapback, _snap),
     Feature("new-game", "a new game begins without prisoners",
-            _taken(1, 400), _ask_new_game, _in_game),
+            _find_taken(1, 400), _ask_new_game, _in_game),
     Feature("both-passed", "Black passes and White after it: the game is over",
             _stones, _ask_passes("B", "W"), _short_game),
     Feature("white-first", "White passes first: the game is not over",
@@ -528,11 +528,11 @@ _IN_GAMES = (
 )  # fmt: skip
 
 
-def _played(feature: Feature) -> Feature:
+def _only_where_played(feature: Feature) -> Feature:
     """Let a feature be found only where the game is played."""
     return feature._replace(find=lambda m: feature.find(m) if m.size == _PLAYED_ON else "")
 
 
-FEATURES = (*_ON_BOARDS, *map(_played, _IN_GAMES))
+FEATURES = (*_ON_BOARDS, *map(_only_where_played, _IN_GAMES))
 
 KIND = FeatureKind("go", range(1, 26), FEATURES, _fitting, swaps=True)

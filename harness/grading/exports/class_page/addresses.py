@@ -42,7 +42,7 @@ def file_anchor(one: Graded, kind: str, case: str) -> str:
 def test_anchor(one: Graded, key: tuple[str, str, int], verdict: Verdict) -> str:
     """Return the name of the place that is about a test with such a verdict.
 
-    Without an answer there is none for the test alone, but that of its command.
+    A test without an answer has no place of its own; its command has one.
     """
     kind, case, line = key
     what = "L" if verdict in (Verdict.NOT_RUN, Verdict.PASSED) else "T"

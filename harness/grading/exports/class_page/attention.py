@@ -22,7 +22,7 @@ from harness.grading.records import (
     decimal,
 )
 from harness.report.markup import NOTHING, Markup, escape, join_markup
-from harness.text import more, number_of
+from harness.text import count_rest, number_of
 
 _COMMAND = 60  # characters
 _LISTED = 25  # things of one kind that are named one by one
@@ -69,7 +69,7 @@ def _sub(text: str) -> Markup:
 
 
 def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup:
-    """Return a point with a line for each thing, "" if there is none."""
+    """Return a point with a line for each thing, or "" without things."""
     listed = list(lines)
     if not listed:
         return NOTHING
@@ -77,7 +77,7 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup
     if len(listed) == 1:
         return _POINT % (kind, title, _sub(listed[0]))
     shown = join_markup(Markup("<li>%s</li>") % line for line in listed[:_LISTED])
-    left = more(len(listed) - _LISTED)
+    left = count_rest(len(listed) - _LISTED)
     shown += Markup("<li>%s</li>") % left if left else NOTHING
     return _POINT % (kind, title, Markup('<ul class="sub">%s</ul>') % shown)
 
@@ -88,7 +88,7 @@ def _concerns(result: ClassResult) -> Iterator[Markup]:
         kind = "f" if one.kind == DEAD_ALIKE else "w"
         title = one.text[:1].upper() + one.text[1:]
         about = Markup("; ").join([link_names(graded[key]) for key in one.keys[:_LISTED]])
-        about += more(len(one.keys) - _LISTED, " and {} more")
+        about += count_rest(len(one.keys) - _LISTED, " and {} more")
         yield _POINT % (kind, title, _about(one, about))
 
 
@@ -156,7 +156,7 @@ def _doubts(known: ClassOverview) -> Iterator[Markup]:
             remarks.setdefault(remark, []).append(item)
     for remark, found in remarks.items():
         shown = Markup(", ").join([_test(known.places, item) for item in found[:_TESTS]])
-        rest = more(len(found) - _TESTS, " and {} more")
+        rest = count_rest(len(found) - _TESTS, " and {} more")
         yield Markup("%s: %s%s") % (remark.rstrip("."), shown, rest)
 
 
@@ -181,8 +181,8 @@ def _suspicions(graded: Sequence[Graded]) -> Markup:
         f"{number_of(len(rows), 'submission')} with public tests passed, but not their variants"
     )
     told = _sub(
-        "A variant is the same question in another guise: turned, mirrored, colors swapped. Who "
-        "has written the answers down fails it. This changes no mark: you decide."
+        "A variant is the same question in another guise: turned, mirrored, colors swapped. A "
+        "program with hard-coded answers fails it. This changes no mark: you decide."
     )
     heads = ("Submission", "Tests", "Variants failed", "Chance", "Example")
     return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
@@ -213,7 +213,7 @@ def _audit_point(result: ClassResult) -> Markup:
     """Return the point about who still answers wrongly: a case file for each cause."""
     graded = {one.submission.key: one for one in result.graded}
     rows = join_markup(
-        _wrong_answer(graded[one.submission], wrong)
+        _show_wrong_answer(graded[one.submission], wrong)
         for one in result.audits
         for wrong in one.wrong
     )
@@ -225,12 +225,12 @@ def _audit_point(result: ClassResult) -> Markup:
         "The audit asked these programs what no case file asks, and each answer below was wrong "
         "every time that it was asked. This changes no mark, because the case files let it pass."
     )
-    more_cases = _sub(_more_cases(result))
+    more_cases = _sub(_suggest_cases(result))
     heads = ("Submission", "Command", "Right", "Found", "Case file")
     return _POINT % ("w", title, told + more_cases + _table(heads, rows))
 
 
-def _wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
+def _show_wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
     file = f"{FOLDER}/{one.submission.key}/{wrong.file}"
     likely = Markup("<br>%s") % wrong.mistakes[0] if wrong.mistakes else NOTHING
     command = Markup("<code>%s</code>%s") % (one_line(wrong.command, _COMMAND), likely)
@@ -241,7 +241,7 @@ def _wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
     )
 
 
-def _more_cases(result: ClassResult) -> Markup:
+def _suggest_cases(result: ClassResult) -> Markup:
     """Return how cases are made that would have told."""
     paths = {one.path for graded in result.graded for one in own(graded.attempts)}
     words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]

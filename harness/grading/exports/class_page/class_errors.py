@@ -21,7 +21,7 @@ from harness.report.html.card import title
 from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.sides import Side, Sides, sides
-from harness.text import more, number_of
+from harness.text import count_rest, number_of
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many
 _NAMED = 12  # submissions with one of them
@@ -81,7 +81,7 @@ class _Example:
 
     @property
     def heading(self) -> str:
-        """What the test is called: what is said of it, else its command."""
+        """The name of the test: its comment, else its command."""
         if self.view is None or self.index < 0:
             return one_line(self.test.step.command, _ANSWER)
         return title(self.view, self.index, contexts(self.view)(self.index).comment)
@@ -100,7 +100,7 @@ class _Example:
 
     @property
     def got(self) -> str:
-        return _got(self.test.reply)
+        return _describe_reply(self.test.reply)
 
     @property
     def words(self) -> tuple[str, str]:
@@ -129,7 +129,7 @@ def _side_text(side: Side | None) -> str:
     return side.said if side else ""
 
 
-def _got(reply: Reply | None) -> str:
+def _describe_reply(reply: Reply | None) -> str:
     if reply is None:
         return "no answer"
     text = one_line(reply.text, _ANSWER) or "(empty)"
@@ -228,10 +228,10 @@ def _quote(words: str, written: str) -> str:
 
 
 def _names(keys: Sequence[str], graded: Mapping[str, Graded], example: _Example | None) -> Markup:
-    """Return who it is, each with a link to the example if it failed that way."""
+    """Return the names, each with a link to the example if it failed that way."""
     failed = example.answer.keys if example else ()
     listed = [_name(graded[key], example if key in failed else None) for key in keys[:_NAMED]]
-    return Markup(", ").join(listed) + more(len(keys) - _NAMED, " and {} more")
+    return Markup(", ").join(listed) + count_rest(len(keys) - _NAMED, " and {} more")
 
 
 def _name(one: Graded, example: _Example | None) -> Markup:

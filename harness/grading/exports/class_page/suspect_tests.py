@@ -13,7 +13,7 @@ from harness.grading.records import PUBLIC, Item
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import more, number_of
+from harness.text import count_rest, number_of
 
 _COMMAND, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test
@@ -133,7 +133,7 @@ class _Trial:
 def _answers(found: Counter[str]) -> str:
     listed = [f"{answer} × {count}" for answer, count in found.most_common(_ANSWERS)]
     left = len(found) - len(listed)
-    return ", ".join(listed) + more(left, " and {} more")
+    return ", ".join(listed) + count_rest(left, " and {} more")
 
 
 def _correlation(item: Item) -> Markup:

@@ -41,7 +41,7 @@ def read(
     one that is gone when the process ends. ``on_remark``: is told what of it is not read.
 
     Raises:
-        UsageError: there is nothing there, it is none of these, or a CSV has a mistake.
+        UsageError: it does not exist, is not a source of any kind, or a CSV has a mistake.
         ArchiveError: a zip is damaged.
     """
     if not source.exists():

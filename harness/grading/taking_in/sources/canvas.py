@@ -3,7 +3,7 @@ r"""A download from Canvas: one flat folder for the class, with all information 
 Source: Canvas LMS, ``lib/content_zipper.rb``: an upload is called
 ``#{filename}_#{file.id}_#{sanitize_attachment_filename(file.display_name)}``, with ``filename``
 made of the user's sortable name in small letters, ``LATE`` if it is late, and the user's id,
-joined with ``_``, of which everything but ``[[:word:]]`` is deleted. With anonymous grading there
+joined with ``_``, with everything but ``[[:word:]]`` deleted. With anonymous grading there
 is not a name, and ``anon_`` and an anonymous id stand for the user's id. A text or a link is
 ``#{filename}_text.html`` or ``_link.html``. The comment there says "we use /_\d+_/ to infer the
 user/attachment ids": so does this. Of a group, one member stands for all, under the group's name.

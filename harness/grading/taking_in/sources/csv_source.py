@@ -6,7 +6,7 @@ commas, semicolons or tabs; the text is UTF-8.
 =========== ==========================================================================
 column      meaning
 =========== ==========================================================================
-``student`` who it is: any text, the same in all rows of one student. Needed
+``student`` the student: any text, the same in all rows of one student. Needed
 ``file``    an archive or a folder, relative to the CSV's own; empty: nothing was submitted
 ``name``    as shown; by default what ``student`` says
 ``group``   whose members are graded together
@@ -55,9 +55,9 @@ class CsvRow(NamedTuple):
         raise UsageError(f"{self.file}:{self.line}: {column}: {found}")
 
     def student(self) -> Student:
-        """Return who the row is about; raises UsageError if that is not said."""
+        """Return the student of the row; raises UsageError if the row does not name one."""
         if not self.get("student"):
-            self.refuse("student", "who it is")
+            self.refuse("student", "a student")
         ids = [(key, value) for key, value in self.cells.items() if key not in COLUMNS and value]
         return Student(self.get("student"), self.get("name") or self.get("student"), tuple(ids))
 

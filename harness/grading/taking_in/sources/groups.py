@@ -45,8 +45,8 @@ def group_pieces(
 
     A student of the download is a member by the key, by an id or, if only one is called so, by
     name, before which there may be the group's. A whole group in the download, as platforms have
-    it, is known by its name and replaced by its members; members of whom there is nothing
-    come with nothing.
+    it, is known by its name and replaced by its members; members without a submission
+    come without one.
     """
     found, members = list(pieces), list(members)
     members_of = _match_members({piece.student.key: piece.student for piece in found}, members)
@@ -92,7 +92,7 @@ def _members(
         own = {key: one for key, one in students.items() if fold_name(one.name) not in others}
         if key := _key_of(member, own):
             if key in matched:
-                member.row.refuse("student", "somebody who is not named in a row before it")
+                member.row.refuse("student", "a student who is not in an earlier row")
             matched[key] = [member._replace(student=_join(member, students[key]))]
     return matched
 
@@ -122,7 +122,7 @@ def _add_known_names(
 
 
 def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
-    """Return the key of the student of the download who is meant, empty if nobody is.
+    """Return the key of the student in the download that a row means, or "".
 
     Raises:
         UsageError: it may be any of several.

@@ -12,7 +12,7 @@ from harness.vocabulary.conversations import (
     extra,
     parts,
     plays,
-    said,
+    say,
 )
 from harness.vocabulary.stones import block, single
 
@@ -23,6 +23,6 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 
     def rest(size: int) -> SearchStrategy[Drawn]:
         moves = [single(size).map(plays), block(size).map(plays)]
-        return parts([*moves, said("clear_board"), *extra(known)], questions, length)
+        return parts([*moves, say("clear_board"), *extra(known)], questions, length)
 
     return boards(SMALL, rest)  # type: ignore[no-any-return]
