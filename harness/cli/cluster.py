@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import socket
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from harness import extras
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
 from harness.errors import UsageError
@@ -48,7 +48,6 @@ Examples:
   gtp-harness cluster status tls://10.0.0.1:8786 --tls ~/cluster"""
 
 _ACTIONS = ("certificates", "scheduler", "status")
-_NEEDED = ("distributed", "cryptography")
 _HERE = "127.0.0.1"
 PORT = 8786
 
@@ -77,9 +76,7 @@ def require() -> None:
     Raises:
         UsageError: something is not.
     """
-    for name in _NEEDED:
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"a cluster needs {name}: pip install 'gtp-harness[cluster]'")
+    extras.require("a cluster", "cluster", "distributed", "cryptography")
 
 
 def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 from pathlib import Path
 
+from harness import extras
 from harness.errors import UsageError
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
@@ -14,8 +14,7 @@ TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 
 def require_httpx(command: str) -> None:
     """See that the client can be imported; a UsageError says what to install."""
-    if importlib.util.find_spec("httpx") is None:
-        raise UsageError(f"{command} needs httpx: pip install 'gtp-harness[client]'")
+    extras.require(command, "client", "httpx")
 
 
 def add_token_option(parser: argparse.ArgumentParser) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness import extras
 from harness.cli.arguments import CommandParser
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.service.settings import Settings
-
-_NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
 
 
 def add_place(parser: CommandParser) -> None:
@@ -59,9 +57,7 @@ def place(given: argparse.Namespace) -> Settings:
     Raises:
         UsageError: a package is not installed.
     """
-    for name in _NEEDED:
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"the service needs {name}: pip install 'gtp-harness[service]'")
+    extras.require("the service", "service", "fastapi", "jinja2", "multipart", "uvicorn")
     from harness.service.settings import Settings, data_folder
 
     return Settings(Path(given.data).absolute() if given.data else data_folder(), given.database)

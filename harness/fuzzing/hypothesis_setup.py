@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness import extras
 
 
 def require_hypothesis(what: str) -> None:
@@ -15,12 +15,7 @@ def require_hypothesis(what: str) -> None:
     Raises:
         UsageError: it is not.
     """
-    try:
-        import hypothesis  # noqa: F401 - whether it is there
-    except ImportError:
-        raise UsageError(
-            f"{what} needs Hypothesis, which is not installed: pip install hypothesis"
-        ) from None
+    extras.require(what, "fuzz", "hypothesis")
 
 
 @contextlib.contextmanager

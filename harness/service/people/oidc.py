@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from harness import extras
 from harness.errors import HarnessError, UsageError
 from harness.service.settings import Settings
 
@@ -74,8 +74,7 @@ def check(settings: Settings) -> None:
         raise UsageError("--oidc needs --oidc-client, as the provider calls this service")
     if settings.oidc_add and settings.oidc_claim != EMAIL:
         raise UsageError("--oidc-add goes with mail addresses alone: leave out --oidc-claim")
-    if importlib.util.find_spec("authlib") is None:
-        raise UsageError("--oidc needs authlib: pip install 'gtp-harness[service]'")
+    extras.require("--oidc", "service", "authlib")
     client_secret(settings)
 
 
