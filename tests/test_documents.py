@@ -42,10 +42,10 @@ PYTHON = [(path, block) for path in RUN_AS_THEY_ARE for block in blocks(read(pat
 TEXTS = {
     "README.md": ["test_first_command_works_on_a_fresh_checkout",
                   "test_second_output_is_the_closing_line_of_the_test_runner"],
-    "docs/architecture.md": ["tests/test_architecture.py draws it"] * 2,
+    "docs/architecture.md": ["tests/test_architecture.py::test_the_page_is_as_the_code_is"] * 2,
     "docs/checking.md": ["test_an_excerpt_is_of_what_check_prints"],
     "docs/code.md": ["test_the_folders_of_the_code_are_all_told"],
-    "docs/platforms.md": ["tests/test_platforms.py compares it with the commands"],
+    "docs/platforms.md": ["tests/test_platforms.py::test_the_commands_for_windows_are_told"],
 }  # fmt: skip
 
 
@@ -69,9 +69,25 @@ def test_second_command_is_what_continuous_integration_runs() -> None:
     assert TEST in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
 
 
-def test_second_output_is_the_closing_line_of_the_test_runner() -> None:
-    closing = r"^=+ \d+ passed in [0-9.]+s .*=+$"
-    assert re.search(closing, PASSED.splitlines()[-1])
+def is_whole(config: pytest.Config) -> bool:
+    """Whether all tests of the project run."""
+    chosen = (
+        config.getoption("keyword")
+        or config.getoption("markexpr")
+        or config.getoption("lf", default=False)
+    )
+    return config.getoption("tier") == "full" and config.args == ["tests"] and not chosen
+
+
+def test_second_output_is_the_closing_line_of_the_test_runner(
+    request: pytest.FixtureRequest,
+) -> None:
+    """In a run of all tests their number is about the one that is shown."""
+    closing = re.search(r"^=+ (\d+) passed in [0-9.]+s .*=+$", PASSED.splitlines()[-1])
+    assert closing
+    if is_whole(request.config):
+        count = len(request.session.items)
+        assert count * 0.9 < int(closing[1]) <= count * 1.1
 
 
 def test_the_commands_of_a_cluster_are_those_of_its_page() -> None:
@@ -107,6 +123,13 @@ def test_every_text_block_is_held_by_a_test() -> None:
     assert {path: count for path, count in found.items() if count} == {
         path: len(tests) for path, tests in TEXTS.items()
     }
+
+
+@pytest.mark.parametrize("test", sorted({test for tests in TEXTS.values() for test in tests}))
+def test_the_test_that_holds_a_block_is_there(test: str) -> None:
+    file, _, function = test.rpartition("::")
+    text = read(ROOT / file if file else Path(__file__))
+    assert re.search(rf"^def {function}\(", text, re.MULTILINE)
 
 
 def test_an_excerpt_is_of_what_check_prints() -> None:
@@ -167,7 +190,7 @@ def test_every_page_is_linked() -> None:
 
 
 def test_the_number_of_mistakes_is_the_bank_s() -> None:
-    (told,) = re.findall(r"The oracle can make (\d+) common mistakes", everything())
+    (told,) = re.findall(r"The oracle can make \S+>(\d+)\S+ common mistakes", everything())
     assert int(told) == len(MISTAKES)
 
 
