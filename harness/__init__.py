@@ -40,6 +40,8 @@ _HOMES = {
     "Marks": "grading.records",
     "PartMark": "grading.records",
     "Submission": "grading.records",
+    "Client": "client.client",
+    "suite_of": "client.client",
     "HarnessError": "errors",
     "UsageError": "errors",
     "CaseError": "errors",

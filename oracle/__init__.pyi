@@ -8,6 +8,8 @@ from oracle.answers import gomoku_policy as gomoku_policy
 from oracle.answers import gomoku_rules as gomoku_rules
 from oracle.answers import gosensei as gosensei
 from oracle.answers import java_go as java_go
+from oracle.assignments import engine_for as engine_for
+from oracle.boards.snapshot import Snapshot as Snapshot
 from oracle.color import BLACK as BLACK
 from oracle.color import EMPTY as EMPTY
 from oracle.color import WHITE as WHITE
@@ -21,9 +23,11 @@ from oracle.errors import SgfError as SgfError
 from oracle.errors import VertexError as VertexError
 from oracle.explanation import Explanation as Explanation
 from oracle.explanation import is_underspecified as is_underspecified
+from oracle.formats import read_position as read_position
 from oracle.games.go import GoGame as GoGame
 from oracle.games.gomoku import GomokuGame as GomokuGame
 from oracle.grid import Grid as Grid
+from oracle.gtp.protocol import Engine as Engine
 from oracle.position import Position as Position
 from oracle.vertex import parse_vertex as parse_vertex
 
@@ -34,6 +38,7 @@ __all__ = [
     "EMPTY",
     "WHITE",
     "Diagram",
+    "Engine",
     "Explanation",
     "FormatError",
     "GoGame",
@@ -43,11 +48,13 @@ __all__ = [
     "OracleError",
     "Position",
     "SgfError",
+    "Snapshot",
     "VertexError",
     "batch",
     "batch_gomoku",
     "draw_svg",
     "draw_text",
+    "engine_for",
     "go_scoring",
     "gomoku_policy",
     "gomoku_rules",
@@ -55,5 +62,6 @@ __all__ = [
     "is_underspecified",
     "java_go",
     "parse_vertex",
+    "read_position",
     "sgf",
 ]

@@ -25,9 +25,7 @@ def marks(assignment: str, submissions: Path, graded: Path) -> dict[str, str]:
 
 def score(board: str) -> str:
     """Say why the area score of a position in a file is what it is."""
-    from oracle.formats import read_position
-
-    position: oracle.Position = read_position(board).position
+    position: oracle.Position = oracle.read_position(board).position
     return " ".join(one.text for one in oracle.go_scoring.explain(position).sentences)
 
 

@@ -1,6 +1,7 @@
 """The public interface of both packages: what it has, what its types say, what a consumer gets."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -12,11 +13,13 @@ import harness
 import oracle
 from harness.gradescope.wheel import wheel
 from tests import consumer
+from tests.documents import DOCUMENTS, RECIPES, ROOT, blocks, read
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 
-ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+PAGE = read(ROOT / "docs" / "library.md")
+PACKAGES = {"harness": harness, "oracle": oracle}
+USERS = [path for path in DOCUMENTS if blocks(read(path), "python") and path != RECIPES]
 
 
 def stub(package):
@@ -59,6 +62,44 @@ def test_the_page_names_everything_and_shows_the_consumer():
     assert not [name for name in names if f"`{name}`" not in PAGE]
     source = Path(consumer.__file__).read_text(encoding="utf-8")
     assert source.split('"""\n\n', 1)[1].rstrip() in PAGE
+
+
+def used(source):
+    """Return the names that a program takes from both packages, and the modules it enters."""
+    names, entered = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
+            entered |= {node.module} - set(PACKAGES)
+            names |= {(node.module, one.name) for one in node.names}
+        elif isinstance(node, ast.Import):
+            entered |= {one.name for one in node.names if one.name.split(".")[0] in PACKAGES}
+            entered -= set(PACKAGES)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names |= {(node.value.id, node.attr)} if node.value.id in PACKAGES else set()
+    return names, entered
+
+
+@pytest.mark.parametrize("path", [*USERS, Path(consumer.__file__)], ids=lambda one: one.name)
+def test_documents_and_the_consumer_use_public_names_only(path):
+    text = read(path)
+    sources = [text] if path.suffix == ".py" else blocks(text, "python")
+    for names, entered in map(used, sources):
+        assert entered == set()
+        assert {name for of, name in names if name not in PACKAGES[of].__all__} == set()
+
+
+def test_methods_that_the_page_names_are_of_public_classes():
+    named = set(re.findall(r"`([A-Z]\w+)\.\w+\(", PAGE))
+    assert named
+    assert named <= {*harness.__all__, *oracle.__all__}
+
+
+def test_what_is_not_public_is_seen():
+    names, entered = used("import oracle\nfrom harness.errors import Away\noracle.nothing()")
+    assert (names, entered) == (
+        {("oracle", "nothing"), ("harness.errors", "Away")},
+        {"harness.errors"},
+    )
 
 
 @pytest.mark.processes

@@ -6,7 +6,8 @@ import argparse
 from contextlib import closing
 from pathlib import Path
 
-from harness.assignments import assignment, needs
+from harness import find_assignment
+from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
 from harness.banks import storing
@@ -124,7 +125,7 @@ def _add(given: argparse.Namespace) -> int:
         raise UsageError(f"{given.folder} is not the folder of a grading: there is no {path}")
     key = Path(given.key) if given.key else None
     with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
-        found = assignment.find(given.assignment or _assignment_name(ledger, path))
+        found = find_assignment(given.assignment or _assignment_name(ledger, path))
         needs.require(found)
         with with_python(found, given.python) as found:
             return _take(given, found, ledger, path.parent / "originals")
@@ -145,7 +146,7 @@ def _assignment_name(ledger: Ledger, path: Path) -> str:
 
 def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
     from harness.grading import grade
-    from harness.grading.banking.bank_selection import NOTHING, BankSelection, left_out
+    from harness.grading.banking.bank_selection import NOTHING, BankSelection, count_left_out
     from harness.grading.banking.program_trial import ProgramTrial
 
     ledger.check()
@@ -161,7 +162,7 @@ def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, original
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
     storing.keep_course(folder, grade.overlay(wanted))
     entries = (*before.entries, *added.entries)
-    storing.write(folder, Bank(found.key, entries, left_out(before, added)))
+    storing.write(folder, Bank(found.key, entries, count_left_out(before, added)))
     _say(added, folder)
     return ExitCode.OK if added.entries else ExitCode.FAILED
 

@@ -6,13 +6,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import shipped
-from harness.assignments import assignment
+from harness import find_assignment, read_case_file, shipped
 from harness.assignments.assignment import specification_of
 from harness.cli.arguments import CommandParser
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.reading import casefile
 from harness.text import plural
 
 _DESCRIPTION = """\
@@ -75,7 +73,7 @@ def _overview() -> Iterator[str]:
     """Yield a line for each assignment and set, and how they are used."""
     yield f"{'':30}{'files':>5}{'tests':>7}  assignment, and an engine that passes all"
     for name in shipped.names():
-        found = assignment.find(name)
+        found = find_assignment(name)
         yield _row(
             f"@{name}",
             shipped.find_paths(name),
@@ -92,7 +90,7 @@ def _row(name: str, paths: Sequence[str], title: str = "") -> str:
 
 
 def _tests(path: str) -> int:
-    return sum(step.is_test for step in casefile.read(path).steps)
+    return sum(step.is_test for step in read_case_file(path).steps)
 
 
 def _files(names: Sequence[str]) -> Iterator[str]:
@@ -100,7 +98,7 @@ def _files(names: Sequence[str]) -> Iterator[str]:
     paths = list(dict.fromkeys(path for name in names for path in shipped.find_paths(name)))
     width = max(len(shipped.short(path)) for path in paths)
     for path in paths:
-        first = casefile.read(path).lines[0].lstrip("# ")
+        first = read_case_file(path).lines[0].lstrip("# ")
         count = _tests(path)
         about = first.partition(": ")[2] or first
         yield f"@{shipped.short(path):{width}}{count:5} {plural(count, 'test'):5}  {about}"

@@ -7,8 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from harness import shipped
-from harness.assignments import assignment
+from harness import find_assignment, shipped
 from harness.assignments.at_home import at_home
 from harness.check.check_context import CheckOptions
 from harness.check.saying import CheckReporter
@@ -64,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _options(given: argparse.Namespace) -> CheckOptions:
-    found = assignment.find(given.assignment)
+    found = find_assignment(given.assignment)
     source = source_named(given.source, found)
     for path in filter(None, (given.overlay, given.output)):
         if not Path(path).is_dir():

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness import read_case_file
 from harness.cli.arguments import CommandParser
 from harness.errors import CaseError, UsageError
 from harness.escaping import one_line
 from harness.exits import ExitCode
-from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
 from harness.report import report_files
@@ -73,7 +73,7 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
     errors: list[CaseError] = []
     for path in paths:
         try:
-            text = _convert_case(casefile.read(path), wanted, drops=drops)
+            text = _convert_case(read_case_file(path), wanted, drops=drops)
         except CaseError as error:
             errors.append(error)
             continue

@@ -108,9 +108,10 @@ _NO_GROUPS = "not ours to use: memory is counted every 50 ms or sooner"
 
 def _describe_needs(name: str) -> bool:
     """Print what an assignment needs; return whether all of it is there."""
-    from harness.assignments import assignment, needs
+    from harness import find_assignment
+    from harness.assignments import needs
 
-    found = assignment.find(name)
+    found = find_assignment(name)
     tools = needs.of(found)
     print(f"\n{found.key} needs")
     for tool in tools:
@@ -147,7 +148,7 @@ def _find_levels() -> dict[int, str]:
     for level in (3, 2, 1):
         found[level] = ""
         try:
-            levels.proven(level).close()
+            levels.make_proven(level).close()
         except SandboxError as error:
             found[level] = str(error)
     return found
@@ -217,7 +218,7 @@ def _as_json(
             {"level": level, "works": not why, "why_not": why or None}
             for level, why in found.items()
         ],
-        "left_out": attack_report.left_out_as_json(ROSTER) if attacks else [],
+        "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
         "attacks": [
             attack_report.as_json(one) for findings in attacks.values() for one in findings
         ],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from harness.assignments import assignment, python
+from harness import find_assignment
+from harness.assignments import python
 from harness.assignments.assignment import Assignment
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
@@ -49,7 +50,7 @@ def main(arguments: list[str]) -> int:
     elif given.list:
         _list()
     else:
-        _build(assignment.find(given.assignment))
+        _build(find_assignment(given.assignment))
     return ExitCode.OK
 
 

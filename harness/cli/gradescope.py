@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import shipped
-from harness.assignments import assignment
+from harness import find_assignment, shipped
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number
@@ -63,7 +62,7 @@ def _make(given: argparse.Namespace) -> int:
 
     if given.private and given.public_only:
         raise UsageError("--private and --public-only exclude each other")
-    found = assignment.find(given.assignment)
+    found = find_assignment(given.assignment)
     overlay = Path(given.overlay) if given.overlay else None
     wanted = GradescopeSettings(
         "", (), given.public_only, given.timeout * 60, given.private_visibility

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.assignments import assignment, python
+from harness import find_assignment
+from harness.assignments import python
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
@@ -58,7 +59,7 @@ def main(arguments: list[str]) -> int:
     if (folder / FILE).exists():
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
     _make(given, folder)
-    found = assignment.find(str(folder))
+    found = find_assignment(str(folder))
     trial = calibrate.try_declaration(found, given)
     print("\n".join(calibrate.lines(trial, Paint(colors(sys.stdout)))))
     return ExitCode.OK
