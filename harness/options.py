@@ -67,7 +67,7 @@ class Options(NamedTuple):
 
     dialect: str = "gogui"  # or "gnugo"
     protocol: str = GTP  # one of PROTOCOLS
-    translate: str = ""  # a file that says how the engine's words differ; "": they do not
+    translate: str = ""  # a file that says how the engine's words differ; "" if they do not
     jobs: int = 0  # files in parallel; 0: as many as there are cores
     limits: Limits = PATIENT
     gtpfile: str | None = None  # commands sent before each file

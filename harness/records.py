@@ -168,7 +168,7 @@ class FileResult(NamedTuple):
 
     @property
     def failure(self) -> Failure | None:
-        """How the engine failed the first time; None: it never did."""
+        """How the engine failed the first time; None if it never did."""
         return self.failures[0] if self.failures else None
 
 

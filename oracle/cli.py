@@ -89,7 +89,7 @@ def _answer(argv: list[str]) -> int:
 
 
 def _default_command() -> str:
-    """Return the command where there is none: help for a person, an engine for a program."""
+    """Return the command of an empty line: help for a person, an engine for a program."""
     import os
 
     return "--help" if os.isatty(0) else "gtp"

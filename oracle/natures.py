@@ -202,7 +202,7 @@ class Natures(dict[str, Nature]):
         return found
 
     def at_hand(self, name: str) -> Nature:
-        """Return what is known of a command without asking for more."""
+        """Return the known facts about a command, without asking for more."""
         return self.get(name) or guess_nature(name)
 
 

@@ -26,12 +26,12 @@ MESSAGES = {"processor time": 2, "patience": 5, "handed in": 1, "course's own": 
 # How often a sentence still is of a kind that nobody would say, anywhere. They may only fall.
 # Docstrings count twice: as prose and as literals.
 SENTENCES = {
-    r"\bwho (?:is|was|has)\b": 118,
-    r"\bwhat (?:is|was) \w+(?: \w+)? of\b": 130,
-    r"\bof (?:which|whom)\b": 136,
-    r"\bbut for\b": 30,
-    r"\b(?:None|empty|0): (?:it|there|they|that|nobody|nothing)\b": 198,
-    r"\bnone of\b": 78,
+    r"\bwho (?:is|was|has)\b": 94,
+    r"\bwhat (?:is|was) \w+(?: \w+)? of\b": 108,
+    r"\bof (?:which|whom)\b": 138,
+    r"\bbut for\b": 20,
+    r"\b(?:None|empty|0): (?:it|there|they|that|nobody|nothing)\b": 103,
+    r"\bnone of\b": 74,
     r"(?<!there )(?<!of which )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b)\w": 5,
     r"\b(?:what|how) came of\b": 0,
     r"\b(?:it|that|they) (?:is|are) none\b(?! of)": 0,
@@ -46,7 +46,7 @@ AMBIGUOUS = {
     r"\bdied\b": 44,
     r"\bsheets?\b": 87,
     r"\bsuspicion\b": 3,
-    r"\bbasis\b": 16,
+    r"\bbasis\b": 21,
 }
 
 # Modules that may share a name, and why. An entry that is needed no longer fails.

@@ -137,7 +137,7 @@ class Assignment(NamedTuple):
     key: str  # the name of its folder
     place: Path  # that folder
     title: str
-    specification_key: str  # says what is right; "": nobody but the case files do
+    specification_key: str  # says what is right; "" if only the case files do
     archive: Archive
     files: FilePatterns
     engine: EngineSettings
@@ -147,7 +147,7 @@ class Assignment(NamedTuple):
     marks: tuple[MarkPart, ...]
     late: Late
     does_not_run: Fraction  # points of a submission whose engine never answers
-    build: BuildSteps | None = None  # None: there is nothing to be built
+    build: BuildSteps | None = None  # None if there is nothing to be built
     adapter: Adapter | None = None  # None: the engine speaks GTP itself
     declaration: Declaration | None = None  # of a game of the teacher's own
     # The path of a table: how the words of submissions differ from those of the case files.
@@ -156,7 +156,7 @@ class Assignment(NamedTuple):
 
     @property
     def specification(self) -> Specification | None:
-        """What is asked of submissions, and what is right; None: only the case files know."""
+        """The questions and their right answers; None if only the case files have them."""
         from harness.specifications import specification  # the oracle, which takes its time
 
         if self.declaration:

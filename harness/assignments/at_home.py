@@ -22,7 +22,7 @@ class AtHome(NamedTuple):
 
     @property
     def single(self) -> Repeat:
-        """How single tests are repeated by anyone who has no case files but those that ship."""
+        """How to repeat single tests with the shipped case files alone."""
         return self.repeat if self.all_tests else Repeat()
 
 

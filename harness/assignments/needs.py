@@ -53,7 +53,7 @@ class Tool(NamedTuple):
     """A program that is needed."""
 
     name: str
-    path: str  # empty: it is not installed
+    path: str  # empty if it is not installed
 
     @property
     def package(self) -> str:

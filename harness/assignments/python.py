@@ -37,7 +37,7 @@ def with_python(
     """Give the assignment with the Python that its engines get, which stays there meanwhile.
 
     ``named``: by ``--python``. ``build``: called with a sentence before an environment that is
-    missing is built; None: it is not built.
+    missing is built; None if it is not built.
 
     Raises:
         UsageError: there is no such Python; or the environment is not built, and is not to be, or

@@ -90,7 +90,7 @@ def _lines(bank: Bank) -> Iterator[str]:
 
 
 def _text(value: str) -> str:
-    """Return a text as TOML has it, which is as JSON has it but for one character."""
+    """Return a text as a TOML string: like JSON's, except for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -68,7 +68,7 @@ def add_audits(result: ClassResult, plan: GradingPlan, output: Path) -> ClassRes
 
 
 def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
-    """Return the case files that show who is still wrong."""
+    """Return the case files that show which submissions are still wrong."""
     from harness.grading.auditing import saved_audits
 
     return saved_audits.case_files(output / saved_audits.FOLDER, result.audits)

@@ -35,12 +35,12 @@ class Value(NamedTuple):
     """What an option or an argument takes."""
 
     name: str  # as the help page calls it
-    kind: str = ""  # one of the above; empty: nobody can tell what it may be
+    kind: str = ""  # one of the above; empty if nobody can tell what it may be
     words: tuple[str, ...] = ()  # what it may be besides
 
 
 class Option(NamedTuple):
-    """An option; ``value`` None: it takes none."""
+    """An option; ``value`` None if it takes none."""
 
     names: tuple[str, ...]
     value: Value | None

@@ -108,7 +108,7 @@ def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> E
 def _bench(
     given: Namespace, found: Assignment, request: scene_production.SceneRequest
 ) -> Iterator[bank_runs.EngineBench | None]:
-    """Give the wrong engines that are named; None: there are none."""
+    """Give the wrong engines that are named; None if there are none."""
     if not banks.are_known(given, found):
         yield None
         return

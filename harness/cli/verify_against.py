@@ -1,4 +1,4 @@
-"""Other programs beside a reference: where it stands alone, the teacher is asked who is right."""
+"""Other programs beside a reference: if it stands alone, the teacher decides."""
 
 from __future__ import annotations
 

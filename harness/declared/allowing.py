@@ -237,7 +237,7 @@ class _Template:
         return f"{re.escape(text)}({vertex if word in (VERTEX, _STONE) else r'[^ ]+'})"
 
     def stands_for(self, text: str) -> list[tuple[str, str]] | None:
-        """Return its words with what stands for them in a text; None: it is another text."""
+        """Return its words with what stands for them in a text; None if it is another text."""
         found = self._pattern.fullmatch(text)
         return None if found is None else list(zip(self._words, found.groups(), strict=True))
 

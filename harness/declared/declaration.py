@@ -89,7 +89,7 @@ class Argument(NamedTuple):
 
 
 class DeclaredCommand(NamedTuple):
-    """One command, and what is known of its replies."""
+    """One command, and its known replies."""
 
     name: str
     kind: str
@@ -120,7 +120,7 @@ class Declaration(_Declared):
 
     @cached_property
     def command(self) -> Callable[[str], DeclaredCommand | None]:
-        """What returns the command of a name; None: it is not declared."""
+        """What returns the command of a name; None if it is not declared."""
         return {one.name: one for one in self.commands}.get
 
     def of_kind(self, *kinds: str) -> tuple[DeclaredCommand, ...]:
@@ -129,7 +129,7 @@ class Declaration(_Declared):
 
     @property
     def move(self) -> DeclaredCommand | None:
-        """The command that plays a stone; None: there is none."""
+        """The command that plays a stone, or None."""
         return next(iter(self.of_kind(MOVES)), None)
 
 
@@ -179,7 +179,7 @@ def read(path: Path) -> Declaration:
 
 
 def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration | None:
-    """Return what the values of :data:`FIELDS` declare; None: they declare nothing.
+    """Return what the values of :data:`FIELDS` declare; None if they declare nothing.
 
     Raises:
         AssignmentError: what they say does not hold together.

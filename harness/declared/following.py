@@ -39,9 +39,9 @@ class LineMeaning(NamedTuple):
     """What a line says, whatever has been said before."""
 
     name: str
-    command: DeclaredCommand | None  # None: it is not declared
+    command: DeclaredCommand | None  # None if it is not declared
     words: dict[str, str]  # by what the arguments are
-    place: Place | None  # that it names; None: it is not one, such as a pass
+    place: Place | None  # that it names; None if it is not one, such as a pass
     leads: (
         Callable[[ConversationState, LineMeaning, str], None] | None
     )  # where, if not refused; None: nowhere else
@@ -248,7 +248,7 @@ def vertex_of(place: Place, game: DeclaredGame) -> str:
 
 
 def place_of(text: str, game: DeclaredGame) -> Place | None:
-    """Return the place that commands or replies name; None: it is not one, such as a pass."""
+    """Return the place that commands or replies name; None if it is not one, such as a pass."""
     text = text.strip()
     if game.vertices == POINTS:
         column, row = game.letters.upper().find(text[:1].upper()), text[1:]

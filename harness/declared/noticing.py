@@ -253,7 +253,7 @@ _ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", STARTS
 
 
 def _questions(seen: Observed) -> Iterator[Note]:
-    """Ask who is right where the reference stands alone: each command once."""
+    """Ask the teacher about answers that the reference gives alone: each command once."""
     for name in dict.fromkeys(one.command.partition(" ")[0] for one in seen.questions):
         every = [one for one in seen.questions if one.command.partition(" ")[0] == name]
         one = min(every, key=lambda question: len(question.said))

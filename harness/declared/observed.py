@@ -51,7 +51,7 @@ class ReplyPair(NamedTuple):
 
 
 class CommandTally:
-    """What was seen of one command."""
+    """The observations of one command."""
 
     def __init__(self) -> None:
         self.asked = 0

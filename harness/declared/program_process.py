@@ -41,7 +41,7 @@ class ProgramStart(NamedTuple):
     fresh: bool = False  # a new process for each conversation
     protocol: str = GTP  # one of harness.options.PROTOCOLS
     refuses: Callable[[Reply], bool] = attrgetter("is_refusal")  # whether a reply refuses
-    translate: str = ""  # the path of a table of its words; "": it has ours
+    translate: str = ""  # the path of a table of its words; "" if it has ours
 
     @property
     def command(self) -> list[str]:
@@ -106,7 +106,7 @@ class ConversationsUnderWay:
         self._try(ahead.begin)
 
     def go_on(self) -> None:
-        """Send more, if that is due; anyone who has something else to do calls it now and then."""
+        """Send more, if that is due; callers with other work call it now and then."""
         if self.is_open:
             self._try(self._ahead.go_on)
 
@@ -156,7 +156,7 @@ class ProgramProcess:
     def begin(self, conversations: Sequence[tuple[str, ...]]) -> ConversationsUnderWay | None:
         """Send conversations one after the other, and do not wait.
 
-        Left out are those that this process may not hear. None: there is no process yet.
+        Left out are those that this process may not hear. None if there is no process yet.
         """
         self._settle()
         if self._session is None:

@@ -158,7 +158,7 @@ def _board(
 
 
 def _first_of_all(cases: Sequence[CaseFile]) -> str:
-    """Return the command with which every test begins; "" if there is none."""
+    """Return the first command of every test, or ""."""
     names = {case.steps[0].command.split()[0] for case in cases if case.steps}
     return names.pop() if len(names) == 1 else ""
 

@@ -60,7 +60,7 @@ class ProtocolTrial:
 def try_protocols(
     words: tuple[str, ...], folder: Path, sandbox: str
 ) -> Iterator[ProtocolTrial | None]:
-    """Give a program under the first protocol that it speaks; None: it speaks none."""
+    """Give a program under the first protocol that it speaks; None if it speaks none."""
     program = ProgramStart(words, folder, STANDARD, sandbox, _PATIENCE, fresh=True)
     for protocol in (GTP, *(one for one in PROTOCOLS if one != GTP)):
         with contextlib.closing(ProgramProcess(program._replace(protocol=protocol))) as asked:

@@ -159,7 +159,7 @@ class ReferenceHearing:
         self._several = several
 
     def go_on(self) -> None:
-        """Send more, if that is due; anyone who has something else to do calls it now and then."""
+        """Send more, if that is due; callers with other work call it now and then."""
         if self._several:
             self._several.go_on()
 

@@ -125,7 +125,7 @@ class BegunBoard:
         return match_case(found, word)
 
     def _vertex(self, words: list[str], change: Transformation) -> list[str]:
-        """Return where a point comes to lie; what is none of this board stays."""
+        """Return where a point comes to lie; a point off this board stays."""
         game, (columns, rows) = self._declaration.game, self._size
         place = place_of(" ".join(words), game)
         if place is None or place not in places(self._size):

@@ -74,7 +74,7 @@ def _read(path: str) -> bytes:
 def end_leftovers(known: frozenset[int]) -> list[str]:
     """Kill what engines left behind; return the names of those that were still running.
 
-    ``known``: children that are none of ours to end (those from before the engine started).
+    ``known``: children that we must not end (those from before the engine started).
     """
     names: dict[int, str] = {}
     deadline = time.monotonic() + _PATIENCE

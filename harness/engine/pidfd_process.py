@@ -67,5 +67,5 @@ class PlainEngine:
         return os.pidfd_open(self.pid)
 
     def find_end_cause(self) -> EngineError | None:
-        """Return None: nobody watches over it."""
+        """Return None because nobody watches over it."""
         return None

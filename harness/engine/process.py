@@ -320,7 +320,7 @@ def _make_error(kind: FailureKind, text: str, limit: Limit | None = None) -> Eng
 class ProcessEnd(NamedTuple):
     """How an engine's process ended."""
 
-    status: int | None  # as Popen.returncode; None: it had to be ended
+    status: int | None  # as Popen.returncode; None if it had to be ended
     leftovers: list[str]  # names of the processes it left behind
     output: bytes  # what it still wrote
 

@@ -138,7 +138,7 @@ class Protocol:
     has_ids = True  # a command may begin with a number, which its reply repeats
     is_strict = False  # a reply always answers the command that was sent before it came
     prelude: tuple[str, ...] = ("name", "version", "cputime")  # the harness's own, before a file
-    clock = "cputime"  # what it asks again at the end, to compare; "": nothing
+    clock = "cputime"  # what it asks again at the end, to compare; "" if nothing
     farewell = "quit"
 
     def end(self, data: bytes) -> int:
@@ -169,7 +169,7 @@ class Protocol:
         return f"a reply ends with an empty line{hint}"
 
     def oddity(self, reply: Reply) -> str:
-        """Return what is wrong with how a reply ends: words that follow it; "": nothing."""
+        """Return what is wrong with how a reply ends: words that follow it; "" if nothing."""
         return ""
 
 

@@ -10,7 +10,7 @@ from harness.records import Reply
 
 
 class Ahead:
-    """Lines under way, group by group; anyone who has something else to do calls :meth:`go_on`."""
+    """Lines under way, group by group; callers with other work call :meth:`go_on`."""
 
     def __init__(
         self, session: EngineSession, lines: Sequence[bytes], alone: Sequence[bool]

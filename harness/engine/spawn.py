@@ -43,7 +43,7 @@ class Spawned(NamedTuple):
 
     pid: int
     stdin: FileIO
-    stdout: FileIO | None  # None: it was given another output
+    stdout: FileIO | None  # None if it was given another output
     stderr: FileIO
 
 

@@ -75,7 +75,7 @@ def inspect_python(program: str, unrun: str = "") -> Interpreter:
 
 
 def environment_of(program: str) -> str:
-    """Return the folder of the virtual environment whose Python this is; empty: it is of none."""
+    """Return the folder of the virtual environment that this Python belongs to, or ""."""
     folder = Path(program).parent.parent
     return str(folder) if (folder / "pyvenv.cfg").is_file() else ""
 
@@ -112,7 +112,7 @@ def _same_prefix(program: str) -> bool:
 
 
 def _others(names: Iterable[str]) -> list[str]:
-    """Return the Pythons of these names but for the harness's own, the best first."""
+    """Return the Pythons of these names, without the harness's own, the best first."""
     found = [path for path in _candidates(names) if not is_own(path)]
     found = list(dict.fromkeys(found))
     return sorted(found, key=lambda path: os.geteuid() == 0 and not is_open(path))

@@ -25,7 +25,7 @@ class SentScripts(Protocol):
     """Scripts under way to an engine."""
 
     def go_on(self) -> None:
-        """Send more, if that is due; anyone who has something else to do calls it now and then."""
+        """Send more, if that is due; callers with other work call it now and then."""
 
     def collect(self) -> Iterator[HeardScript]:
         """Yield what the engine does with each script."""

@@ -283,7 +283,7 @@ class _ReferenceWalk:
         return bool(move) and not self.engine.refuses(self.get_right_reply(move))
 
     def move(self, command: str, got: Reply) -> str:
-        """Return the command that plays what was chosen; "" if there is none."""
+        """Return the command that plays the chosen move, or ""."""
         return self._now.state.as_move(command, got.text)
 
     def go_on(self, index: int, reply: Reply) -> None:

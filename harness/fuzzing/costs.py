@@ -81,7 +81,7 @@ class Costs:
                 cost.note(reply.seconds)
 
     def _cost(self, command: str) -> _Cost | None:
-        """Return what a command has cost so far; None: it cannot be left out."""
+        """Return what a command has cost so far; None if it cannot be left out."""
         name = name_of(command)
         return self._of.setdefault(name, _Cost()) if self._may_be_left_out[name] else None
 

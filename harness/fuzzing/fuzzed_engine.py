@@ -32,7 +32,7 @@ class ScriptHearing(Protocol):
     """Scripts under way to an engine."""
 
     def go_on(self) -> None:
-        """Send more, if that is due; anyone who has something else to do calls it now and then."""
+        """Send more, if that is due; callers with other work call it now and then."""
 
     def traces(self) -> list[Trace]:
         """Wait, and return what the engine did with the scripts, up to where it broke.
@@ -47,11 +47,11 @@ class FuzzedProgram(Protocol):
     def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
         """Send scripts without files to the engine that runs, all at once.
 
-        None: they have to be sent one by one, as the first one to each process.
+        None if they have to be sent one by one, as the first one to each process.
         """
 
     def answer(self, script: Script) -> Trace:
-        """Send a script to the engine that runs, or to a new one if there is none."""
+        """Send a script to the running engine, or to a new one."""
 
     def renew(self) -> None:
         """End the engine that runs: the next script meets a new one."""

@@ -19,7 +19,7 @@ class Replies(Protocol):
     """Conversations under way to a reference."""
 
     def go_on(self) -> None:
-        """Send more, if that is due; anyone who has something else to do calls it now and then."""
+        """Send more, if that is due; callers with other work call it now and then."""
 
     def replies(self) -> list[tuple[Reply, ...]]:
         """Wait, and return the right replies to each conversation."""
@@ -50,7 +50,7 @@ class Relay:
         self._told: Replies | None = None
 
     def go_on(self) -> None:
-        """Send more, if that is due; anyone who has something else to do calls it now and then."""
+        """Send more, if that is due; callers with other work call it now and then."""
         if self._asked:
             self._asked.go_on()
         if self._told:

@@ -92,7 +92,7 @@ class ScriptSender:
     def note_trace(self, script: Script, trace: Trace) -> Trace | None:
         """Return what the engine did with a script, of what it did with what was sent for it.
 
-        None: it broke before.
+        None if it broke before.
         """
         start = len(trace.script.commands) - len(script.commands)
         self.costs.note(trace, is_first=len(self.sent) == 1)

@@ -280,7 +280,7 @@ def _by_cell(finds: Iterable[Find]) -> list[list[Find]]:
 
 
 def _mostly_small(finds: list[Find]) -> list[Find]:
-    """Return the finds but for most of those with many stones: they take longest to read."""
+    """Return the finds without most of those with many stones: they take longest to read."""
     is_large = [find.moment.board.stones.bit_count() > _LARGE for find in finds]
     kept = [find for find, large in zip(finds, is_large, strict=True) if large][:_FEW]
     return [find for find, large in zip(finds, is_large, strict=True) if not large or find in kept]

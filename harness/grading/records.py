@@ -66,7 +66,7 @@ class Submission(NamedTuple):
     key: str  # of the entry
     students: tuple[Student, ...]
     name: str = ""  # of the file submitted
-    sha256: str = ""  # of its bytes, under which they are kept; empty: nothing usable
+    sha256: str = ""  # of its bytes, under which they are kept; empty if nothing usable
     time: datetime.datetime | None = None
     late: bool = False  # the source says so
     root: str = ""  # what the names of the submission's own files begin with in the archive
@@ -82,7 +82,7 @@ class Submission(NamedTuple):
 class Measured(NamedTuple):
     """One run of a case file with a submission, and its measurements. 0 and "": not known."""
 
-    result: FileResult | None  # None: there was nothing to run
+    result: FileResult | None  # None if there was nothing to run
     seconds: float = 0.0  # wall time of the file's commands
     cpu: float = 0.0  # seconds of CPU time of the engine and all it started
     memory: int = 0  # bytes, the most it held

@@ -66,7 +66,7 @@ TAKE_OVER: dict[int, str] = {}
 
 
 def enter(path: str, run: RunKept) -> int:
-    """Enter a run that is about to begin; return its number. The file is made if there is none.
+    """Enter a run that is about to begin; return its number. The file is made if it is missing.
 
     Raises :class:`UsageError` for a file that is damaged, foreign, too new or not writable.
     """
@@ -132,7 +132,7 @@ def read(path: str) -> tuple[int, list[RunKept]]:
 
 @contextlib.contextmanager
 def _open(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a history for writing; make it where there is none, take it over where it is old."""
+    """Open a history for writing; make it if it is missing, convert it if it is old."""
     with contextlib.closing(_connect(Path(path).absolute().as_uri())) as base:
         with _transaction(base):
             if not base.execute("SELECT 1 FROM sqlite_master").fetchone():

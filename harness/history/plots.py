@@ -70,7 +70,7 @@ def _hint(x: float, words: str) -> Markup:
 
 
 def verdicts(runs: Sequence[RunKept]) -> Markup:
-    """Return a bar for each run: its tests by verdict; nothing where there are none."""
+    """Return a bar for each run with its tests by verdict, or nothing without runs."""
     found = [counts(run) for run in runs]
     most = max((sum(one.values()) for one in found), default=0)
     if not most:

@@ -28,7 +28,7 @@ Times = tuple[tuple[int, float], ...]  # numbers of runs, and seconds
 class Streak(NamedTuple):
     """Runs one after the other in which the same became of a test."""
 
-    verdict: str  # "": it was not asked
+    verdict: str  # "" if it was not asked
     flaky: bool  # a --rerun gave other verdicts
     first: int  # place of the first run among those shown
     size: int  # runs

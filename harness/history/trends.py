@@ -3,7 +3,7 @@
 *Broke*: a test that failed in the last run in which it was judged, and had passed before.
 
 *Flaky*: among the runs since engine and test are what they are now, its verdict went back and
-forth, so changed at least twice; or a ``--rerun`` gave other verdicts. A single change is none: it
+forth, so changed at least twice; or a ``--rerun`` gave other verdicts. A single change is not: it
 may have a cause that nobody sees.
 
 *Slower*: of runs in the same circumstances (host, ``--jobs``, sandbox) and with the same text of
@@ -70,7 +70,7 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
 
 
 def by_test(runs: Iterable[RunKept]) -> dict[TestIdentity, list[TestInRun]]:
-    """Return what was seen of each test, in the order of the runs."""
+    """Return the observations of each test, in the order of the runs."""
     found: dict[TestIdentity, list[TestInRun]] = {}
     for run in runs:
         for file in run.files:

@@ -101,7 +101,7 @@ def _as_played(step: Step, reply: Reply | None) -> str:
 
 
 def explanation(engine: Engine, command: str) -> Explanation | None:
-    """Return why an answer of the oracle's is right; None: it explains none, or refuses."""
+    """Return why an answer of the oracle's is right; None if it explains none, or refuses."""
     with suppress(OracleError):
         return engine.explain(command)
     return None

@@ -70,7 +70,7 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
 
 
 def _of_answers(lines: list[str], path: str) -> CaseFile | None:
-    """Return a file of answers with status lines; None: it has no such line."""
+    """Return a file of answers with status lines; None if it has no such line."""
     from harness.reading import answer_files
 
     if not answer_files.is_of_answers(lines):
@@ -106,7 +106,7 @@ def content(path: str, what: str = "") -> bytes:
 
 
 def _endless(path: str) -> str | None:
-    """Return what a path leads to, if that is not made to be read to its end; None: it is."""
+    """Return what a path leads to, if that is not made to be read to its end; None if it is."""
     status = os.stat(path)
     if stat.S_ISFIFO(status.st_mode):
         # A pipe without a name was given to us, with somebody at its other end: run … <(command).
@@ -136,7 +136,7 @@ def _steps(
 ) -> list[Step]:
     steps: list[Step] = []
     add = steps.append
-    patterns: int | None = None  # of the command in the line before; None: there is no command
+    patterns: int | None = None  # of the command in the line before; None if there is no command
     for number, text in enumerate(trimmed, 1):
         if not text:
             patterns = None

@@ -22,7 +22,7 @@ class Dialect:
     name = "gogui"
     settles_late = False  # whether an outcome may be another one at the end of the file
     expects_errors = False  # whether an error may be the answer that is expected
-    # Returns a reply with the text that is judged; None: that is its text.
+    # Returns a reply with the text that is judged; None if that is its text.
     judged: Callable[[Reply], Reply] | None = None
 
     def pattern_part(self, line: str) -> str | None:

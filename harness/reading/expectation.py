@@ -54,7 +54,7 @@ class ExpectationInWords(NamedTuple):
     """An expectation in words: ``before``, an ``example`` to be compared, ``after``."""
 
     before: str
-    example: str | None  # None: there is none; all is said in ``before``
+    example: str | None  # None if there is none; all is said in ``before``
     after: str = ""
     any_case: bool = False
     pattern: str = ""  # the expression, where the words only say that there is one
@@ -367,7 +367,7 @@ def _is_anything(node: tuple[Any, Any]) -> bool:
 def _find_fixed_list(
     nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
 ) -> tuple[str, str] | None:
-    """Return what is said of words in any order, and these: of ``(?=.*A1)(?=.*B2).*`` and such."""
+    """Return the phrase about words in any order, and them: of ``(?=.*A1)(?=.*B2).*`` and such."""
     words = [_get_looked_for(value) for kind, value in nodes if kind is ops.ASSERT]
     orders = islice(permutations(words), _MOST)
     if len(words) < 2 or not all(matches(" ".join(order)) for order in orders):

@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|\d+)\b")
 
 
 class LastWords(NamedTuple):
-    """How a program said that it dies; empty: it did not."""
+    """How a program said that it dies; empty if it did not."""
 
     error: str = ""  # such as "KeyError: 'x'", on one line
     path: str = ""  # of the program's own file in which it happened, in its folder; or empty

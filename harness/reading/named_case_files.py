@@ -99,7 +99,7 @@ def _hint(path: str) -> str:
 
 
 def _is_suite(path: str) -> bool:
-    """Whether the first line of a file, but for comments, names a case file that is there."""
+    """Whether the first line of a file, after comments, names a case file that is there."""
     if suite.is_named_as_case(path):
         return False
     try:

@@ -127,7 +127,7 @@ class Break(NamedTuple):
     """One time that an engine failed in a file."""
 
     failure: Failure
-    step: Step | None  # the command under way; None: it was not one of the file's
+    step: Step | None  # the command under way; None if it was not one of the file's
     not_run: int  # tests without an answer for it
     goes_on: Step | None  # the command from which the engine, started again, went on
 

@@ -128,7 +128,7 @@ def _fill(descriptor: int, pieces: Iterable[bytes]) -> None:
 
 
 def _place(path: str) -> tuple[str, int | None]:
-    """Return where a file really lies, and its mode; None: it is a pipe, a device or a folder."""
+    """Return the real path and the mode of a file; None for a pipe, a device or a folder."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:

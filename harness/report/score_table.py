@@ -37,7 +37,7 @@ def counts(found: Mapping[int, Explanation]) -> dict[int, Count]:
 
 
 def count_of(why: Explanation) -> Count | None:
-    """Return the table of an explanation; None: it adds up nothing."""
+    """Return the table of an explanation; None if it adds up nothing."""
     sums = [_facts(one) for one in why.sentences]
     sums = [facts for facts in sums if "color" in facts and "total" in facts]
     if not sums:

@@ -38,7 +38,7 @@ class Side(NamedTuple):
 class Sides(NamedTuple):
     """One test for a reader."""
 
-    asked: str  # what its command asks; "": there are no words for it
+    asked: str  # what its command asks; "" if there are no words for it
     expected: Side
     got: Side | None  # None: no reply
     hint: str  # what the difference may come from, or ""

@@ -127,7 +127,7 @@ def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
 
 
 class _FileRun:
-    """What is known of a file while it runs."""
+    """The state of a file while it runs."""
 
     def __init__(
         self, case: CaseFile, setting: RunContext, report: Callable[[Judged], object]

@@ -25,7 +25,7 @@ _NO_CASE = CaseFile("", (), ())
 
 
 class RunListeners(NamedTuple):
-    """Who is told of a run while it lasts."""
+    """The listeners of a run."""
 
     on_progress: Callable[[Progress], None] | None = None
     on_file: Callable[[FileResult], None] | None = None

@@ -63,7 +63,7 @@ class HangPolicy:
         self.late = False
 
     def seconds(self, limit: float) -> float:
-        """Return the short limit of a command that has ``limit`` seconds; 0: there is none."""
+        """Return the short limit of a command that has ``limit`` seconds, or 0."""
         short = max(LEAST, limit / PART)
         return short if self.hangs >= HANGS and short < limit else 0.0
 

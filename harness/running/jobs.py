@@ -194,7 +194,7 @@ class WorkerHandle:
         raise NotImplementedError
 
     def receive(self) -> list[tuple[int, object]] | None:
-        """Return what it says, now that it says something; None: it has ended."""
+        """Return what it says, now that it says something; None if it has ended."""
         raise NotImplementedError
 
 

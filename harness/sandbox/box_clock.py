@@ -37,7 +37,7 @@ class BoxClock:
         self._own = time.process_time()
 
     def seconds(self) -> float | None:
-        """Return the time that all we have started since has taken; None: it is not known."""
+        """Return the time that all we have started since has taken; None if it is not known."""
         total = self._total()
         if total is None or self._before is None:
             return None

@@ -59,7 +59,7 @@ _TURN = (
 class BoxEnd(NamedTuple):
     """How a box ended. Nothing of it is left by then."""
 
-    status: int | None  # the engine's, as Popen.returncode; None: it had to be ended
+    status: int | None  # the engine's, as Popen.returncode; None if it had to be ended
     unstarted: str  # why the program could not be executed, else empty
     hit: Limit | None  # the limit for which it was ended
     memory: int  # the most that it held, in bytes

@@ -72,7 +72,7 @@ class LaunchPlan(NamedTuple):
 class BoxReport(NamedTuple):
     """What happened to an engine, sent when nothing of it is left."""
 
-    status: int | None  # as Popen.returncode; None: it was ended, or never started
+    status: int | None  # as Popen.returncode; None if it was ended, or never started
     fault: str  # why the box could not be made; empty if it could. No engine is to blame
     unstarted: str  # why the program could not be executed in it
     hit: tuple[str, float, float, str] | None  # the limit reached, as a harness.limit.Limit

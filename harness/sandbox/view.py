@@ -121,7 +121,7 @@ def _copies(folder: str, shown: tuple[str, ...], submission: str) -> tuple[str, 
 
 
 def _paths_of(program: str, submission: str) -> list[str]:
-    """Return what is shown of a program: all that it needs if it is given, else its folder."""
+    """Return the shown part of a program: all that it needs if that is given, else its folder."""
     if is_given(program, submission):
         return paths_of(program, submission)
     return [] if submission else [installation(program)]

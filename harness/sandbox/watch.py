@@ -161,7 +161,7 @@ def free(writable: tuple[str, ...]) -> int:
 def _measure_unlinked(tasks: list[int], devices: set[int]) -> int | None:
     """Return the bytes of files on ``devices`` that have no name any more, but are open or mapped.
 
-    None: there are some that cannot be measured, because they are only mapped, which is for root
+    None if there are some that cannot be measured, because they are only mapped, which is for root
     to look at, or because their process does not let itself be looked into.
     """
     sizes: dict[tuple[int, int], int] = {}

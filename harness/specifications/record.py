@@ -83,7 +83,7 @@ class Specification:
     own_commands: frozenset[str] = frozenset()
     # What its tests are about, made of what they are about as it ships.
     about: Callable[[FeatureKind], FeatureKind] = lambda kind: kind
-    # Returns its module "features" or "conversations"; None: they lie in its folder here.
+    # Returns its module "features" or "conversations"; None if they lie in its folder here.
     module: Callable[[str], Any] | None = None
 
     @property

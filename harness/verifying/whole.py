@@ -57,7 +57,7 @@ def verify(
 
 
 def _in_folder(folder: Path) -> Specification | None:
-    """Return the specification of the assignment in a folder; None: there is none."""
+    """Return the specification of the assignment in a folder; None if there is none."""
     path = folder / FILE
     return assignment.read(path).specification if path.exists() else None
 

@@ -18,7 +18,7 @@ class Beginning(Protocol):
     """What a scene's commands are about before the first of them."""
 
     def draw(self, kind: str, random: Random) -> Transformation | None:
-        """Return a change of this kind; None: there is none."""
+        """Return a change of this kind; None if there is none."""
 
     def opening(self, settings: Sequence[str], change: Transformation) -> list[str]:
         """Return the commands that lead here under a change, with the settings in force."""

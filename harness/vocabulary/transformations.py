@@ -87,7 +87,7 @@ def _negate(number: str) -> str:
 
 
 def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Transformation | None:
-    """Return a change of this kind, drawn for a board; None: there is none of this kind.
+    """Return a change of this kind, drawn for a board; None if there is none of this kind.
 
     ``usual``: the size of the board that the game is played on; 0: any.
     """

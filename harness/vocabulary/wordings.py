@@ -29,7 +29,7 @@ class Wording(NamedTuple):
 
     question: str  # {0}, {1} … are its arguments, {with_komi} the komi where it is known
     answer: Callable[[str], str] = _nothing  # "": the answer says it itself
-    # How a wrong answer, the second one, differs from a right one; "": there are no words for it.
+    # How a wrong answer, the second one, differs from a right one; "" without words for it.
     difference: Callable[[str, str], str] = _no_words
 
 
@@ -67,7 +67,7 @@ def _speak_of(argument: str) -> str:
 
 
 def score_of(answer: str) -> float | None:
-    """Return by how much Black leads in a score, below 0 for White; None: it is not a score."""
+    """Return by how much Black leads in a score, below 0 for White; None if it is not a score."""
     if answer == "0":
         return 0.0
     found = _SCORE.fullmatch(answer)

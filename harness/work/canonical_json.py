@@ -148,7 +148,7 @@ def strip_measurements(result: FileResult, folder: str, environment: str = "") -
     """Return a result without its case file, and without anything that was measured.
 
     ``folder``: where the submission was unpacked, a name made for this one run.
-    ``environment``: the folder of its Python environment; empty: it has none.
+    ``environment``: the folder of its Python environment; empty if it has none.
     """
 
     def clean(text: str) -> str:

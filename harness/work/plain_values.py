@@ -51,18 +51,18 @@ def value(kind: Any, plain: Any, place: str) -> Any:
     """
     try:
         return _reader(kind)(plain)
-    except _RefusedError as error:
+    except _RefusedValueError as error:
         raise UsageError(f"{place}{error.place}{error.what}") from None
 
 
-class _RefusedError(Exception):
+class _RefusedValueError(Exception):
     """A value that is not what its type says."""
 
     def __init__(self, what: str) -> None:
         self.place = ""  # within the whole: told as the error goes up, so that no other value pays
         self.what = what
 
-    def within(self, place: str) -> _RefusedError:
+    def within(self, place: str) -> _RefusedValueError:
         """Return this error of a part, as one of what it is a part of."""
         self.place = f"{place}{self.place}"
         return self
@@ -99,7 +99,7 @@ def _list_reader(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]
         try:
             for one in plain:
                 found.append(read(one))
-        except _RefusedError as error:
+        except _RefusedValueError as error:
             raise error.within(f"[{len(found)}]") from None
         return tuple(found)
 
@@ -117,7 +117,7 @@ def _record_reader(kind: Any) -> Callable[[Any], Any]:
         for key, one in plain.items():
             try:
                 found[key] = reads[key](one)
-            except _RefusedError as error:
+            except _RefusedValueError as error:
                 raise error.within(f".{key}") from None
         return kind(**found)
 
@@ -130,9 +130,9 @@ def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
     if not isinstance(plain, dict):
         _refuse(plain, f"an object with {fields}")
     if unknown := sorted(set(plain) - set(kind._fields)):
-        raise _RefusedError(f": there is no key {_shorten(unknown[0])}, only {fields}")
+        raise _RefusedValueError(f": there is no key {_shorten(unknown[0])}, only {fields}")
     missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
-    raise _RefusedError(f": the key {missing[0]!r} is missing")
+    raise _RefusedValueError(f": the key {missing[0]!r} is missing")
 
 
 @cache
@@ -142,7 +142,7 @@ def _kinds(kind: Any) -> dict[str, Any]:
 
 
 def _refuse(found: Any, expected: str) -> NoReturn:
-    raise _RefusedError(f": found {_shorten(found)}, expected {expected}")
+    raise _RefusedValueError(f": found {_shorten(found)}, expected {expected}")
 
 
 def _shorten(found: Any) -> str:

@@ -62,7 +62,7 @@ class UnitWorker:
         """Do none yet.
 
         ``proven``: the sandbox level that our parent has just proven on this machine.
-        ``room``: a folder in which files are laid out; None: that of temporary files.
+        ``room``: a folder in which files are laid out; None for the folder for temporary files.
         """
         self._files = files
         self._proven = proven

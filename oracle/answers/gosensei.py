@@ -95,7 +95,7 @@ def explain_two_eyes(position: Position, color: int = BLACK) -> Explanation:
 
 
 def explain_eye_spaces(position: Position, color: int = BLACK) -> Explanation:
-    """Return each space's size, and why each other region that touches the color is none."""
+    """Return each space's size, and why each other region that touches the color is not one."""
     shape, mine, _ = _board(position, color)
     spaces = eye_spaces(position, color)
     sentences = [Sentence("eye spaces", number("spaces", len(spaces), "eye space"), ".")]

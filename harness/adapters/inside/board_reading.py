@@ -21,7 +21,7 @@ class BoardReader:
         self._size = size
 
     def last_board(self, text: str) -> Shown | None:
-        """Return the last whole board in a text, None if there is none."""
+        """Return the last whole board in a text, or None."""
         lines = _COLOR_CODES.sub("", text).replace("\r", "").split("\n")
         rows = [(place, row) for place, line in enumerate(lines) if (row := self._row(line))]
         last = rows[-self._size :]

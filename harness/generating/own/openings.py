@@ -150,7 +150,7 @@ class Records:
                 yield " ".join([start.name, *(str(size[0]) for _ in start.arguments)])
 
     def _play(self, color: int, value: str, size: tuple[int, int]) -> str:
-        """Return the command that plays a move of a record; "": nobody can tell."""
+        """Return the command that plays a move of a record; "" if nobody can tell."""
         move, game = self._declaration.move, self._declaration.game
         place = _place(value, size)
         if move is None or place is None or color >= len(game.colors):

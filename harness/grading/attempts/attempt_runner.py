@@ -116,7 +116,7 @@ class Runner:
         return [unit for unit in left if unit.tasks]
 
     def _measured(self, units: Sequence[GradingUnit]) -> _Measured:
-        """Return what was measured of each run that counts, by basis."""
+        """Return the measurements of each run that counts, by basis."""
         found = self._ledger.figures(task.basis for unit in units for task in unit.tasks)
         return {
             task.basis: [
@@ -193,7 +193,7 @@ def _rest(
 
 
 def _last_machine(runs: Sequence[Measurements]) -> str:
-    """Return the machine of a cluster on which an attempt was run last; empty: there is none."""
+    """Return the machine of a cluster on which an attempt was run last; empty if there is none."""
     return runs[-1].machine if runs else ""
 
 

@@ -172,7 +172,7 @@ def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
 
 
 def sandbox_of(means: GradingContext, box: BoxLimits) -> Sandbox | None:
-    """Return the sandbox of a grading; None: it is off.
+    """Return the sandbox of a grading; None if it is off.
 
     Raises:
         SandboxError: there is no such sandbox here, or it does not hold.

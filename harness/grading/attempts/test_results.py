@@ -25,8 +25,8 @@ class TestResult(NamedTuple):
     attempt: Attempt
     step: Step
     verdict: Verdict
-    reply: Reply | None  # None: there was none
-    passed: bool | None  # None: it says nothing
+    reply: Reply | None  # None if there was none
+    passed: bool | None  # None if it says nothing
     unsure: bool  # because of the harness or of the case file
     flaky: bool  # another run gave another verdict
 

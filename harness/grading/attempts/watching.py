@@ -27,7 +27,7 @@ class Watch:
         self._alarm = Alarm(0 if go_on else len(archives))
 
     def look(self, units: Sequence[GradingUnit]) -> None:
-        """Look at what was run of some submissions.
+        """Look at the finished runs of some submissions.
 
         Raises:
             ClassWideError: all of the first ones fail alike.

@@ -161,7 +161,7 @@ class Audit:
         return broke
 
     def _confirm(self, unit: GradingUnit, orders: Orders) -> list[str]:
-        """Keep of what was found of a submission what shows each time."""
+        """Keep those findings for a submission that show each time."""
         found = self._before(unit)
         assert found is not None  # it was looked at
         place = self._folder / found.submission

@@ -174,7 +174,7 @@ class BankSelection:
 
 
 def _useless(one: Former, whole: ProgramBehaviour, found: ProgramBehaviour) -> str:
-    """Return why a submission tells nothing about tests; "": it does."""
+    """Return why a submission tells nothing about tests; "" if it does."""
     results = [each.result for each in one.attempts if each.result]
     if any(each.fault for each in one.attempts):
         return UNFINISHED

@@ -47,7 +47,7 @@ def behaviour(results: Iterable[tuple[str, str, FileResult]]) -> ProgramBehaviou
 
 
 def _how(outcome: Outcome, result: FileResult) -> str:
-    """Say how a test was failed; "": it was not, or nobody can tell."""
+    """Say how a test was failed; "" if it was not, or nobody can tell."""
     if outcome.verdict is Verdict.NOT_RUN and result.failure:
         return result.failure.kind.value
     if outcome.verdict is not Verdict.FAILED or outcome.reply is None:
@@ -57,7 +57,7 @@ def _how(outcome: Outcome, result: FileResult) -> str:
 
 
 def surroundings(results: Iterable[FileResult]) -> str:
-    """Return the last words of a program that died for its surroundings; "": it did not."""
+    """Return the last words of a program that died for its surroundings; "" if it did not."""
     for result in results:
         for failure in result.failures:
             if _SURROUNDINGS.search(failure.reason):

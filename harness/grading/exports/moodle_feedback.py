@@ -35,7 +35,7 @@ def files(material: Material) -> Files:
 
 
 def number(student: Student) -> str:
-    """Return a student's number as a participant, "" if there is none."""
+    """Return a student's number as a participant, or ""."""
     return next((value for kind, value in student.ids if kind == KIND and value.isdecimal()), "")
 
 

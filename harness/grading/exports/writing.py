@@ -47,7 +47,7 @@ def write(
     sheets: Sheets = _NONE,
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
-    """Write everything into a folder, which is made if there is none; return what was written.
+    """Write everything into a folder, which is made if it is missing; return what was written.
 
     ``say`` is told what the teacher must know of the sheets; ``class.html`` says it too.
 

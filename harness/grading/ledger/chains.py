@@ -71,7 +71,7 @@ class SignedRow(NamedTuple):
     """A row of a signed table."""
 
     values: tuple[object, ...]
-    link: int  # its place in the chain, from 1; 0: it is not signed
+    link: int  # its place in the chain, from 1; 0 if it is not signed
     digest: Digest
 
 

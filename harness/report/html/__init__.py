@@ -37,7 +37,7 @@ def write(
     views: Sequence[FileView],
     comparison: Comparison | None = None,
 ) -> None:
-    """Write all pages of a run; the folder is made if there is none.
+    """Write all pages of a run; make the folder if it is missing.
 
     Raises :class:`ReportError` when the folder cannot be written to.
     """

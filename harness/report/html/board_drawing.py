@@ -84,7 +84,7 @@ def figure(
     """Return a board with its legend, and what is needed to step through its setup.
 
     ``legend``: what the marks of explanations mean. ``komi``, ``command``: of the test, for a copy
-    of it; "": there is none.
+    of it; "" if there is none.
     """
     return _figure(diagram, seen, tuple(legend.items()), komi, command)
 

@@ -54,9 +54,9 @@ def card(  # noqa: PLR0913 - what pages differ in
 ) -> Markup:
     """Return the card of one result.
 
-    ``log``: the GTP log; None: there is none. ``anchor``: what its name begins
+    ``log``: the GTP log; None if there is none. ``anchor``: what its name begins
     with, unique on the page together with the line. ``context``: what is told besides the answer;
-    None: what the view knows. ``folder``: of the page; None: nothing is linked to. ``is_open``:
+    None: what the view knows. ``folder``: of the page; None if nothing is linked to. ``is_open``:
     whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
     ``actions``: what else there is to do with it.
     """
@@ -133,7 +133,7 @@ def _around_place(  # noqa: PLR0913 - as above
     actions: Markup,
     times: Markup = NOTHING,
 ) -> tuple[Markup, Markup]:
-    """Return a card but for its place and time, which differ: what is before, and after it.
+    """Return a card without its place and time, which differ: what is before, and after them.
 
     ``times``: a plot of those of what led to it.
     """
@@ -183,7 +183,7 @@ def legend_on_paper(views: Iterable[FileView]) -> Markup:
 
 
 def title(view: FileView, step: int, comment: str) -> str:
-    """Return what a test is called: what is said of it, else its command."""
+    """Return the name of a test: its comment, else its command."""
     heading, _ = _heading(view, step, comment)
     return heading or one_line(view.file.case.steps[step].text, _HEADING)
 

@@ -198,7 +198,7 @@ Changes = dict[str, tuple[int, int]]
 
 
 def _changes(comparison: Comparison | None) -> Changes | None:
-    """Return by path how many tests broke and how many were mended; None: nothing is compared."""
+    """Return by path how many tests broke and were mended; None if nothing is compared."""
     if comparison is None:
         return None
     found: Changes = {}

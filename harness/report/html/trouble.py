@@ -26,7 +26,7 @@ class Crashes:
         self._told: dict[object, str] = {}
 
     def find_first_place(self, failure: Failure, path: str) -> str:
-        """Return the case file in which it was told before; "": it is told now, in ``path``."""
+        """Return the case file in which it was told before; "" if it is told now, in ``path``."""
         before = self._told.get(crash_of(failure), "")
         self._told.setdefault(crash_of(failure), path)
         return before
@@ -44,8 +44,8 @@ def troubles(
 ) -> tuple[Markup, ...]:
     """Return a framed notice for each kind of trouble, empty where there is none of it.
 
-    ``log``: the GTP log, which lines are linked to; None: there is none.
-    ``crashes``: those of all files on the page; None: there is one file alone.
+    ``log``: the GTP log, which lines are linked to; None if there is none.
+    ``crashes``: those of all files on the page; None if there is one file alone.
     """
     known = crashes or Crashes([file])
     return _failures(file, log, known), _setup_errors(file, log), _warnings(file)

@@ -59,7 +59,7 @@ class Places:
         self._submissions = _number(one.submission.key for one in result.graded)
 
     def test(self, key: tuple[str, str, int]) -> str:
-        """Return the name of a test's row among those on trial; "": it is not there."""
+        """Return the name of a test's row among those on trial; "" if it is not there."""
         number = self._tests.get(key)
         return f"t{number}" if number else ""
 

@@ -104,7 +104,7 @@ class _Example:
 
     @property
     def words(self) -> tuple[str, str]:
-        """What the right answer says and what came, in plain words; "": there are none."""
+        """What the right answer says and what came, in plain words; "" if there are none."""
         return (
             (_side_text(self._sides.expected), _side_text(self._sides.got))
             if self._sides

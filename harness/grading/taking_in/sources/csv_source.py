@@ -7,7 +7,7 @@ commas, semicolons or tabs; the text is UTF-8.
 column      meaning
 =========== ==========================================================================
 ``student`` the student: any text, the same in all rows of one student. Needed
-``file``    an archive or a folder, relative to the CSV's own; empty: nothing was submitted
+``file``    an archive or a folder, relative to the CSV's own; empty if nothing was submitted
 ``name``    as shown; by default what ``student`` says
 ``group``   whose members are graded together
 ``time``    when it was submitted: ``2026-01-29 23:55``, local unless it says otherwise
@@ -46,7 +46,7 @@ class CsvRow(NamedTuple):
     cells: dict[str, str]  # by column; trimmed
 
     def get(self, column: str) -> str:
-        """Return a cell, empty if there is none."""
+        """Return a cell, or "" without one."""
         return self.cells.get(column, "")
 
     def refuse(self, column: str, expected: str) -> NoReturn:
