@@ -27,12 +27,12 @@ MESSAGES = {"processor time": 2, "patience": 5, "handed in": 1, "course's own": 
 # Docstrings count twice: as prose and as literals.
 SENTENCES = {
     r"\bwho (?:is|was|has)\b": 94,
-    r"\bwhat (?:is|was) \w+(?: \w+)? of\b": 108,
-    r"\bof (?:which|whom)\b": 138,
+    r"\bwhat (?:is|was) \w+(?: \w+)? of\b": 110,
+    r"\bof (?:which|whom)\b": 140,
     r"\bbut for\b": 20,
     r"\b(?:None|empty|0): (?:it|there|they|that|nobody|nothing)\b": 103,
     r"\bnone of\b": 74,
-    r"(?<!there )(?<!of which )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b)\w": 5,
+    r"(?<!there )(?<!of which )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b)\w": 6,
     r"\b(?:what|how) came of\b": 0,
     r"\b(?:it|that|they) (?:is|are) none\b(?! of)": 0,
     r"\bwhoever\b": 5,

@@ -69,7 +69,7 @@ class Recorder:
             raise BusyError(f"another process has taken over the grading in {self._ledger.name}")
         for word in words:
             if isinstance(word, HarnessFailed):
-                self._ledger.broke(word.basis, self._token, word.message, MOST_FAULTS)
+                self._ledger.record_error(word.basis, self._token, word.message, MOST_FAULTS)
         for index, word in waiting:
             self._on_recorded(index, word)
 
