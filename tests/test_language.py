@@ -26,12 +26,12 @@ MESSAGES = {"processor time": 2, "patience": 5, "handed in": 1, "course's own": 
 # How often a sentence still is of a kind that nobody would say, anywhere. They may only fall.
 # Docstrings count twice: as prose and as literals.
 SENTENCES = {
-    r"\bwho (?:is|was|has)\b": 94,
-    r"\bwhat (?:is|was) \w+(?: \w+)? of\b": 110,
-    r"\bof (?:which|whom)\b": 140,
+    r"\bwho (?:is|was|has)\b": 98,
+    r"\bwhat (?:is|was) \w+(?: \w+)? of\b": 118,
+    r"\bof (?:which|whom)\b": 145,
     r"\bbut for\b": 20,
-    r"\b(?:None|empty|0): (?:it|there|they|that|nobody|nothing)\b": 103,
-    r"\bnone of\b": 74,
+    r"\b(?:None|empty|0): (?:it|there|they|that|nobody|nothing)\b": 108,
+    r"\bnone of\b": 78,
     r"(?<!there )(?<!of which )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b)\w": 6,
     r"\b(?:what|how) came of\b": 0,
     r"\b(?:it|that|they) (?:is|are) none\b(?! of)": 0,
@@ -42,8 +42,8 @@ SENTENCES = {
 # of a platform: how often they stand anywhere. They may only fall.
 AMBIGUOUS = {
     r"\bimages?\b": 85,
-    r"\bbox(?:es|ed)?\b": 246,
-    r"\bdied\b": 44,
+    r"\bbox(?:es|ed)?\b": 250,
+    r"\bdied\b": 52,
     r"\bsheets?\b": 87,
     r"\bsuspicion\b": 3,
     r"\bbasis\b": 21,

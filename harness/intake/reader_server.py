@@ -76,7 +76,7 @@ def _give_up() -> None:
         landlock.confine((), abi)
 
 
-class _Received(NamedTuple):
+class _ReceivedArchive(NamedTuple):
     """A request, and the descriptors that came with it."""
 
     request: Request
@@ -84,12 +84,12 @@ class _Received(NamedTuple):
     sink: int
 
 
-def _receive(control: socket.socket) -> _Received | None:
+def _receive(control: socket.socket) -> _ReceivedArchive | None:
     message, descriptors, _, _ = socket.recv_fds(control, _LONGEST_REQUEST, 2)
-    return _Received(Request.unpack(message), *descriptors) if message else None
+    return _ReceivedArchive(Request.unpack(message), *descriptors) if message else None
 
 
-def _fork(got: _Received, calls: bytes, control: socket.socket, read: Read) -> None:
+def _fork(got: _ReceivedArchive, calls: bytes, control: socket.socket, read: Read) -> None:
     """Have a child read an archive; if it ends in the middle, that tells of a fault."""
     with contextlib.suppress(OSError):  # there is no room for another process
         if os.fork() == 0:
@@ -101,7 +101,7 @@ def _fork(got: _Received, calls: bytes, control: socket.socket, read: Read) -> N
     os.close(got.sink)
 
 
-def _answer(got: _Received, calls: bytes, read: Read) -> None:
+def _answer(got: _ReceivedArchive, calls: bytes, read: Read) -> None:
     """Read an archive, confined, and say what is in it."""
     archive, sink = os.fdopen(got.archive, "rb"), os.fdopen(got.sink, "wb")
     size = archive.seek(0, os.SEEK_END)

@@ -98,10 +98,10 @@ def events(here: Now) -> Response:
     watching = here.service.watching
     if not watching.begin(here.by):
         raise Refused(429, f"you watch {watching.most} pages already: close some of them")
-    return _Watched(_news(here), lambda: watching.end(here.by))
+    return _WatchedSubmission(_news(here), lambda: watching.end(here.by))
 
 
-class _Watched(StreamingResponse):
+class _WatchedSubmission(StreamingResponse):
     """Events, and what is done when they end, even if none was ever sent."""
 
     def __init__(self, events: AsyncIterator[str], ended: Callable[[], None]) -> None:

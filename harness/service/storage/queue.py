@@ -1,10 +1,10 @@
 """The queue: jobs, leased by workers on any number of machines. It never holds bytes.
 
 The job whose owner has fewer unfinished jobs before it goes first; then the earlier deadline, then
-the earlier job. So nobody waits behind another's tenth upload, in whichever courses these are. A lease ends
-when its worker's process does, on the same machine, or when it is not renewed, by the clock of the
-database's server if there is one. A job under which workers died so often, with nothing done
-between, is a fault.
+the earlier job. So nobody waits behind another's tenth upload, in whichever courses these are. A
+lease ends when its worker's process does, on the same machine, or when it is not renewed, by the
+clock of the database's server if there is one. A job under which workers died so often, with
+nothing done between, is a fault.
 """
 
 from __future__ import annotations
