@@ -337,7 +337,7 @@ class _UnitRun:
     # --- out ---
 
     def _as_piece(self, index: int, unit: WorkUnit) -> Piece:
-        """Return all of a unit; what is run again is so on another machine.
+        """Return all of a unit; what is rerun is so on another machine.
 
         Else a machine on which all goes wrong, and fast, would use up all tries of an attempt.
         """

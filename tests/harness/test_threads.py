@@ -32,7 +32,7 @@ from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.grid import grid
 from oracle.mistakes import MISTAKES, mistaken_engine
 from oracle.position import Position
-from oracle.rules.capture import legal, played
+from oracle.rules.capture import legal, play
 from oracle.rules.eyes import eyes
 from oracle.sgf import write_sgf
 
@@ -102,7 +102,7 @@ def game(size: int, number: int) -> bytes:
         if not sensible:
             break
         move = shape.bit(random.choice(shape.points(sensible)))
-        mine, theirs = played(shape, mine, theirs, move)
+        mine, theirs = play(shape, mine, theirs, move)
         moves.append((1 + turn % 2, shape.point(move)))
         sides = theirs, mine
     return write_sgf(Position(shape), moves)
