@@ -20,7 +20,7 @@ from distributed import Client, Future, wait
 
 from harness.cluster import cluster_state, dask_task, json_lines, roles, rules
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.message_filter import CENSUS, LEFT, REPORT, GuardedScheduler
+from harness.cluster.message_filter import BROUGHT, CENSUS, LEFT, REPORT, GuardedScheduler
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
@@ -48,7 +48,19 @@ class NoSchedulerError(Exception):
 
 
 class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
-    """A client to which how a task failed is nobody's concern: only that it did."""
+    """A client to which how a task failed is nobody's concern: only that it did.
+
+    ``reports``: what workers sent along when they were done, and who, by key.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.reports: dict[str, tuple[str, str]] = {}
+        super().__init__(*arguments, **options)
+        self._stream_handlers[BROUGHT] = self._handle_brought
+
+    def _handle_brought(self, key: str, address: str, report: str) -> None:
+        if key in self.futures:  # else nobody waits for it any more
+            self.reports[key] = (address, report)
 
     def _handle_task_erred(
         self, key: object = None, exception: object = None, traceback: object = None
@@ -166,11 +178,15 @@ class Connector:
 
     async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
         """Return who brought what; None: it is lost."""
+        sent_along: tuple[str, str] | None = self._client.reports.pop(future.key, None)
+        if sent_along:
+            return sent_along
         try:
             address, found = await _ask_scheduler(self._client, REPORT, key=future.key)
         except Exception:  # noqa: BLE001 - whatever of it went wrong, the unit goes again
             return None
-        return (str(address), found) if isinstance(found, str) else None
+        # Empty: it was sent along, and has not come.
+        return (str(address), found) if isinstance(found, str) and found else None
 
     async def _look_who_left(self) -> None:
         """Learn which workers are gone, and what each had; without an answer nothing is learnt."""
@@ -191,6 +207,7 @@ class Connector:
         """Cancel a load; return whether a worker was running it."""
         del self._on_the_way[sent.load.id]
         sent.future.release()
+        self._client.reports.pop(sent.future.key, None)
         return self._served.tokens.end(sent.token)
 
 

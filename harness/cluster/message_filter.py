@@ -11,15 +11,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from distributed import Scheduler, Worker
+from distributed import Scheduler, Worker, get_worker
 from distributed.comm import Comm
 from distributed.comm.core import CommClosedError
 
 from harness.cluster import roles
 
+BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a client is told
 # Operations of ours.
 CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
 _REMEMBERED = 20  # workers that have left
+_SHORT = 1 << 18  # characters of a report that goes with a message; others are fetched
 
 Rule = Callable[[str], frozenset[str] | None]
 
@@ -42,6 +44,24 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
     def left(self) -> list[tuple[str, str, float, list[str]]]:
         """Return the workers that left last: address, name, when, and the tasks that each had."""
         return list(self._left)
+
+    async def handle_worker(self, comm: Comm, worker: str) -> None:
+        """Listen to a worker, which speaks of itself alone: not as another one."""
+        await super().handle_worker(speaking_as(comm, worker), worker)
+
+    def handle_task_finished(self, key: Any, worker: str, stimulus_id: str, **said: Any) -> None:
+        """Pass on the report that a worker sends along, if it is the one that has the task.
+
+        To fetch it afterwards takes two requests more.
+        """
+        metadata = said.get("metadata")
+        report = metadata.pop(BROUGHT, None) if isinstance(metadata, dict) else None
+        task = self.tasks.get(key)
+        if isinstance(report, str) and task and _is_doing(worker, task, said.get("run_id")):
+            told = {"op": BROUGHT, "key": key, "address": worker, "report": report}
+            for client in task.who_wants or ():
+                self.client_comms[client.client_key].send(told)
+        super().handle_task_finished(key, worker, stimulus_id, **said)
 
     async def find_report(
         self, key: str, serializers: list[str] | None = None
@@ -72,6 +92,41 @@ class GuardedWorker(Worker):  # type: ignore[misc]
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
         return super().handle_comm(guard(comm, roles.at_worker))
+
+
+def _is_doing(worker: str, task: Any, run: object) -> bool:
+    """Whether a worker, by its address, was given a task, and has this run of it in hand."""
+    return bool(task.processing_on) and task.processing_on.address == worker and task.run_id == run
+
+
+def hand_in(report: str) -> str:
+    """Let a report go with the message that its task is finished; return the task's result.
+
+    It is called in a task. A long report is its result, so that it holds up no other message.
+    """
+    if len(report) > _SHORT:
+        return report
+    worker = get_worker()
+    worker.state.tasks[worker.get_current_task()].metadata[BROUGHT] = report
+    return ""
+
+
+def speaking_as(comm: Comm, worker: str) -> Comm:
+    """Return a connection on which all is said by this worker, whatever it calls itself.
+
+    Dask lets a message say of which worker it comes.
+    """
+    read = comm.read
+
+    async def read_signed(deserializers: Any = None) -> Any:
+        said = await read(deserializers=deserializers)
+        for one in said if isinstance(said, list | tuple) else (said,):
+            if isinstance(one, dict):
+                one["worker"] = worker
+        return said
+
+    comm.read = read_signed
+    return comm
 
 
 def guard(comm: Comm, rule: Rule) -> Comm:

@@ -3,13 +3,14 @@
 import asyncio
 from types import SimpleNamespace
 
+import distributed
 import pytest
 from distributed.core import Status
 
-from harness.cluster import cluster_state
+from harness.cluster import cluster_state, message_filter
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError
-from harness.cluster.message_filter import GuardedScheduler
+from harness.cluster.connector import Connector, NoSchedulerError, _PlainClient
+from harness.cluster.message_filter import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
     Drop,
@@ -41,7 +42,7 @@ class Client:
     """Takes whatever it is given."""
 
     def __init__(self):
-        self.futures = []
+        self.futures, self.reports = [], {}
 
     def submit(self, *_arguments, **_options):
         self.futures.append(Future())
@@ -135,6 +136,94 @@ def test_workers_are_looked_at_in_full_when_one_comes_or_goes(monkeypatch):
         asyncio.run(Connector(client, Served(), said.append).watch())
     assert [[one.address for one in news.workers] for news in said] == [[], ["tcp://one"], []]
     assert scheduler.told == 4  # of six looks: the first of all, and of each change
+
+
+@pytest.fixture
+def scheduler(monkeypatch):
+    """A scheduler that one worker has a task of; what it tells who waits for it, and Dask."""
+    made = object.__new__(GuardedScheduler)
+    made.told, made.after = [], []
+    monkeypatch.setattr(
+        distributed.Scheduler, "handle_task_finished", lambda *_, **said: made.after.append(said)
+    )
+    task = SimpleNamespace(processing_on=SimpleNamespace(address="tcp://one"), run_id=7)
+    task.who_wants = [SimpleNamespace(client_key="client")]
+    made.tasks = {"key": task}
+    made.client_comms = {"client": SimpleNamespace(send=made.told.append)}
+    return made
+
+
+def test_a_report_that_a_worker_sends_along_is_passed_on(scheduler):
+    said = {"metadata": {BROUGHT: "a report", "more": 1}, "run_id": 7}
+    scheduler.handle_task_finished("key", "tcp://one", "why", **said)
+    told = {"op": BROUGHT, "key": "key", "address": "tcp://one", "report": "a report"}
+    assert scheduler.told == [told]
+    assert scheduler.after == [{"metadata": {"more": 1}, "run_id": 7}]  # Dask keeps no report
+
+
+@pytest.mark.parametrize(
+    ("key", "worker", "run", "report"),
+    [
+        ("key", "tcp://two", 7, "of another worker"),
+        ("key", "tcp://one", 6, "of another try"),
+        ("nothing", "tcp://one", 7, "of no task"),
+        ("key", "tcp://one", 7, ["no text"]),
+    ],
+)
+def test_one_of_who_does_not_have_the_task_is_not(scheduler, key, worker, run, report):
+    scheduler.handle_task_finished(key, worker, "why", metadata={BROUGHT: report}, run_id=run)
+    assert scheduler.told == []
+    assert len(scheduler.after) == 1
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+def test_no_worker_speaks_as_another(is_list):
+    """Else it could bring a false report in the name of one that is honest."""
+    message = {"op": "task-finished", "worker": "tcp://two"}
+
+    async def read(deserializers):
+        return [dict(message), "OK"] if is_list else dict(message)
+
+    comm = message_filter.speaking_as(SimpleNamespace(read=read), "tcp://one")
+    found = asyncio.run(comm.read())
+    assert (found[0] if is_list else found) == {"op": "task-finished", "worker": "tcp://one"}
+
+
+def test_only_a_report_that_is_waited_for_is_kept():
+    client = SimpleNamespace(futures={"key": None}, reports={})
+    for key in ("key", "other"):
+        _PlainClient._handle_brought(client, key, "tcp://one", "a report")
+    assert client.reports == {"key": ("tcp://one", "a report")}
+
+
+@pytest.mark.parametrize(("length", "is_sent_along"), [(1 << 18, True), ((1 << 18) + 1, False)])
+def test_a_long_report_is_the_result_of_its_task(length, is_sent_along, monkeypatch):
+    task, report = SimpleNamespace(metadata={}), "x" * length
+    worker = SimpleNamespace(state=SimpleNamespace(tasks={"key": task}))
+    worker.get_current_task = lambda: "key"
+    monkeypatch.setattr(message_filter, "get_worker", lambda: worker)
+    assert message_filter.hand_in(report) == ("" if is_sent_along else report)
+    assert task.metadata == ({BROUGHT: report} if is_sent_along else {})
+
+
+def test_a_report_comes_as_it_was_sent_along_or_is_asked_for():
+    asked = []
+
+    async def find(key):
+        asked.append(key)
+        return ["tcp://two", {"long": "a long report", "lost": ""}[key]]
+
+    client = SimpleNamespace(status="running", reports={"short": ("tcp://one", "a report")})
+    client.scheduler = SimpleNamespace(gtp_harness_report=find)
+    connector = Connector(client, Served(), print)
+
+    def fetch(key):
+        return asyncio.run(connector._fetch_report(SimpleNamespace(key=key)))
+
+    assert fetch("short") == ("tcp://one", "a report")
+    assert fetch("long") == ("tcp://two", "a long report")
+    assert fetch("lost") is None
+    assert (asked, client.reports) == (["long", "lost"], {})
 
 
 def test_a_census_is_another_one_when_a_worker_or_its_status_is():
