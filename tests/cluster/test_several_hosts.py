@@ -60,6 +60,7 @@ def test_whatever_happens_to_hosts_each_attempt_has_one_result(size):
     needs(3)
     report = ran("tests.cluster.several_hosts", size.students, size.seconds, size.wait, SEED)
     told = json.dumps(report, indent=1)
+    print(told)  # pytest -rP shows the figures of a trial that held
     assert report["wrong"] == [], told
     assert report["attempts"] == 8 * size.students, told
     assert len(report["on"]) > 1, told
