@@ -6,10 +6,11 @@ import time
 
 import pytest
 
+from harness.errors import ServerError
 from harness.grading.ledger import ledger_server, sqlite_file
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
-from harness.service.records import DONE
+from harness.service.records import CHECK, DONE, Job
 from harness.service.storage import database, queue
 from harness.service.work import worker
 from tests.harness import small_class
@@ -94,3 +95,15 @@ def step(one):
         return one.step()
     except worker.HarnessError:
         return True
+
+
+def test_a_signal_is_not_lost_where_the_database_is_away(service, monkeypatch):
+    """Else the worker would go on, for nobody tells it twice to end."""
+
+    def away(*_):
+        raise ServerError("the database is away")
+
+    monkeypatch.setattr(queue, "give_back", away)
+    own = worker.Worker(service.settings, service.database)
+    with pytest.raises(KeyboardInterrupt), own._settle(Job("j", CHECK, "a", "u")):
+        raise KeyboardInterrupt

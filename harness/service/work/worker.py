@@ -96,7 +96,8 @@ class Worker:
             self._warn(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
         except BaseException:  # a signal: another worker continues
-            self._end(job, queue.give_back, "given back")
+            with contextlib.suppress(HarnessError):  # the lease ends with this process anyway
+                self._end(job, queue.give_back, "given back")
             raise
         else:
             self._end(job, queue.finish, "done")
