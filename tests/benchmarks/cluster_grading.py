@@ -23,7 +23,7 @@ _ASKED = (
     "release",
     "finish_all",
     "settle",
-    "broke",
+    "record_error",
     "runs",
     "results",
     "figures",

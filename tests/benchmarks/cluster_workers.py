@@ -14,6 +14,7 @@ from pathlib import Path
 from distributed import Worker
 
 from harness.cluster import cluster_processes, dask_task, roles, rules
+from harness.cluster.message_filter import hand_in
 from harness.cluster.records import WorkerReport
 from harness.cluster.rules import Facts
 from harness.cluster.tls import Papers
@@ -48,5 +49,6 @@ async def work(address: str, folder: str, count: int) -> None:
 
 if __name__ == "__main__":
     cluster_processes.prepare()
-    dask_task.RUN[:] = [lambda _: canonical_json.dumps(WorkerReport("m", (LINE,) * CASES))]
+    report = canonical_json.dumps(WorkerReport("m", (LINE,) * CASES))
+    dask_task.RUN[:] = [lambda _: hand_in(report)]
     asyncio.run(work(sys.argv[1], sys.argv[2], int(sys.argv[3])))
