@@ -54,7 +54,7 @@ def locked(place):
         db.execute("ROLLBACK")
 
 
-MOMENTS = ("begin", "lease_free", "finish", "give", "check")
+MOMENTS = ("begin", "lease_free", "finish_all", "give", "check")
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
