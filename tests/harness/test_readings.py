@@ -124,7 +124,7 @@ def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
             return False
 
         judge = judge_of(specification(assignment), tmp_path)
-        find(scripts(specification(assignment)), hear, judge.allowed, _DRAW, 0)
+        find(scripts(specification(assignment)), hear, judge.cut_to_allowed, _DRAW, 0)
         assert said, assignment
         assert not said & {"black", "white"}, assignment
 

@@ -464,7 +464,8 @@ def test_the_schema_of_a_record():
 
 HELP = """\
 usage: python -m harness.work [-h] [--store FOLDER] [--proven LEVEL]
-                              [--room FOLDER] [--serve] [--schema]
+                              [--confined] [--room FOLDER] [--serve]
+                              [--schema]
                               [FILE]
 
 Do a unit of work, and say what comes as lines of JSON.
@@ -477,6 +478,7 @@ options:
   --store FOLDER   a folder of files named by their SHA-256; may be repeated
   --proven LEVEL   a sandbox level that was just proven here: it is not proven
                    again
+  --confined       let confined children read archives
   --room FOLDER    where files are laid out (default: the folder of temporary
                    files)
   --serve          do units that come as lines, ask before each case file
@@ -494,7 +496,8 @@ def test_the_help_of_the_command(capsys, monkeypatch):
 def test_the_options_of_the_command():
     read = work._options().parse_args
     assert vars(read([])) == {
-        "file": "-", "store": [], "proven": "", "room": None, "serve": False, "schema": False,
+        "file": "-", "store": [], "proven": "", "confined": False, "room": None, "serve": False,
+        "schema": False,
     }  # fmt: skip
     words = [
         "unit.json",
@@ -504,6 +507,7 @@ def test_the_options_of_the_command():
         "/b",
         "--proven",
         "3",
+        "--confined",
         "--room",
         "/c",
         "--serve",
@@ -511,7 +515,7 @@ def test_the_options_of_the_command():
     ]
     assert vars(read(words)) == {
         "file": "unit.json", "store": [Path("/a"), Path("/b")], "proven": "3", "room": "/c",
-        "serve": True, "schema": True,
+        "confined": True, "serve": True, "schema": True,
     }  # fmt: skip
 
 

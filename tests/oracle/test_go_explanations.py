@@ -321,10 +321,12 @@ def test_eye_spaces_are_explained():
     explanation = gosensei.explain_eye_spaces(position)
     assert explanation.text == (
         "3 eye spaces. The region of A1 (2 points) is surrounded by one chain. "
-        "The region of D2 (1 point) is none: the stones around it are 2 separate chains. "
-        "The region of A3 (1 point) is none: it touches white stones too. "
-        "The region of C3 (1 point) is none: it touches white stones too. "
-        "The region of E3 (1 point) is none: the stones around it are 2 separate chains. "
+        "The region of D2 (1 point) is not an eye space: the stones around it are 2 "
+        "separate chains. "
+        "The region of A3 (1 point) is not an eye space: it touches white stones too. "
+        "The region of C3 (1 point) is not an eye space: it touches white stones too. "
+        "The region of E3 (1 point) is not an eye space: the stones around it are 2 "
+        "separate chains. "
         "The region of A5 (1 point) is surrounded by one chain. "
         "The region of C5 (2 points) is surrounded by one chain."
     )

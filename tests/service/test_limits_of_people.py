@@ -91,8 +91,8 @@ def test_a_student_may_submit_so_often_to_an_assignment(serve):
     hand_in(ben, course, bytes(10))
 
 
-def test_no_honest_student_meets_the_limits():
-    settings = settings_of("sqlite", None, Path("/nowhere"))
+def test_no_honest_student_meets_the_limits(tmp_path):
+    settings = settings_of("sqlite", None, tmp_path)
     assert settings.most_uploads >= 100 and settings.most_uploaded >= 1 << 31
     assert settings.page_rate >= 600 and settings.streams >= 10
 
