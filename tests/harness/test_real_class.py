@@ -1,6 +1,6 @@
 """A class like the real ones, graded: every mark is the one computed beforehand.
 
-With namespaces all of it; without them every third of each kind, and all of it in the slow tier.
+With namespaces all of it; without them in the slow tier.
 ``python -m tests.benchmarks real`` grades it in all circumstances, a busy machine among them.
 """
 
@@ -16,8 +16,7 @@ from tests.harness.test_sandbox_boxes import why_not
 pytestmark = [pytest.mark.processes, pytest.mark.long(50)]
 
 USER, CHROOT = ("ordinary user", 1), ("chroot", 1)
-SAMPLE = ("chroot", 3)
-AS_ROOT = [USER, SAMPLE, pytest.param(CHROOT, marks=pytest.mark.slow)]
+AS_ROOT = [USER, pytest.param(CHROOT, marks=pytest.mark.slow)]
 AS_ANYBODY = [(USERS[0], 1)]
 
 

@@ -15,14 +15,14 @@ from harness.work import canonical_json
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.service.running import Running, begin, hand_in, settle, until
-from tests.service.serving import KINDS, opened, settings_of, work
+from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
 STUDENTS = (CLASS[0], CLASS[2], CLASS[3], CLASS[5])
 MOMENTS = ("submissions are checked", "a class is graded", "sheets are written")
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=KINDS_AT_LENGTH)
 def kind(request):
     return request.param
 

@@ -15,7 +15,7 @@ import pytest
 
 from harness.service.people import entering
 from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of
-from tests.service.stories import WAYS, World, listening
+from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_suites import F, J, P, X, document
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -38,7 +38,7 @@ def link_of(world, name):
     return link_for(world.service, person)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", AT_LENGTH, ids=str)
 def test_from_an_empty_list_to_a_badge(world, tmp_path, way):
     with world.person(link_of(world, "Ann Author"), way) as ann:
         suite = make_suite(ann)

@@ -18,13 +18,12 @@ import pytest
 from harness import shipped
 from tests.harness import small_class
 from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
-from tests.service.stories import WAYS, World, listening
+from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_browser import hand_in, links_of, make_assignment, new_teacher
 from tests.service.test_roster_files import GROUPS, PARTICIPANTS
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
-AT_LENGTH = [WAYS[0], pytest.param(WAYS[1], marks=pytest.mark.slow), *WAYS[2:]]
 LATER = "2999-02-03T04:05"
 
 

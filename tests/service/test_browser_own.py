@@ -12,7 +12,7 @@ import pytest
 
 from tests.harness import small_class
 from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
-from tests.service.stories import WAYS, World, listening
+from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_browser import FUTURE, links_of, new_teacher
 from tests.service.test_own_files import FILES, NEWER, zipped
 from tests.service.test_private_cases import SIZES, game_files
@@ -46,7 +46,7 @@ def disk(tmp_path_factory):
     return room
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", AT_LENGTH, ids=str)
 def test_an_assignment_of_ones_own_and_a_newer_upload_of_it(world, disk, way):
     with world.person(new_teacher(world), way) as tess:
         tess.write("Title", "Games")
