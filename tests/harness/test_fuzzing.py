@@ -376,7 +376,7 @@ def test_without_hypothesis_it_says_what_to_do(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     status, out = fuzz(capsys, "engine", "--assignment", "java-go")
     assert status == 2
-    assert "pip install hypothesis" in out
+    assert "pip install 'hypothesis>=" in out
 
 
 def test_help_is_complete(capsys):

@@ -23,6 +23,7 @@ from harness.options import MIB, BoxLimits
 from harness.records import FailureKind, FileResult, RunResult, Verdict
 from harness.running.runs import Limits, Options, run
 from harness.sandbox import boxed_engines as engines_module
+from harness.sandbox import launcher as launcher_module
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
 from tests.harness.sandbox_checks import gone, running
@@ -289,12 +290,21 @@ def test_a_sandbox_that_cannot_start_is_no_failed_test(
 def test_a_sandbox_that_breaks_later_is_no_failed_test(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """One box server that died is replaced; here the next one dies, too."""
     needs(2)
-    true_start = engines_module.BoxedLauncher.start
+    true_start, true_server = engines_module.BoxedLauncher.start, launcher_module._start_server
 
     def start(self: engines_module.BoxedLauncher, *arguments: object) -> object:
-        os.kill(self._boxes._server.pid, signal.SIGKILL)
+        monkeypatch.setattr(launcher_module, "_start_server", dead_server)
+        self._boxes._server.kill()
+        self._boxes._server.wait()
         return true_start(self, *arguments)  # type: ignore[arg-type]
+
+    def dead_server() -> tuple[object, object]:
+        control, server = true_server()
+        server.kill()
+        server.wait()
+        return control, server
 
     monkeypatch.setattr(engines_module.BoxedLauncher, "start", start)
     program, test = engine(folder, "answer('a')"), case(folder, "1 a\n")

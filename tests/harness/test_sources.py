@@ -333,7 +333,7 @@ def test_times_with_a_zone_become_local(tmp_path, monkeypatch):
         ("student,name\n", "found student, name, expected a column 'file'"),
         ("student,file,file\n", "two columns 'file'"),
         ("student,file\nada,missing.tgz\n", "class.csv:2: file: found 'missing.tgz', expected"),
-        ("student,file\n,class.csv\n", "class.csv:2: student: found '', expected who"),
+        ("student,file\n,class.csv\n", "class.csv:2: student: found '', expected a student"),
         ("student,file,late\nada,,maybe\n", "late: found 'maybe', expected yes or no"),
         ("student,file,time\nada,,tomorrow\n", "time: found 'tomorrow', expected a date"),
         ("student,file\nada,,x,y\n", "class.csv:2: found 4 fields, expected 2 fields"),

@@ -152,7 +152,7 @@ def test_what_comes_for_a_position(chosen, dropped, which, new):
 
 
 def test_there_may_be_no_other_position():
-    with pytest.raises(UsageError, match="no other position"):
+    with pytest.raises(UsageError, match="every other position equals one"):
         drafting.exchange(FOUND, KeptCandidates((0, 1), (2, 3)), 1)
 
 
