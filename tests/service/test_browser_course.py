@@ -9,34 +9,19 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import shutil
-from pathlib import Path
 
 import pytest
 
-from harness import shipped
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
-from tests.service.stories import AT_LENGTH, World, listening
-from tests.service.test_browser import hand_in, links_of, make_assignment, new_teacher
+from tests.service.serving import work
+from tests.service.stories import AT_LENGTH
+from tests.service.test_browser import hand_in, links_of, make_assignment, new_teacher, world
 from tests.service.test_roster_files import GROUPS, PARTICIPANTS
 
+__all__ = ["world"]
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
 LATER = "2999-02-03T04:05"
-
-
-@pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
-def world(browser, tmp_path_factory, request):
-    room = small_class.make(tmp_path_factory.mktemp("shipped"))
-    shutil.rmtree(room / "submissions")
-    settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
-    shots = os.environ.get("GTP_HARNESS_SHOTS")
-    with pytest.MonkeyPatch.context() as patched, opened(settings) as service:
-        patched.setattr(shipped, "folder", lambda: room)
-        with listening(service) as address:
-            yield World(service, address, browser, Path(shots) if shots else None)
 
 
 @pytest.fixture(scope="module")
