@@ -109,7 +109,7 @@ def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]
     from harness.service.operating import administering
     from harness.service.people import entering
 
-    person = administering.find(act.db, given.about)
+    person = administering.find(act.db, given.who)
     _, secret = entering.token(act, given.name, given.scope, owner=person.id)
     return [secret.text]
 
@@ -134,7 +134,7 @@ def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
 def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operating import administering
 
-    person = administering.find(act.db, given.about)
+    person = administering.find(act.db, given.who)
     administering.shut_out(act, person)
     return [escape_controls(f"{person.name} is signed in nowhere, and has no link and no token")]
 

@@ -4,6 +4,8 @@ import pytest
 from sqlalchemy import update
 
 from harness import cli
+from harness.errors import UsageError
+from harness.service.operating import administering
 from harness.service.people import secrets
 from harness.service.storage.tables import AUDIT, AUDIT_END
 from tests.service.serving import BASE, KINDS, Browser, opened, settings_of
@@ -62,6 +64,23 @@ def test_who_is_shut_out_is_nowhere_in_and_can_be_let_in_again(service, admin):
     assert asks(service, token).status_code == 401
     assert Browser(service).get(unused.removeprefix(BASE)).status_code == 404
     Browser(service).enter(admin("link", "Ann Author", "--address", BASE)[0])
+
+
+def test_a_token_and_shutting_out_are_for_who_was_named(service, admin):
+    """They were for the only person without an address, whoever was named."""
+    admin("add", "Ann Author")
+    admin("add", "Tess Teacher", "--email", "tess@example.org")
+    (of_ann,) = admin("token", "Ann Author")
+    (of_tess,) = admin("token", "tess@example.org")
+    assert asks(service, of_tess).json()["name"] == "Tess Teacher"
+    admin("shut-out", "Tess Teacher")
+    assert [asks(service, one).status_code for one in (of_ann, of_tess)] == [200, 401]
+
+
+def test_nobody_is_found_by_no_name(service, admin):
+    admin("add", "Ann Author")
+    with service.database.reading() as db, pytest.raises(UsageError, match="nobody is called ''"):
+        administering.find(db, "")
 
 
 def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
