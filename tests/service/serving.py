@@ -24,6 +24,7 @@ from harness.service.people import entering
 from harness.service.records import Person
 from harness.service.settings import Settings, own_schema
 from harness.service.storage.database import Database
+from harness.service.web.rendering import POLICY
 from harness.service.web.service import Service
 from harness.service.work.worker import Worker
 from tests.harness import small_class
@@ -114,13 +115,13 @@ class Browser:
         self._client = client_of(service)
 
     def get(self, path: str, **rest) -> httpx.Response:
-        return self._client.get(path, **rest)
+        return _has_no_style_element(self._client.get(path, **rest))
 
     def post(self, path: str, page: str = "/", files=None, **fields) -> httpx.Response:
         """Send a form of a page."""
         found = FORM_TOKEN.search(self.get(page).text)
         data = {**fields, **({"form_token": found[1]} if found else {})}
-        return self._client.post(path, data=data, files=files)
+        return _has_no_style_element(self._client.post(path, data=data, files=files))
 
     def enter(self, link: str) -> Browser:
         """Sign in by a link, as people do."""
@@ -132,6 +133,14 @@ class Browser:
     @property
     def cookies(self) -> httpx.Cookies:
         return self._client.cookies
+
+
+def _has_no_style_element(answer: httpx.Response) -> httpx.Response:
+    """Return an answer; a page with the service's policy would have its style refused."""
+    is_page = answer.headers.get("content-type", "").startswith("text/html")
+    if is_page and answer.headers["content-security-policy"] == POLICY:
+        assert "<style" not in answer.text.lower()
+    return answer
 
 
 _CELL = re.compile(r"<td[^>]*>(.*?)</td>")

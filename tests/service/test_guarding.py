@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import harness
+from harness.report.html import parts
 from harness.service.people import entering
 from harness.service.records import Grading
 from harness.service.storage import people, uploads
@@ -55,6 +57,7 @@ def test_every_answer_has_what_protects_browsers(service, path):
     assert set(ALWAYS) <= set(answer.headers)
     policy = answer.headers["content-security-policy"]
     assert "script-src 'self';" in policy
+    assert "style-src 'self';" in policy
     assert "default-src 'none'" in policy
 
 
@@ -68,7 +71,7 @@ TEMPLATES = sorted((Path(rendering.__file__).parent / "templates").glob("*"))
 
 
 class Scripts(HTMLParser):
-    """Finds what a browser would run, or load from elsewhere, in a template."""
+    """Finds what a browser would run, load from elsewhere or not apply, in a template."""
 
     def __init__(self, text):
         super().__init__()
@@ -77,7 +80,7 @@ class Scripts(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         is_inline = tag == "script" and "src" not in dict(attrs)
-        if tag in ("iframe", "object", "embed", "base") or is_inline:
+        if tag in ("iframe", "object", "embed", "base", "style") or is_inline:
             self.found.append(tag)
         for name, value in ((name, value or "") for name, value in attrs):
             if name.startswith(("on", "hx-on")) or re.match(r"(?i)\s*(javascript|data):", value):
@@ -103,10 +106,20 @@ def test_no_template_has_script_in_it():
         ('<div hx-on:click="f()">', ["hx-on:click"]),
         ('<script src="//example.org/a.js"></script>', ["//example.org/a.js"]),
         ("<p>{{ name|safe }}</p>", ["|safe"]),
+        ("<style>{{ x }}</style>", ["style"]),
+        ('<i style="flex:{{ x }}">', []),
     ],
 )
 def test_script_in_a_template_is_found(text, found):
     assert Scripts(text).found == found
+
+
+def test_style_elements_are_in_reports_alone():
+    """A report has a policy of its own; a part of one in a page of ours has no head."""
+    folder = Path(harness.__file__).parent
+    paths = (path for kind in ("py", "html", "svg") for path in folder.rglob(f"*.{kind}"))
+    found = {path for path in paths if "<style" in path.read_text(encoding="utf-8").lower()}
+    assert found == {Path(parts.__file__)}
 
 
 def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):

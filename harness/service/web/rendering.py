@@ -28,9 +28,10 @@ from oracle import __version__
 Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
 _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
-# What a browser may load for a page of ours: nothing from elsewhere, no script in the page.
+# What a browser may load for a page of ours: nothing from elsewhere, no script in the page and no
+# style element. Attributes style bars and boards, each its own element alone.
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline';"
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )

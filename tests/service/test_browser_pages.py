@@ -1,0 +1,95 @@
+"""What single pages do in a real browser, beside the stories: what their policy refuses."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+
+from harness.report.board_evidence import Evidence
+from harness.report.html import board_drawing, parts
+from harness.report.markup import Markup
+from harness.report.tally import Tally
+from harness.service.storage import queue
+from harness.service.work.job_handlers import check_page
+from oracle.color import BLACK
+from oracle.draw import Diagram
+from oracle.grid import grid
+from oracle.position import Position
+from tests.service.serving import KINDS_AT_LENGTH, Browser, made, opened, settings_of
+from tests.service.stories import World, listening
+from tests.service.test_story import hand_in
+
+pytestmark = [pytest.mark.long(20), pytest.mark.processes]
+
+ROSTER = "student\nada\nben\n"
+
+
+@pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
+def world(browser, tmp_path_factory, request):
+    """A service that listens, and a browser."""
+    settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
+    with opened(settings) as service, listening(service) as address:
+        yield World(service, address, browser)
+
+
+@pytest.fixture(scope="module")
+def course(world):
+    """A course with an assignment that nobody judges here."""
+    return made(world.service, ROSTER, source="gosensei")
+
+
+@pytest.fixture
+def submitted(world, course):
+    """Return the address of the page of a submission that waits."""
+    return hand_in(Browser(world.service).enter(course.links["ada"]), course, b"x").url.path
+
+
+@contextmanager
+def entered(world, browser, link):
+    """A page of somebody who has signed in by a link. What the browser complains of is let be."""
+    with_address = browser.new_context(base_url=world.address)
+    page = with_address.new_page()
+    page.goto("/" + link.split("/", 3)[3])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+    yield page
+    with_address.close()
+
+
+# --- the policy --------------------------------------------------------------------------------
+
+PLANTED = Markup("<style>main{display:none!important}</style>")
+LOOKS = """() => {
+  const all = (selector, look) => [...document.querySelectorAll(selector)].map(
+    one => look(getComputedStyle(one)));
+  return {
+    main: all("main", look => look.display),
+    bar: all(".bar i", look => look.flexGrow),
+    board: all("svg .co", look => look.getPropertyValue("--u") > ""),
+  };
+}"""
+
+
+def test_a_style_that_gets_into_a_page_is_not_applied(world, browser, course, submitted):
+    """A bar and a board beside it look as they should: their attributes are applied."""
+    board = Diagram(Position(grid(5)).place((2, 2), BLACK))
+    counts = parts.headline(Tally(tests=4, failed=1, passed=3))
+    report = PLANTED + counts + board_drawing.board(board, Evidence())
+    put(world.service, course, submitted, report)
+    with entered(world, browser, course.links["ada"]) as page:
+        page.goto(submitted)
+        found = page.evaluate(LOOKS)
+        assert "1 of 4 tests failed" in page.inner_text("main")
+    assert found == {"main": ["grid"], "bar": ["1", "3"], "board": [True]}
+
+
+def put(service, course, submitted, report):
+    """Let a report be the result of a submission, which nobody will judge."""
+    upload = submitted.rpartition("/")[2]
+    with service.database.changing() as db:
+        queue.withdraw(db, upload)
+    made_of = service.settings.assignment_folder(course.assignment.rpartition("/")[2])
+    path = check_page(made_of, upload)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(report)
