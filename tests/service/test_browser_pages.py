@@ -1,7 +1,11 @@
-"""What single pages do in a real browser, beside the stories: what their policy refuses."""
+"""What single pages do in a real browser, beside the stories.
+
+What the policy of a page refuses, and what a page does that gets no news.
+"""
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 
 import pytest
@@ -10,7 +14,8 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing, parts
 from harness.report.markup import Markup
 from harness.report.tally import Tally
-from harness.service.storage import queue
+from harness.service.pages import submission
+from harness.service.storage import courses, queue, uploads
 from harness.service.work.job_handlers import check_page
 from oracle.color import BLACK
 from oracle.draw import Diagram
@@ -27,9 +32,9 @@ ROSTER = "student\nada\nben\n"
 
 @pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
 def world(browser, tmp_path_factory, request):
-    """A service that listens, and a browser."""
+    """A service that listens, where one page is watched at a time, and a browser."""
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
-    with opened(settings) as service, listening(service) as address:
+    with opened(settings._replace(streams=1)) as service, listening(service) as address:
         yield World(service, address, browser)
 
 
@@ -93,3 +98,63 @@ def put(service, course, submitted, report):
     path = check_page(made_of, upload)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(report)
+
+
+# --- news --------------------------------------------------------------------------------------
+
+BUILT, PASSED, FAILED = "It was built.", "a.gtp: passed.", "b.gtp: has failures."
+
+
+def test_a_page_that_gets_no_news_says_so_and_tries_again(
+    world, browser, course, submitted, monkeypatch
+):
+    """Over the limit, then while the service restarts; each line is there once."""
+    say(world.service, submitted, word="built", ok=True)
+    with entered(world, browser, course.links["ada"]) as page:
+        page.clock.install()
+        watch_another(world.service)
+        page.goto(submitted)
+        for seconds in (5, 10):
+            page.get_by_text(f"This page tries again in {seconds} s").wait_for()
+            assert lines(page) == [BUILT]
+            page.clock.fast_forward(1000 * seconds)
+        page.get_by_text("tries again in 20 s").wait_for()
+        say(world.service, submitted, word="done", case="a.gtp", failed=False, again=False)
+        watch_another(world.service, ends=True)
+        page.clock.fast_forward(20_000)
+        page.get_by_text(PASSED).wait_for()
+        assert lines(page) == [BUILT, PASSED]
+        page.locator("#interrupted").wait_for(state="hidden")
+
+        page.route("**/events", lambda route: route.fulfill(status=502))
+        with monkeypatch.context() as patched:
+            patched.setattr(submission, "_LONGEST", 0)
+            page.get_by_text("tries again in 5 s").wait_for()
+        page.unroute("**/events")
+        say(world.service, submitted, word="done", case="b.gtp", failed=True, again=False)
+        page.clock.fast_forward(5000)
+        page.get_by_text(FAILED).wait_for()
+        assert lines(page) == [BUILT, PASSED, FAILED]
+        with world.service.database.changing() as db:
+            queue.withdraw(db, submitted.rpartition("/")[2])
+        page.locator("#live").wait_for(state="detached")
+
+
+def say(service, submitted, **word):
+    """Let a worker say something of a submission."""
+    with service.database.changing() as db:
+        uploads.say(db, submitted.rpartition("/")[2], json.dumps(word))
+
+
+def watch_another(service, *, ends=False):
+    """Let Ada watch another page, or watch it no more."""
+    with service.database.reading() as db:
+        ada = courses.MEMBERS.find(db, key="ada").person
+    if ends:
+        service.watching.end(ada)
+    else:
+        assert service.watching.begin(ada)
+
+
+def lines(page):
+    return page.locator("#live li").all_inner_texts()

@@ -22,7 +22,7 @@ grid-template-columns:minmax(0,1fr)}.served li a,.served td a,.served p>a{displa
 min-height:24px}.served li{margin:var(--s1) 0;overflow-wrap:anywhere}
 input[type=checkbox]{width:24px;height:24px}
 .tick{display:flex;gap:var(--s2);align-items:center;min-height:28px;margin:0 0 var(--s3)}
-#problem:empty{display:none}
+#problem:empty,#interrupted:empty{display:none}
 @media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}
 .over{outline:3px dashed var(--accent);outline-offset:3px}#dropped:empty{display:none}
 .position{display:grid;gap:var(--s4);grid-template-columns:minmax(0,260px) minmax(0,1fr)}
