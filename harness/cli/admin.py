@@ -1,4 +1,4 @@
-"""``gtp-harness admin``: the people of a service, what they sign in with, and the audit log."""
+"""``gtp-harness admin``: people of a service, their links, teachers of courses, the audit log."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
-address or a name. The service may be running.
+address or a name, COURSE an ID or a title. The service may be running.
 
 people lists everybody. add adds a person; with --admin, the person may make
 courses. link prints a link that works once, within a day. token prints an API
 token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
 all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
 of PERSON; their submissions stay. Each change is in the audit log.
+
+courses lists all courses with their teachers. add-teacher makes PERSON a teacher
+of a course, remove-teacher ends that. The last teacher of a course stays.
 
 log prints the audit log: who did what to what. With --about, it prints only the
 lines about one ID, such as that of a person, an assignment or a submission, or
@@ -43,10 +46,12 @@ Examples:
   gtp-harness admin link tess@example.org --address https://tests.example.org
   gtp-harness admin token tess@example.org --name ci --scope submit
   gtp-harness admin shut-out tess@example.org
+  gtp-harness admin add-teacher tess@example.org --course "Games 2026"
   gtp-harness admin log --about ada
   gtp-harness admin log --check"""
 
-_ALONE = ("people", "log")  # actions that are about nobody
+_ALONE = ("people", "courses", "log")  # actions that are about nobody
+_OF_COURSE = ("add-teacher", "remove-teacher")
 _WITH_OR_WITHOUT = ("tokens",)
 
 
@@ -56,12 +61,8 @@ def main(arguments: list[str]) -> int:
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
-    if given.action not in _actions():
-        parser.error(f"expected one of {', '.join(_actions())}")
-    if given.action not in _WITH_OR_WITHOUT and bool(given.who) is (given.action in _ALONE):
-        parser.error(f"{given.action} needs {_missing_argument(given.action)}")
-    if given.action != "log" and (given.about or given.check):
-        parser.error("--about and --check are for log")
+    if mistake := _find_mistake(given):
+        parser.error(mistake)
     settings = service_options.place(given)
     if given.address:
         settings = settings._replace(address=given.address)
@@ -76,6 +77,20 @@ def main(arguments: list[str]) -> int:
     for line in lines:
         print(line)
     return ExitCode.FAILED if lines and given.check else ExitCode.OK
+
+
+def _find_mistake(given: argparse.Namespace) -> str:
+    """Return what is wrong with a command line, or "" if it can be followed."""
+    action = given.action
+    if action not in _actions():
+        return f"expected one of {', '.join(_actions())}"
+    if action not in _WITH_OR_WITHOUT and bool(given.who) is (action in _ALONE):
+        return f"{action} needs {_missing_argument(action)}"
+    if action != "log" and (given.about or given.check):
+        return "--about and --check are for log"
+    if given.course and action not in _OF_COURSE:
+        return f"--course is for {' and '.join(_OF_COURSE)}"
+    return f"{action} needs --course COURSE" if action in _OF_COURSE and not given.course else ""
 
 
 def _missing_argument(action: str) -> str:
@@ -139,6 +154,33 @@ def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[s
     return [escape_controls(f"{person.name} is signed in nowhere, and has no link and no token")]
 
 
+def _courses(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    return [
+        _line(course.id, course.title, ", ".join(one.name for one in teachers))
+        for course, teachers in administering.list_courses(act.db)
+    ]
+
+
+def _add_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    course = administering.find_course(act.db, given.course)
+    person = administering.find(act.db, given.who)
+    administering.add_teacher(act, course, person)
+    return [escape_controls(f"{person.name} is a teacher of {course.title}")]
+
+
+def _remove_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    course = administering.find_course(act.db, given.course)
+    person = administering.find(act.db, given.who)
+    administering.remove_teacher(act, course, person)
+    return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
+
+
 def _log(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
     from harness.service.storage import audit_history
@@ -166,6 +208,9 @@ def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[s
         "tokens": _tokens,
         "revoke": _revoke,
         "shut-out": _shut_out,
+        "courses": _courses,
+        "add-teacher": _add_teacher,
+        "remove-teacher": _remove_teacher,
         "log": _log,
     }
 
@@ -179,6 +224,8 @@ def command_line() -> CommandParser:
         "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
         "       gtp-harness admin link|token|tokens|shut-out PERSON [OPTION…]\n" \
         "       gtp-harness admin revoke ID\n" \
+        "       gtp-harness admin courses [OPTION…]\n" \
+        "       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE\n" \
         "       gtp-harness admin log [--about ID] [--check] [OPTION…]"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
@@ -192,6 +239,7 @@ def command_line() -> CommandParser:
     add("--address", default="", metavar="URL",
         help="the service's address, as given to serve (default:"
         " http://127.0.0.1:8017)")  # fmt: skip
+    add("--course", default="", metavar="COURSE", help="course of the teacher to add or remove")
     add("--about", default="", metavar="ID", help="of log: print only the lines about this ID")
     add("--check", action="store_true", help="of log: check it against its key")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

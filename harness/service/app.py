@@ -6,7 +6,6 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from harness.service.api import (
-    assistants,
     comments_and_overrides,
     courses,
     drafts,
@@ -15,6 +14,7 @@ from harness.service.api import (
     people,
     runs,
     schema,
+    staff,
     students,
     submissions,
     suites,
@@ -52,7 +52,7 @@ ROUTES = (
     *(cluster.ROUTES, tokens.ROUTES, mail_links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
-    *(assistants.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),
+    *(staff.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),
     *(own_files.ROUTES, drafts.ROUTES),
     *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
     operating.ROUTES,

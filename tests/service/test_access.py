@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from harness.service import living_workers
 from harness.service.app import application
-from harness.service.courses import assistants, making
+from harness.service.courses import making, staff
 from harness.service.courses.point_weights import Worth
 from harness.service.people import entering
 from harness.service.people.secrets import form_token
@@ -45,6 +45,7 @@ from harness.service.work.previewing import Preview
 from tests.service.serving import KINDS, client_of, opened, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
+SECOND = "second teacher"  # of the course, whom others ask about
 # Who asks. Of the other course, who is the same there as somebody here.
 ASKERS = (NOBODY, ADMIN, *ROLES, MATE, *(f"other {role}" for role in ROLES))
 ALL, SIGNED_IN = set(ASKERS), set(ASKERS) - {NOBODY}
@@ -65,6 +66,7 @@ SUBMISSIONS = f"{TASK}/submissions"
 OF_ONE = f"{TASK}/students/{{student}}"
 DRAFT_OF = f"{TASK}/drafts/{{draft}}"
 HELPER = f"{API}/assistants/{{assistant}}"
+COLLEAGUE = f"{API}/staff/{{staff}}"
 
 MAY = {
     "GET /": SIGNED_IN,
@@ -88,8 +90,8 @@ MAY = {
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},
-    "POST /courses/{course}/assistants": {TEACHER},
-    "POST /courses/{course}/assistants/change": {TEACHER},
+    "POST /courses/{course}/staff": {TEACHER},
+    "POST /courses/{course}/staff/change": {TEACHER},
     f"GET {ONE}": HERE,
     f"POST {ONE}/uploads": {STUDENT, MATE},
     f"GET {ONE}/private": {TEACHER},
@@ -141,6 +143,10 @@ MAY = {
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
     f"GET {SUBMISSIONS}/{{upload}}/file": OWN,
     f"POST {SUBMISSIONS}/{{upload}}/withdraw": {STUDENT},
+    f"GET {API}/staff": STAFF,
+    f"POST {API}/staff": {TEACHER},
+    f"PUT {COLLEAGUE}": {TEACHER},
+    f"DELETE {COLLEAGUE}": {TEACHER},
     f"GET {API}/assistants": STAFF,
     f"POST {API}/assistants": {TEACHER},
     f"PUT {HELPER}/rights": {TEACHER},
@@ -215,10 +221,11 @@ MAY = {
 }
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
 NAMED = (
-    *("assistant", "assignment", "upload", "grading", "student", "draft", "preview"),
+    *("staff", "assistant", "assignment", "upload", "grading", "student", "draft", "preview"),
     *("suite", "run"),
 )
-_KINDS = "|".join(("course", "submission", *NAMED))  # an upload is called a submission
+# An upload is called a submission; one of the staff is a teacher or an assistant.
+_KINDS = "|".join(("course", "submission", "teacher", *NAMED))
 _NOT_THERE = re.compile(rf"there is no such ({_KINDS})\b")
 
 
@@ -250,7 +257,7 @@ def world(request, tmp_path_factory):
 
 def _course(act, people, prefix, settings):
     """Make a course with somebody of each role, an upload and a grading."""
-    names = [f"{prefix}{one}" for one in (*ROLES, MATE)]
+    names = [f"{prefix}{one}" for one in (*ROLES, MATE, SECOND)]
     people.update({name: entering.add_person(act, name).id for name in names})
     by = act._replace(by=people[f"{prefix}{TEACHER}"])
     course = making.course(by, "Games").id
@@ -258,6 +265,7 @@ def _course(act, people, prefix, settings):
         role = ASSISTANT if name == ASSISTANT else STUDENT
         key = name if role == STUDENT else ""
         courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{name}"], role, key, name))
+    courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{SECOND}"], TEACHER, name=SECOND))
     wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
     assignment = making.assign(by, wanted).id
     owner = people[f"{prefix}{STUDENT}"]
@@ -271,7 +279,7 @@ def _course(act, people, prefix, settings):
     }
     Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth())
     found = {"course": course, "assignment": assignment, "upload": upload.id}
-    found["assistant"] = people[f"{prefix}{ASSISTANT}"]
+    found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}
     return {**found, "grading": grading.id, **jobs, **_suite(act.db, by.by), **FREE}
 
 
@@ -284,10 +292,12 @@ def _suite(db, owner, **ids):
 
 def _put_back(world):
     """Make anew what a teacher removed, under the same ids."""
-    helper = world.ids["assistant"]
+    course = world.ids["course"]
     with world.service.database.acting() as act:
-        courses.MEMBERS.remove(act.db, course=world.ids["course"], person=helper)
-        courses.MEMBERS.add(act.db, Member(world.ids["course"], helper, ASSISTANT, name=ASSISTANT))
+        for name, role in (("assistant", ASSISTANT), ("staff", TEACHER)):
+            member = Member(course, world.ids[name], role, name=name)
+            courses.MEMBERS.remove(act.db, course=course, person=member.person)
+            courses.MEMBERS.add(act.db, member)
         suites.RUNS.remove(act.db, id=world.ids["run"])
         suites.SUITES.remove(act.db, id=world.ids["suite"])
         _suite(act.db, world.people[TEACHER], **world.ids)
@@ -447,10 +457,10 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
 @pytest.mark.parametrize("right", RIGHTS)
 def test_an_assistant_may_do_what_was_allowed_and_no_more(world, right):
     with world.service.database.acting(world.people[TEACHER]) as act:
-        assistants.change(act, world.ids["course"], world.people[ASSISTANT], [right])
+        staff.change(act, world.ids["course"], world.people[ASSISTANT], may=[right])
     posts = [one for one in MAY if not one.startswith("GET") and "/courses/" in one]
     opened_ = {one for one in posts if not is_turned_away(ask(world, one, ASSISTANT))}
     with world.service.database.acting(world.people[TEACHER]) as act:
-        assistants.change(act, world.ids["course"], world.people[ASSISTANT], [])
+        staff.change(act, world.ids["course"], world.people[ASSISTANT])
     always = {one for one in posts if ASSISTANT in MAY[one]}
     assert opened_ == always | {one for one, needed in RIGHT_OF.items() if needed == right}

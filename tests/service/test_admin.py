@@ -8,7 +8,7 @@ from harness.errors import UsageError
 from harness.service.operating import administering
 from harness.service.people import secrets
 from harness.service.storage.tables import AUDIT, AUDIT_END
-from tests.service.serving import BASE, KINDS, Browser, opened, settings_of
+from tests.service.serving import BASE, KINDS, Browser, made, opened, settings_of
 
 
 @pytest.fixture(params=KINDS)
@@ -100,7 +100,56 @@ def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
     assert secrets.digest(token) not in text
 
 
+def test_an_operator_gives_a_course_another_teacher(service, admin):
+    """As when the only one has left: nobody in the course may do it then."""
+    tess = entered(service, admin, "Tess", "--admin")
+    course = tess.post("/courses", title="Games").url.path
+    tom = entered(service, admin, "Tom", "--email", "tom@example.org")
+    assert tom.get(course).status_code == 404
+    id_ = course.rpartition("/")[2]
+    assert admin("courses") == [f"{id_}  Games  Tess"]
+    said = admin("add-teacher", "tom@example.org", "--course", id_)
+    assert said == ["Tom is a teacher of Games"]
+    assert "A new teacher or assistant" in tom.get(course).text
+    assert admin("courses") == [f"{id_}  Games  Tess, Tom"]
+    said = admin("remove-teacher", "Tess", "--course", "Games")
+    assert said == ["Tess is not a teacher of Games any more"]
+    assert tess.get(course).status_code == 404
+    (refused,) = admin("remove-teacher", "Tom", "--course", "Games", status=2)
+    assert "the only teacher of the course" in refused
+    (refused,) = admin("remove-teacher", "Tess", "--course", "Games", status=2)
+    assert "Tess is not a teacher of Games" in refused
+    lines = [line.split("  ", 3)[2:] for line in admin("log", "--about", id_)]
+    added, removed = lines[-2:]
+    assert added[:1] == removed[:1] == ["the service"]
+    assert added[1].startswith("teacher added") and removed[1].startswith("teacher removed")
+
+
+def entered(service, admin, name, *more):
+    """Add somebody, who signs in."""
+    admin("add", name, *more)
+    return Browser(service).enter(admin("link", name, "--address", BASE)[0])
+
+
+def test_an_assistant_becomes_a_teacher_and_a_student_does_not(service, admin):
+    course = made(service, "student,name\nada,Ada\n", source="gosensei")
+    here = course.course
+    wanted = {"name": "Ann", "role": "assistant", "may": ["comment"]}
+    course.teacher.post(f"{here}/staff", here, **wanted)
+    admin("add-teacher", "Ann", "--course", "Games")
+    with service.database.reading() as db:
+        assert [one.name for _, found in administering.list_courses(db) for one in found] == [
+            "Ann", "Tess Teacher",
+        ]  # fmt: skip
+    (refused,) = admin("add-teacher", "Ada", "--course", "Games", status=2)
+    assert "Ada is a student of this course" in refused
+
+
 WRONG = [
+    (["add-teacher", "Twin"], "add-teacher needs --course COURSE"),
+    (["remove-teacher", "--course", "Games"], "remove-teacher needs a PERSON"),
+    (["add-teacher", "Twin", "--course", "Games"], "no course is called 'Games'"),
+    (["people", "--course", "Games"], "--course is for add-teacher and remove-teacher"),
     (["link", "Nobody"], "nobody is called 'Nobody'"),
     (["link", "Twin"], "2 people are called 'Twin': take an id of"),
     (["revoke", "x"], "there is no token 'x'"),

@@ -156,6 +156,8 @@ ASKED = {
     "POST /api/v1/courses": {"json": {"title": "Go"}},
     f"POST {COURSE}/assignments": {"json": {"source": "gosensei"}},
     f"POST {COURSE}/roster": {"content": b"student\nzoe\n"},
+    f"POST {COURSE}/staff": {"json": {"name": "Tom", "role": "teacher"}},
+    f"PUT {COURSE}/staff/{{staff}}": {"json": {"role": "assistant", "may": ["grade"]}},
     f"POST {COURSE}/assistants": {"json": {"name": "Ann", "may": ["extend"]}},
     f"PUT {COURSE}/assistants/{{assistant}}/rights": {"json": {"may": ["comment"]}},
     f"POST {TASK}/gradings": {"json": {}},

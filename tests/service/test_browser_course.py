@@ -71,13 +71,13 @@ def make_course(tess, disk):
 def add_assistant(tess, course):
     """Let somebody help; return the link."""
     tess.go(course)
-    form = tess.page.locator("form[action$='/assistants']")
+    form = tess.page.locator("form[action$='/staff']")
     form.get_by_label("Name").focus()
     tess.page.keyboard.type("Ann Assistant")
     for right in ("extend deadlines", "comment"):
         form.get_by_label(right, exact=True).focus()
         tess.page.keyboard.press("Space")
-    tess.press("Add the assistant")
+    tess.press("Add to the course")
     tess.look("assistant")
     link = tess.page.locator("code").inner_text()
     tess.follow("Back to the course")

@@ -236,7 +236,8 @@ def test_the_mark_that_counts(marks, points, said):
 def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     course = made(service, ROSTER, deadline=at(1))
     tess, here = course.teacher, course.course
-    answer = tess.post(f"{here}/assistants", here, name="Al", may=["extend"]).text
+    wanted = {"name": "Al", "role": "assistant", "may": ["extend"]}
+    answer = tess.post(f"{here}/staff", here, **wanted).text
     al = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
     page = f"{course.assignment}/students/ada"
     assert al.post(f"{page}/extension", page, deadline=at(2)).status_code == 200
@@ -245,7 +246,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert "Add the comment" not in al.get(page).text
 
     person = re.search(r'name="person" value="(\w+)"', tess.get(here).text)[1]
-    change = f"{here}/assistants/change"
+    change = f"{here}/staff/change"
     assert tess.post(change, here, person=person, may=["comment"]).status_code == 200
     assert al.post(f"{page}/comment", page, text="x").status_code == 200
     assert al.post(f"{page}/extension", page, deadline=at(2)).status_code == 403
@@ -253,4 +254,5 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
         assert tess.post(change, here, **wrong).status_code == 422
     assert tess.post(change, here, person=person, remove="yes").status_code == 200
     assert al.get(page).status_code == 404
-    assert tess.post(f"{here}/assistants", here, name=" ").status_code == 422
+    nobody = {"name": " ", "role": "assistant"}
+    assert tess.post(f"{here}/staff", here, **nobody).status_code == 422

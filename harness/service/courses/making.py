@@ -14,7 +14,7 @@ from harness.assignments.assignment import Assignment, Late
 from harness.errors import UsageError
 from harness.service.courses.point_weights import apply_worth, exact, load_worth
 from harness.service.records import TEACHER, Assigned, Course, Member
-from harness.service.storage import courses
+from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
@@ -29,7 +29,9 @@ def course(act: Act, title: str) -> Course:
     """
     made = Course(new_id(), _title(title), time.time())
     courses.COURSES.add(act.db, made)
-    courses.MEMBERS.add(act.db, Member(made.id, act.by, TEACHER))
+    person = people.PEOPLE.find(act.db, id=act.by)
+    name = person.name if person else ""
+    courses.MEMBERS.add(act.db, Member(made.id, act.by, TEACHER, name=name))
     act.note("course made", made.id, title=made.title)
     return made
 

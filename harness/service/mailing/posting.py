@@ -6,7 +6,6 @@ after. One that was not taken is removed again, and the next try makes another.
 
 from __future__ import annotations
 
-import re
 import time
 from typing import NamedTuple
 
@@ -43,8 +42,6 @@ MOST_ASKED = 1000  # that wait: more are not taken
 _LEASE = 300.0  # seconds for one mail, longer than all its time limits
 _SOON, _LATER = 60.0, HOUR  # seconds before the second try, and at most before another one
 _PATIENCE = 3 * 86400.0  # seconds after which a letter is given up
-_LONGEST = 254  # characters of an address (RFC 5321)
-_ADDRESS = re.compile(r"[^@\s\x00-\x20\x7f]+@[^@\s\x00-\x20\x7f]+")
 
 
 # --- asking ------------------------------------------------------------------------------------
@@ -59,9 +56,7 @@ def ask(db: Connection, typed: str) -> bool:
     Raises:
         UsageError: it is not a mail address.
     """
-    address, now = typed.strip().lower(), time.time()
-    if len(address) > _LONGEST or not _ADDRESS.fullmatch(address):
-        raise UsageError("email: expected a mail address, such as ada@example.org")
+    address, now = entering.check_address(typed), time.time()
     rows.forget_asked(db, now - HOUR)
     if rows.waiting(db, ASKED) >= MOST_ASKED:
         return False

@@ -1,14 +1,18 @@
-"""People, and what they sign in with, for operators. Each change is in the audit log."""
+"""People, what they sign in with, and teachers of courses, for operators.
+
+Each change is in the audit log.
+"""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
+from harness.service.courses import staff
 from harness.service.people import entering
 from harness.service.people.secrets import Secret
-from harness.service.records import Person, Token
-from harness.service.storage import people
+from harness.service.records import TEACHER, Course, Member, Person, Token
+from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 
 
@@ -62,3 +66,47 @@ def shut_out(act: Act, person: Person) -> None:
     people.end_sessions(act.db, person.id)
     people.TOKENS.remove(act.db, person=person.id)
     act.note("shut out", person.id)
+
+
+# --- courses -----------------------------------------------------------------------------------
+
+
+def find_course(db: Connection, wanted: str) -> Course:
+    """Return a course by id or title.
+
+    Raises:
+        UsageError: no course is called so, or several are.
+    """
+    found = courses.COURSES.all(db, "id", id=wanted) or courses.COURSES.all(db, "id", title=wanted)
+    if not found:
+        raise UsageError(f"no course is called {wanted!r}; gtp-harness admin courses lists all")
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found)
+        raise UsageError(f"{len(found)} courses are called {wanted!r}: take an id of {ids}")
+    return found[0]
+
+
+def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
+    """Return all courses by title, each with its teachers."""
+    found = courses.COURSES.all(db, "title", "id")
+    return [
+        (one, courses.MEMBERS.all(db, "name", "person", course=one.id, role=TEACHER))
+        for one in found
+    ]
+
+
+def add_teacher(act: Act, course: Course, person: Person) -> None:
+    """Make a person a teacher of a course; raises as :func:`staff.make_teacher`."""
+    staff.make_teacher(act, course.id, person)
+
+
+def remove_teacher(act: Act, course: Course, person: Person) -> None:
+    """Remove a teacher from a course.
+
+    Raises:
+        UsageError: it is not a teacher of the course, or the last one.
+    """
+    member = courses.MEMBERS.find(act.db, course=course.id, person=person.id)
+    if member is None or member.role != TEACHER:
+        raise UsageError(f"{person.name} is not a teacher of {course.title}")
+    staff.remove(act, course.id, person.id)

@@ -14,12 +14,13 @@ from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import assistants, making, own_files, roster, roster_files
+from harness.service.courses import making, own_files, roster, roster_files, staff
+from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
 from harness.service.pages.form_files import sent
 from harness.service.people import entering
-from harness.service.records import ASSISTANT, RIGHTS, STUDENT, Assigned
+from harness.service.records import RIGHTS, STUDENT, TEACHER, Assigned
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
@@ -42,7 +43,7 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
-        helpers = courses.MEMBERS.all(db, "name", course=here.course.id, role=ASSISTANT)
+        colleagues = staff.listed(db, here.course.id)
         letters = posting.list_last_letters(db, here.course.id)
     return rendering.page(
         here,
@@ -50,7 +51,9 @@ def show(here: Now) -> Response:
         [(here.course.title, "")],
         assignments=found,
         students=members if here.is_staff else [],
-        assistants=helpers if here.is_staff else [],
+        staff=colleagues if here.is_staff else [],
+        is_only_teacher=sum(one.role == TEACHER for one in colleagues) == 1,
+        roles=staff.ROLES,
         letters=letters if here.is_staff else [],
         rights=RIGHTS,
         shipped=shipped.names(),
@@ -115,32 +118,36 @@ def make_links(here: Now) -> Response:
     return attachment("links.csv", written.getvalue().encode(), "text/csv")
 
 
-@ROUTES.at("POST", "/courses/{course}/assistants", TEACHERS)
-def add_assistant(here: Now) -> Response:
-    """Add an assistant, and show the link to sign in by; it is the only copy there is."""
+@ROUTES.at("POST", "/courses/{course}/staff", TEACHERS)
+def add_staff(here: Now) -> Response:
+    """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
     assert here.course
+    name, role, email = (here.field(one) for one in ("name", "role", "email"))
+    wanted = NewStaff(name, role, _rights(here), email)
     with here.service.database.acting(here.by) as act:
-        made = assistants.add(act, here.course.id, here.field("name"), _rights(here))
+        made = staff.add(act, here.course.id, wanted)
         secret = entering.link(act, made.person, entering.COURSE_LINK, once=False)
     link = f"{here.service.settings.base}/enter/{secret.text}"
     trail = [(here.course.title, f"/courses/{here.course.id}"), (made.name, "")]
-    return rendering.page(here, "assistant.html", trail, name=made.name, link=link)
+    return rendering.page(here, "staff_link.html", trail, name=made.name, link=link)
 
 
-@ROUTES.at("POST", "/courses/{course}/assistants/change", TEACHERS)
-def change_assistant(here: Now) -> Response:
-    """Change what an assistant may do, or let somebody be one no more."""
+@ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS)
+def change_staff(here: Now) -> Response:
+    """Change the role and rights of a member of the staff, or remove the member."""
     assert here.course
+    person, is_removed = here.field("person"), bool(here.field("remove"))
     with here.service.database.acting(here.by) as act:
-        if here.field("remove"):
-            assistants.remove(act, here.course.id, here.field("person"))
+        if is_removed:
+            staff.remove(act, here.course.id, person)
         else:
-            assistants.change(act, here.course.id, here.field("person"), _rights(here))
-    return RedirectResponse(f"/courses/{here.course.id}", 303)
+            staff.change(act, here.course.id, person, here.field("role"), _rights(here))
+    is_gone = is_removed and person == here.by
+    return RedirectResponse("/" if is_gone else f"/courses/{here.course.id}", 303)
 
 
-def _rights(here: Here) -> list[str]:
-    return [one for one in here.form.getlist("may") if isinstance(one, str)]
+def _rights(here: Here) -> tuple[str, ...]:
+    return tuple(one for one in here.form.getlist("may") if isinstance(one, str))
 
 
 def read_upload(here: Here, largest: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from sqlalchemy import Connection
@@ -23,6 +24,8 @@ LONGEST_TOKEN = 365  # days
 _DAY = 86400.0
 MOST_TOKENS = 50  # of one person
 _LONGEST_NAME = 100  # characters
+_LONGEST_ADDRESS = 254  # characters (RFC 5321)
+_ADDRESS = re.compile(r"[^@\s\x00-\x20\x7f]+@[^@\s\x00-\x20\x7f]+")
 SCOPES = ("read", "submit", "all")
 PREFIX = "gtph_"  # of API tokens
 
@@ -33,6 +36,18 @@ def add_person(act: Act, name: str, email: str = "", *, is_admin: bool = False) 
     people.PEOPLE.add(act.db, person)
     act.note("person added", person.id, name=name, admin=is_admin)
     return person
+
+
+def check_address(typed: str) -> str:
+    """Return a mail address that somebody typed, as it is kept.
+
+    Raises:
+        UsageError: it is not one.
+    """
+    address = typed.strip().lower()
+    if len(address) > _LONGEST_ADDRESS or not _ADDRESS.fullmatch(address):
+        raise UsageError("email: expected a mail address, such as ada@example.org")
+    return address
 
 
 def link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:

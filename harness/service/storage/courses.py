@@ -28,6 +28,15 @@ def lock(db: Connection, assignment: str) -> None:
     db.execute(ASSIGNED.select().where(ASSIGNED.c.id == assignment).with_for_update())
 
 
+def lock_course(db: Connection, course: str) -> None:
+    """Keep all other transactions with this lock waiting until the end of this one.
+
+    Those that add members, and so only refer to the course, do not wait.
+    """
+    held = COURSE.select().where(COURSE.c.id == course).with_for_update(key_share=True)
+    db.execute(held)
+
+
 def students(db: Connection, course: str) -> list[Member]:
     """Return the students of a course, sorted by key."""
     return MEMBERS.all(db, "key", course=course, role=STUDENT)

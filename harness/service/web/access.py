@@ -115,7 +115,7 @@ class Here(NamedTuple):
     job: Job | None = None  # that the path names by what it is about
     suite: Suite | None = None
     run: SuiteRun | None = None
-    assistant: Member | None = None  # that the path names
+    colleague: Member | None = None  # a member of the staff that the path names
     form: FormData = FormData()
 
     @property
@@ -148,10 +148,10 @@ class Here(NamedTuple):
         assert self.suite
         return self.suite
 
-    def sure_assistant(self) -> Member:
-        """Return the assistant that a path names; for routes whose rule has looked it up."""
-        assert self.assistant
-        return self.assistant
+    def sure_colleague(self) -> Member:
+        """Return the colleague that a path names; for routes whose rule has looked it up."""
+        assert self.colleague
+        return self.colleague
 
     def sure_run(self) -> SuiteRun:
         """Return the run that a path names; for routes whose rule has looked it up."""
@@ -193,13 +193,17 @@ def _assignment(db: Connection, here: Here, name: str) -> Here:
     return here._replace(assigned=found)
 
 
-def _assistant(db: Connection, here: Here, name: str) -> Here:
-    assert here.course
-    named = {"course": here.course.id, "person": name, "role": ASSISTANT}
-    found = courses.MEMBERS.find(db, **named)
-    if found is None or not here.is_staff:
-        raise Refused(404, "there is no such assistant")
-    return here._replace(assistant=found)
+def _colleague(*roles: str) -> _Look:
+    """Return what looks up a member of the staff with one of these roles."""
+
+    def look(db: Connection, here: Here, name: str) -> Here:
+        assert here.course
+        found = courses.MEMBERS.find(db, course=here.course.id, person=name, role=[*roles])
+        if found is None or not here.is_staff:
+            raise Refused(404, f"there is no such {' or '.join(roles)}")
+        return here._replace(colleague=found)
+
+    return look
 
 
 def _upload(db: Connection, here: Here, name: str) -> Here:
@@ -260,7 +264,8 @@ def _run(db: Connection, here: Here, name: str) -> Here:
 # By the names of the parts of a path, in this order.
 _LOOKED_UP: dict[str, _Look] = {
     "course": _course,
-    "assistant": _assistant,
+    "assistant": _colleague(ASSISTANT),
+    "staff": _colleague(TEACHER, ASSISTANT),
     "assignment": _assignment,
     "upload": _upload,
     "grading": _grading,
@@ -272,7 +277,7 @@ _LOOKED_UP: dict[str, _Look] = {
 }
 # What must be named before it.
 _WITHIN = {
-    **dict.fromkeys(("assignment", "assistant"), "course"),
+    **dict.fromkeys(("assignment", "assistant", "staff"), "course"),
     **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
     "run": "suite",
 }

@@ -1,0 +1,136 @@
+"""The staff of a course: teachers, who may do everything, and assistants with their rights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.errors import UsageError
+from harness.escaping import one_line
+from harness.service.people import entering
+from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER, Member, Person
+from harness.service.storage import courses
+from harness.service.storage.audit_log import Act
+
+ROLES = (TEACHER, ASSISTANT)
+_LONGEST = 200  # characters of a name
+
+
+class NewStaff(NamedTuple):
+    """A teacher or an assistant to be added."""
+
+    name: str
+    role: str = ASSISTANT
+    may: tuple[str, ...] = ()  # of RIGHTS; a teacher has all
+    email: str = ""  # to sign in by later; empty: by links alone
+
+
+def listed(db: Connection, course: str) -> list[Member]:
+    """Return the staff of a course: teachers first, each by name."""
+    found = courses.MEMBERS.all(db, "name", "person", course=course, role=[*ROLES])
+    return sorted(found, key=lambda one: ROLES.index(one.role))
+
+
+def add(act: Act, course: str, wanted: NewStaff) -> Member:
+    """Add a new person to the staff of a course.
+
+    Raises:
+        UsageError: there is no name, no such role or right, or it is not a mail address.
+    """
+    name = one_line(" ".join(wanted.name.split()), _LONGEST)
+    if not name:
+        raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
+    role, rights = _check_role(wanted.role), _join_rights(wanted.may)
+    email = entering.check_address(wanted.email) if wanted.email else ""
+    return _join(act, course, entering.add_person(act, name, email), role, rights)
+
+
+def make_teacher(act: Act, course: str, person: Person) -> Member:
+    """Make a known person a teacher of a course; an assistant of it becomes one.
+
+    Raises:
+        UsageError: it is a student of the course.
+    """
+    found = courses.MEMBERS.find(act.db, course=course, person=person.id)
+    if found is None:
+        return _join(act, course, person, TEACHER, "")
+    if found.role == STUDENT:
+        raise UsageError(f"{person.name} is a student of this course, and cannot teach it")
+    return change(act, course, person.id, TEACHER)
+
+
+def _join(act: Act, course: str, person: Person, role: str, rights: str) -> Member:
+    may = rights if role == ASSISTANT else ""
+    made = Member(course, person.id, role, name=person.name, may=may)
+    courses.MEMBERS.add(act.db, made)
+    act.note(f"{role} added", course, **{role: person.id}, **_tell_rights(made))
+    return made
+
+
+def change(act: Act, course: str, person: str, role: str = "", may: Iterable[str] = ()) -> Member:
+    """Change the role of a member of the staff; an assistant may do these things and no others.
+
+    ``role``: if it is "", it stays.
+
+    Raises:
+        UsageError: there is no such member, role or right, or it is the last teacher.
+    """
+    found = _hold(act.db, course, person)
+    wanted, rights = _check_role(role or found.role), _join_rights(may)
+    made = found._replace(role=wanted, may=rights if wanted == ASSISTANT else "")
+    if found.role == wanted == TEACHER:
+        return found
+    if wanted != TEACHER:
+        _require_another_teacher(act.db, found)
+    values: dict[str, object] = {"role": made.role, "may": made.may}
+    courses.MEMBERS.change(act.db, values, course=course, person=person)
+    what = "assistant's rights changed" if found.role == made.role == ASSISTANT else "role changed"
+    act.note(what, course, **{made.role: person}, **_tell_rights(made))
+    return made
+
+
+def remove(act: Act, course: str, person: str) -> None:
+    """Remove a teacher or an assistant from a course.
+
+    Raises:
+        UsageError: there is no such member of the staff, or it is the last teacher.
+    """
+    found = _hold(act.db, course, person)
+    _require_another_teacher(act.db, found)
+    courses.MEMBERS.remove(act.db, course=course, person=person)
+    act.note(f"{found.role} removed", course, **{found.role: person})
+
+
+def _hold(db: Connection, course: str, person: str) -> Member:
+    """Return a member of the staff; nobody else changes the staff until the end."""
+    courses.lock_course(db, course)  # two teachers who remove each other would leave none
+    found = courses.MEMBERS.find(db, course=course, person=person, role=[*ROLES])
+    if found is None:
+        raise UsageError("there is no such teacher or assistant in this course")
+    return found
+
+
+def _require_another_teacher(db: Connection, one: Member) -> None:
+    others = courses.MEMBERS.all(db, course=one.course, role=TEACHER)
+    if one.role == TEACHER and len(others) < 2:
+        raise UsageError("this is the only teacher of the course: first add another one")
+
+
+def _check_role(role: str) -> str:
+    if role not in ROLES:
+        raise UsageError(f"role: found {role!r}, expected one of {', '.join(ROLES)}")
+    return role
+
+
+def _join_rights(may: Iterable[str]) -> str:
+    """Return rights as a member has them: in the order of RIGHTS."""
+    wanted = set(may)
+    if unknown := wanted - set(RIGHTS):
+        raise UsageError(f"found {min(unknown)!r}, expected some of {', '.join(RIGHTS)}")
+    return " ".join(one for one in RIGHTS if one in wanted)
+
+
+def _tell_rights(one: Member) -> dict[str, str]:
+    return {"may": one.may} if one.role == ASSISTANT else {}

@@ -1,0 +1,221 @@
+"""A course is taught by several: teachers and assistants are added, changed and removed."""
+
+import re
+import threading
+from contextlib import closing
+
+import pytest
+from alembic import command
+from sqlalchemy import text
+
+from harness.errors import UsageError
+from harness.service.courses import making, staff
+from harness.service.courses.staff import NewStaff
+from harness.service.people import entering
+from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER, Member
+from harness.service.storage import courses, people
+from harness.service.storage.database import Database
+from tests.service.serving import KINDS, Browser, made, opened, settings_of
+from tests.service.test_api_gradings import Asker
+
+LAST = "this is the only teacher of the course"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def tess(service):
+    """Who may make courses, and is to be asked by the API."""
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Tess", is_admin=True)
+    return Asker(service, person.id)
+
+
+@pytest.fixture
+def course(tess):
+    """Make a course; return its id. Its teacher asks for what is in it."""
+    made_ = tess.post("/courses", {"title": "Games"})["id"]
+    tess.base = f"/courses/{made_}"
+    return made_
+
+
+def of_staff(asker):
+    """Return who is of the staff, as the API lists them: roles by names."""
+    return {one["name"]: one["role"] for one in asker.get("/staff")["items"]}
+
+
+def find_id(asker, name):
+    return next(one["id"] for one in asker.get("/staff")["items"] if one["name"] == name)
+
+
+def noted(service):
+    """Return what the audit log says of the staff, the first line first: what, and the details."""
+    with service.database.reading() as db:
+        found = service.database.log.entries(db)[::-1]
+    words = ("teacher", "assistant", "role")
+    return [(one.what, one.details) for one in found if one.what.startswith(words)]
+
+
+# --- by the API --------------------------------------------------------------------------------
+
+
+def test_a_second_teacher_may_do_what_the_first_may(service, tess, course):
+    made_ = tess.post("/staff", {"name": "Tom", "role": TEACHER, "email": " Tom@Example.org"})
+    assert made_["role"] == TEACHER and made_["may"] == [*RIGHTS]
+    assert Browser(service).enter(made_["link"]).get(f"/courses/{course}").status_code == 200
+    tom = Asker(service, made_["id"], tess.base)
+    tom.ask("POST", "/roster", content=b"student\nada\n")
+    tom.post("/assignments", {"source": "gosensei"})
+    tom.post("/staff", {"name": "Ann", "role": ASSISTANT, "may": ["comment"]})
+    assert of_staff(tess) == {"Ann": ASSISTANT, "Tess": TEACHER, "Tom": TEACHER}
+    tom.ask("DELETE", f"/staff/{find_id(tom, 'Tess')}", 204)
+    tess.get("/staff", 404)
+    assert of_staff(tom) == {"Ann": ASSISTANT, "Tom": TEACHER}
+
+
+def test_a_teacher_with_an_address_is_sent_links(service, tess, course):
+    made_ = tess.post("/staff", {"name": "Tom", "role": TEACHER, "email": " Tom@Example.org"})
+    assert Browser(service).post("/sign-in/link", "/sign-in", email="tom@example.org").is_success
+    with service.database.reading() as db:
+        (found,) = people.by_email(db, "tom@example.org")
+    assert found.id == made_["id"]
+    wrong = tess.post("/staff", {"name": "Tim", "role": TEACHER, "email": "tim"}, 422)
+    assert "expected a mail address" in wrong["detail"]
+
+
+def test_the_last_teacher_stays(service, tess, course):
+    own = f"/staff/{find_id(tess, 'Tess')}"
+    assert LAST in tess.ask("DELETE", own, 422)["detail"]
+    assert LAST in tess.ask("PUT", own, 422, json={"role": ASSISTANT})["detail"]
+    assert tess.ask("PUT", own, json={"role": TEACHER})["role"] == TEACHER
+    tess.post("/staff", {"name": "Ann", "role": ASSISTANT})  # who does not count
+    assert LAST in tess.ask("DELETE", own, 422)["detail"]
+    tess.post("/staff", {"name": "Tom", "role": TEACHER})
+    tess.ask("DELETE", own, 204)
+
+
+def test_an_assistant_becomes_a_teacher_and_an_assistant_again(service, tess, course):
+    made_ = tess.post("/staff", {"name": "Ann", "role": ASSISTANT, "may": ["comment"]})
+    ann, own = Asker(service, made_["id"], tess.base), f"/staff/{made_['id']}"
+    ann.post("/staff", {"name": "Tom", "role": TEACHER}, 403)
+    ann.ask("PUT", own, 403, json={"role": TEACHER})
+    assert tess.ask("PUT", own, json={"role": TEACHER})["may"] == [*RIGHTS]
+    assert tess.get("/assistants")["items"] == []
+    ann.ask("POST", "/roster", content=b"student\nada\n")
+    found = ann.ask("PUT", own, json={"role": ASSISTANT, "may": ["grade", "extend"]})
+    assert (found["role"], found["may"]) == (ASSISTANT, ["extend", "grade"])
+    ann.ask("POST", "/roster", 403, content=b"student\nada\n")
+    (shown,) = tess.get("/assistants")["items"]
+    assert shown == {"id": made_["id"], "name": "Ann", "may": ["extend", "grade"]}
+
+
+def test_what_is_no_role_is_refused(tess, course):
+    tess.post("/staff", {"name": "Tom", "role": STUDENT}, 422)
+    tess.post("/staff", {"name": "Tom"}, 422)
+    tess.post("/staff", {"name": " ", "role": TEACHER}, 422)
+
+
+def test_a_student_is_not_of_the_staff(service, tess, course):
+    tess.ask("POST", "/roster", content=b"student\nada\n")
+    with service.database.reading() as db:
+        ada = courses.MEMBERS.find(db, key="ada").person
+    for method in ("PUT", "DELETE"):
+        tess.ask(method, f"/staff/{ada}", 404, json={"role": TEACHER})
+    Asker(service, ada, tess.base).get("/staff", 403)
+
+
+def test_each_change_of_the_staff_is_in_the_audit_log(service, tess, course):
+    made_ = tess.post("/staff", {"name": "Ann", "role": ASSISTANT, "may": ["comment"]})
+    own, ann = f"/staff/{made_['id']}", made_["id"]
+    tess.ask("PUT", own, json={"role": ASSISTANT})
+    tess.ask("PUT", own, json={"role": TEACHER})
+    tess.ask("PUT", own, json={"role": TEACHER})  # which changes nothing
+    tess.ask("DELETE", own, 204)
+    tom = tess.post("/staff", {"name": "Tom", "role": TEACHER})["id"]
+    assert noted(service) == [
+        ("assistant added", f'{{"assistant": "{ann}", "may": "comment"}}'),
+        ("assistant's rights changed", f'{{"assistant": "{ann}", "may": ""}}'),
+        ("role changed", f'{{"teacher": "{ann}"}}'),
+        ("teacher removed", f'{{"teacher": "{ann}"}}'),
+        ("teacher added", f'{{"teacher": "{tom}"}}'),
+    ]
+
+
+# --- on pages ----------------------------------------------------------------------------------
+
+
+def test_a_second_teacher_is_added_and_the_first_leaves(service):
+    course = made(service, "student\nada\n", source="gosensei")
+    tess, here = course.teacher, course.course
+    told = tess.get(here).text
+    assert "The only teacher." in told and "Remove Tess Teacher" not in told
+    answer = tess.post(f"{here}/staff", here, name="Tom", role=TEACHER, email="").text
+    tom = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
+    told = tom.get(here).text
+    assert "Tess Teacher</h3>" in told and "Tom (you)" in told and "Remove Tess Teacher" in told
+    ids = dict(re.findall(r"<h3>(\w+).*?\n.*?name=\"person\" value=\"(\w+)\"", told))
+    change = f"{here}/staff/change"
+    left = tess.post(change, here, person=ids["Tess"], remove="yes")
+    assert left.status_code == 200 and left.url.path == "/"
+    assert tess.get(here).status_code == 404
+    assert "The only teacher." in tom.get(here).text
+    for wrong in ({"remove": "yes"}, {"role": ASSISTANT}, {"role": "king"}):
+        assert tom.post(change, here, person=ids["Tom"], **wrong).status_code == 422
+    ada = Browser(service).enter(course.links["ada"])
+    assert "Tom" not in ada.get(here).text
+
+
+# --- at the same time, and from before ---------------------------------------------------------
+
+
+def test_two_teachers_who_remove_each_other_at_the_same_time_leave_one(service):
+    with service.database.acting() as act:
+        tess = entering.add_person(act, "Tess")
+        course = making.course(act._replace(by=tess.id), "Games").id
+        tom = staff.add(act, course, NewStaff("Tom", TEACHER)).person
+    refused = []
+
+    def remove_tess():
+        try:
+            with service.database.acting(tom) as act:
+                staff.remove(act, course, tess.id)
+        except UsageError as error:
+            refused.append(str(error))
+
+    other = threading.Thread(target=remove_tess)
+    with service.database.acting(tess.id) as act:
+        staff.remove(act, course, tom)
+        other.start()
+        other.join(0.5)
+        assert other.is_alive()  # it waits for what is done here
+    other.join(30)
+    assert len(refused) == 1 and LAST in refused[0]
+    with service.database.reading() as db:
+        assert [one.name for one in staff.listed(db, course)] == ["Tess"]
+
+
+def test_whoever_made_a_course_in_a_former_version_is_listed_by_name(
+    request, tmp_path, monkeypatch, kind
+):
+    settings = settings_of(kind, request, tmp_path / "data", has_tables=False)
+    upgrade = command.upgrade
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "upgrade", lambda config, _head: upgrade(config, "14"))
+        with closing(Database(settings)) as database, database.acting() as act:
+            tess = entering.add_person(act, "Tess").id
+            course = making.course(act._replace(by=tess), "Games").id
+            act.db.execute(text("UPDATE member SET name = ''"))
+            ada = entering.add_person(act, "Ada").id
+            courses.MEMBERS.add(act.db, Member(course, ada, STUDENT, "ada"))
+    with closing(Database(settings)) as database, database.reading() as db:
+        found = courses.MEMBERS.all(db, "role", course=course)
+    assert [(one.role, one.name) for one in found] == [(STUDENT, ""), (TEACHER, "Tess")]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
