@@ -14,7 +14,9 @@ form .btn,button.main{min-height:40px}.inline{display:inline}
 border-top:1px solid var(--line);vertical-align:top}.tbl th{font-size:var(--t-sm);border-top:0}
 .rights{border:0;padding:0;margin:0 0 var(--s3)}.rights label{display:flex;gap:var(--s2);
 align-items:center;min-height:28px}.rights legend{font-weight:600;font-size:var(--t-sm)}
-.rights input{flex:none}.drawn{display:grid;gap:var(--s5);margin-bottom:var(--s4);
+.rights legend{padding:0}.rights input{flex:none;margin:0}
+.staff{display:grid;gap:var(--s4)}.staff>*{margin:0}.staff h3{margin-bottom:var(--s2)}
+.drawn{display:grid;gap:var(--s5);margin-bottom:var(--s4);
 grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr))}
 .words{white-space:pre-wrap;overflow-wrap:anywhere}.said+.said{border-top:1px solid var(--line)}
 .scroll{overflow-x:auto}.served{display:grid;gap:var(--s5);

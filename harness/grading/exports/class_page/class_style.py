@@ -80,8 +80,9 @@ print-color-adjust:exact;-webkit-print-color-adjust:exact}
 color:#fff}.k.f:before{content:"\2715"}.leg{display:flex;flex-wrap:wrap;gap:4px var(--s4);
 list-style:none;padding:0;font-size:var(--t-sm);color:var(--ink-2)}.leg li{display:flex;gap:6px;
 align-items:center}section>.leg{margin:6px 0 10px}.scroll:has(.mx){scroll-padding-left:220px}
-.tr th[scope=row]{font-weight:500;font-size:13px;white-space:normal}.tr th code{display:block;
-background:none;padding:0;color:var(--ink-2)}.tr td{vertical-align:top}.sh{display:block;
+.tr th[scope=row]{font-weight:500;font-size:13px;white-space:normal;min-width:132px;
+vertical-align:top}.tr th code{display:block;background:none;padding:0;color:var(--ink-2)}
+.tr td{vertical-align:top}.sh{display:block;
 width:72px;height:8px;border-radius:4px;margin:4px 0;
 background:linear-gradient(90deg,var(--accent) calc(var(--v)*1%),var(--sunk) 0);
 print-color-adjust:exact;-webkit-print-color-adjust:exact}.in{display:block;position:relative;

@@ -22,8 +22,8 @@ Key = tuple[str, str, int]  # kind, case file, line
 
 _SECTION = Markup(
     '<section aria-labelledby="trial"><h2 id="trial" class="vh">Tests on trial</h2>'
-    '<details class="card"><summary>Tests on trial <span class="sub">%s: how well each tells '
-    "strong submissions from weak ones</span></summary>"
+    '<details class="card"><summary><span>Tests on trial <span class="sub">%s: how well each '
+    "tells strong submissions from weak ones</span></span></summary>"
     '<p class="sub pad">The point-biserial correlation of passing a test with the share of the '
     "other tests passed, from −1 to 1, with its 95 %% interval. A good test is well above 0; one "
     "below 0 is passed by the weak and failed by the strong.</p>"
