@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -35,6 +38,7 @@ from tests.service.serving import (
 )
 
 __all__ = ["counting"]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(params=KINDS)
@@ -334,3 +338,22 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
         if key[0] == "gtp_harness_attempt_seconds_count"
     }
     assert attempts["passed"] >= 1 and attempts["failed"] >= 1
+
+
+# --- what starts quickly -----------------------------------------------------------------------
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "module",
+    ["harness.service.keeper", "harness.service.serving", "harness.service.operating.pruning"],
+)
+def test_who_does_not_grade_loads_nothing_that_does(module):
+    """Each start would take twice the processor time, and each process more memory."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert module in loaded
+    assert not loaded & {"harness.grading.grade", "harness.service.work.job_handlers", "fastapi"}

@@ -33,7 +33,7 @@ from harness.service.web.access import (
 )
 from harness.service.web.attachments import attached_file
 from harness.service.work import check_results
-from harness.service.work.job_handlers import check_page
+from harness.service.work.report_folders import check_page
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"

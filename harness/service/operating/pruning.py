@@ -22,7 +22,7 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
 from harness.service.storage.audit_log import Act
 from harness.service.storage.database import Database
-from harness.service.work.job_handlers import check_page
+from harness.service.work.report_folders import check_page
 
 DAY = 86400.0
 FOREVER = "forever"

@@ -22,7 +22,7 @@ from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
 from harness.service.web.attachments import attached_file
-from harness.service.work.job_handlers import check_page
+from harness.service.work.report_folders import check_page
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"

@@ -57,7 +57,7 @@ from harness.service.storage import (
 )
 from harness.service.work import check_results, drafting, engine_runs, previewing, private_cases
 from harness.service.work.assignment_context import Ground
-from harness.service.work.report_folders import folder_of, lock_folder
+from harness.service.work.report_folders import check_page, folder_of, lock_folder
 from harness.work import canonical_json
 from harness.work.worker_events import (
     AttemptEvent,
@@ -154,11 +154,6 @@ def _require_results(graded: Graded) -> None:
     faults = [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]
     if faults:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
-
-
-def check_page(made: Path, upload: str) -> Path:
-    """Return where the result of a check is; ``made``: the folder of its assignment."""
-    return made / "checks" / f"{upload}.html"
 
 
 class _Noter(Unheard):

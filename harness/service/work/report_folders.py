@@ -1,4 +1,4 @@
-"""Where the pages and sheets of gradings are, and who has them to himself for a moment."""
+"""Where the pages of checks and gradings are, and who has those to himself for a moment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+
+def check_page(made: Path, upload: str) -> Path:
+    """Return where the result of a check is; ``made``: the folder of its assignment."""
+    return made / "checks" / f"{upload}.html"
 
 
 def folder_of(made: Path, grading: str) -> Path:
