@@ -36,6 +36,7 @@ BYTES, BANDWIDTH = 100_000, 125e6  # of an archive with its case files; in a sec
 WORKERS = (10, 20, 50, 100, 150, 200, 300, 500, 1000)
 LARGE = 1000
 FASTER = 10.0  # times
+NAMED = 4  # bottlenecks
 MOST_ERROR = 0.1
 REMEDIES = {
     "workers": "more workers",
@@ -105,10 +106,10 @@ def bottlenecks(path: Path, count: int) -> Iterator[Bottleneck]:
     speeds: dict[str, float] = {}
     costs = cluster_model.load_costs(path, LARGE)
     work = cluster_model.Work([0.0] * count, CASES, engine, BYTES / BANDWIDTH)
-    while "workers" not in speeds:
+    for _ in range(NAMED):
         course = cluster_model.simulate(LARGE, costs, work, speeds)
         shares = {name: busy / course.end for name, busy in course.busy.items()}
-        shares["workers"] = course.ran / (LARGE * course.end)
+        shares[cluster_model.WORKERS] = course.ran / (LARGE * course.end)
         name = max(shares, key=shares.__getitem__)
         yield Bottleneck(name, shares[name], count / course.end)
         speeds[name] = FASTER

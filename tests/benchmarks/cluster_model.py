@@ -24,6 +24,7 @@ from harness.cluster.rules import Facts, Needs
 from oracle import __version__
 
 STATIONS = ("grading process", "connector", "scheduler", "network")
+WORKERS = "workers"  # all of them together
 _NEEDS = Needs(__version__, "3")
 
 
@@ -91,12 +92,13 @@ class Cluster:
     def __init__(
         self, workers: int, costs: Costs, work: Work, speeds: dict[str, float], seed: int
     ) -> None:
-        """``speeds``: how many times as fast a station is as it was measured."""
+        """``speeds``: how many times as fast a station is, or each worker, as measured."""
         self._env = simpy.Environment()
         self._costs = costs
         self._work = work
         self._random = Random(seed)
         self._stations = {name: Station(self._env, speeds.get(name, 1.0)) for name in STATIONS}
+        self._speed = speeds.get(WORKERS, 1.0)
         self._facts = [
             Facts(f"tls://{number}", f"m{number}", __version__, ("3",), (), ())
             for number in range(workers)
@@ -164,7 +166,7 @@ class Cluster:
         """Let the worker with the least to do have a piece; return it, and when it is done."""
         number = self._least(piece.not_on)
         engines = sum(self._work.engine(self._random) for _ in range(piece.cases))
-        took = self._costs.unit + self._costs.attempt * piece.cases + engines
+        took = (self._costs.unit + self._costs.attempt * piece.cases + engines) / self._speed
         self._ran += took
         self._free[number] = max(self._env.now, self._free[number]) + took
         heapq.heappush(self._queued, (self._free[number], number))

@@ -1,6 +1,7 @@
 """The model of a cluster: what it says where the answer is known without one."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,17 @@ def test_who_does_one_thing_at_a_time_holds_all_up(name):
     station = {"sending": "grading process", "writing": "grading process"}.get(name, name)
     faster = simulate(1000, FREE._replace(**{name: 10.0}), PLAIN, {station: 10.0})
     assert faster.busy[station] == pytest.approx(12)
+
+
+def test_workers_that_are_faster_end_sooner():
+    usual, fast = (simulate(1, FREE, PLAIN, speeds) for speeds in ({}, {"workers": 4.0}))
+    assert (usual.end, usual.ran) == (4 * fast.end, 4 * fast.ran) == (48, 48)
+
+
+def test_each_bottleneck_is_named_once():
+    page = bench_cluster_evening.FIGURES.with_suffix(".md").read_text()
+    named = re.findall(r"^\| \d \| ([a-z ]+) \|", page, re.M)
+    assert len(named) == len(set(named)) == bench_cluster_evening.NAMED
 
 
 def test_no_more_are_on_their_way_than_the_rules_let(monkeypatch):
