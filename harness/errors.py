@@ -21,7 +21,7 @@
     │   └── EscapeError        there is one, but it does not hold
     ├── UnfinishedError        another worker of the service is at attempts of a job: try it again
     ├── OutdatedError          what a job of the service was planned with has changed
-    ├── GoneError              what a job of the service is about is not there any more
+    ├── GoneError              the object of a service's job no longer exists
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── FetchError             bytes that a worker of a cluster cannot get: another one is asked
     ├── UnsendableError        an environment that cannot be moved to another machine

@@ -25,7 +25,7 @@ class _Postponed(ModuleType):
 
 
 def postpone(*names: str) -> None:
-    """Let modules be imported, and their submodules too, without being executed themselves.
+    """Postpone the execution of modules: they and their submodules can still be imported.
 
     Those that were imported before, or are not installed, stay as they are. Only for a process of
     our own with one thread.

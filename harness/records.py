@@ -158,7 +158,7 @@ class FileResult(NamedTuple):
     after: tuple[Exchange, ...]
     errors: int  # setup commands answered with ?
     warnings: tuple[str, ...]  # protocol warnings
-    failures: tuple[Failure, ...]  # in the order of the file; after each but the last a restart
+    failures: tuple[Failure, ...]  # in the order of the file, with restarts between them
     stderr: str  # of all engines, one after the other
     name: str  # the engine's answers to name and version
     version: str
@@ -177,7 +177,7 @@ class Diagnosis(NamedTuple):
 
     sets: tuple[tuple[Mistake, ...], ...]  # each explains the same by itself, all being as small
     failures: int  # that they explain
-    total: int  # that there are
+    total: int  # all failures
 
     def __str__(self) -> str:
         count = f"{self.failures} of {number_of(self.total, 'failure')} explained"
@@ -199,7 +199,7 @@ class Diagnosis(NamedTuple):
 class Repeat(NamedTuple):
     """How to repeat a test of a run."""
 
-    start: str = ""  # of a command line, for a shell: all but the case file; "": not known
+    start: str = ""  # of a command line, for a shell: all except the case file; "" if unknown
     whole_ids: bool = False  # tests with the same id are one, as GNU Go has it
     shipped: str = ""  # the assignment whose case files these are, so that @NAME means them
 

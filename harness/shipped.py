@@ -38,7 +38,7 @@ def _files(of: Path) -> list[str]:
 
 
 def find_paths(name: str) -> list[str]:
-    """Return the paths of the case files that a name means; none: nothing that ships has it.
+    """Return the paths of the case files that a name means, if any ship under it.
 
     An assignment stands for all of its case files, ``/public`` and ``/thorough`` for one set of
     them, anything else for a file: by its path in the folder or, if no file has that, by its name

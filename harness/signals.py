@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# On Windows there are none of these.
+# Windows has none of these.
 SIGCHLD: Any = getattr(signal, "SIGCHLD", None)
 SIGHUP: Any = getattr(signal, "SIGHUP", None)
 SIGKILL: Any = getattr(signal, "SIGKILL", None)
@@ -91,12 +91,12 @@ def hold_back() -> Iterator[None]:
 
 @contextlib.contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Let all that interrupts wait for the end of a few lines.
+    """Delay all interrupts until a few lines have run.
 
-    What the kernel tells once, such as how a process ended, must be taken and kept in one piece:
-    who was interrupted in between would wait for it again, and for ever. (To block the signals
-    would not do: the kernel gives one that is sent to the process to any of its threads, and
-    Python then runs its handler in the main one.)
+    The kernel tells some things once, such as how a process ended. They must be read and stored
+    in one piece: code interrupted in between would wait for them again, and for ever. (Blocking
+    the signals is not enough: the kernel hands a signal for the process to any of its threads,
+    and Python then runs its handler in the main one.)
     """
     _holds.append(None)
     try:
@@ -191,8 +191,8 @@ def _losing_none() -> Iterator[None]:
 def _raise_lost_ones_again() -> tuple[Any, Any]:
     """Raise an interrupt again that came where Python can only print what is raised.
 
-    That is a finalizer, a callback of a weak reference, or one of the garbage collector, of which
-    Hypothesis has one. Return the hook and the handler that were there before.
+    That is a finalizer, a callback of a weak reference, or one of the garbage collector, such as
+    Hypothesis has. Return the hook and the handler that were there before.
     """
     tell = sys.unraisablehook
 

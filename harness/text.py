@@ -20,7 +20,7 @@ def decode(data: bytes) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Return the bytes of which :func:`decode` made ``text``."""
+    """Return the bytes that :func:`decode` turned into ``text``."""
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -84,7 +84,7 @@ class Fact(Record):
 class Sentence(Record):
     """One sentence of an explanation.
 
-    Attributes: ``name``, what it says, the same for all positions of which that can be said;
+    Attributes: ``name``, what it says, the same for all positions where it is true;
     ``parts``, its words and facts in order.
     """
 

@@ -27,8 +27,8 @@ class Grid:
     """A board's shape and its masks; one shared object for each shape (see :func:`grid`).
 
     Attributes: ``rows``, ``columns``, ``stride`` (bits from a point to the one above it),
-    ``full`` (the mask of all points on the board), ``halves`` (a few masks of which at least one
-    tells any two points apart), ``span`` (bits of a board with a guard row above it).
+    ``full`` (the mask of all points on the board), ``halves`` (a few masks; at least one tells any
+    two points apart), ``span`` (bits of a board with a guard row above it).
 
     A grid is the *frame* of :mod:`oracle.rules` for integers.
     """

@@ -154,7 +154,7 @@ class Nature:
 
     @property
     def clears(self) -> bool:
-        """Whether it begins a board of which nothing is arbitrary."""
+        """Whether it begins a board on which nothing is arbitrary."""
         return self.begins_game and STONES in self.sets
 
     @property

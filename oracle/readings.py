@@ -2,7 +2,7 @@
 
 Each is the reference engine with one thing done differently, as a document allows or leaves open.
 So no case file may fail one of them, and no fuzzing run may find anything in it. (A *mistake*,
-:mod:`oracle.mistakes`, is what a document forbids.) ``gtp-oracle gtp --reading NAME`` is the
+:mod:`oracle.mistakes`, breaks a document.) ``gtp-oracle gtp --reading NAME`` is the
 engine with one of them. Nothing here is imported by the reference engine.
 
 The list of what is left open stands in ``cases/README.md``, "What a case may ask".
@@ -47,7 +47,7 @@ class Reading:
     """One reading.
 
     Attributes: ``name``; ``sentence``, what it takes a document to mean; ``assignments``, whose
-    documents; ``commands``, what is done instead of the reference engine's.
+    documents; ``commands``, those that replace the reference engine's.
     """
 
     __slots__ = ("assignments", "commands", "name", "sentence")

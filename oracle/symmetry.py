@@ -1,4 +1,4 @@
-"""The symmetries of a board: eight of a square, of which four keep the shape of any rectangle.
+"""The symmetries of a board: eight of a square; four of them keep the shape of any rectangle.
 
 A symmetry is a number from 0 to 7, the sum of what it does, in this order: 1 exchanges left and
 right, 2 bottom and top, 4 rows and columns. 0 leaves everything where it is.

@@ -161,7 +161,7 @@ def used(place: Path) -> Iterator[Running]:
 
 
 def _guard(place: Path, folder: Path) -> int:
-    """Start what ends the server when nobody uses it any more; return its process."""
+    """Start a process that ends the server once all users are gone; return it."""
     stop = (
         'rm -f "$1/running"; kill -QUIT "$(head -1 "$2/data/postmaster.pid")";'
         ' while [ -e "$2/data/postmaster.pid" ]; do sleep 0.1; done; rm -rf "$2"'

@@ -68,7 +68,7 @@ _JAVA_GO = {
 ADAPTERS: dict[str, toml_schema.Schema] = {"gosensei": _GOSENSEI, "java-go": _JAVA_GO}
 
 
-# --- beside a submission: files to be run there, none of which the student has -------------------
+# --- beside a submission: files to run there, all of them ours -----------------------------------
 
 
 def place(adapter: Adapter, folder: Path) -> None:

@@ -80,12 +80,12 @@ class BuildSteps(NamedTuple):
     """What makes a program of the files, and how much of the machine each step may use."""
 
     steps: tuple[tuple[str, ...], ...]  # commands in words, with {folder} and {adapter}
-    makes: tuple[str, ...]  # names of files in the folder, of which one must be there afterwards
+    makes: tuple[str, ...]  # names of files; one must be in the folder afterwards
     time: float  # seconds, of one step, by the clock
     memory: int  # bytes
     output: int  # bytes kept of what a step writes, from both ends
     needs: tuple[str, ...] = ()  # programs that must be installed
-    files: tuple[str, ...] = ()  # of which one must be there, in the folder itself, to begin with
+    files: tuple[str, ...] = ()  # one must be in the folder itself to begin with
 
 
 class Cases(NamedTuple):
@@ -453,7 +453,7 @@ def _seconds(value: Any, place: KeyPlace) -> float:
 
 
 def _adapter(value: Any, place: KeyPlace) -> Adapter:
-    """Read an adapter's name, and with it its settings, of which each adapter has its own."""
+    """Read an adapter's name and its settings, which differ by adapter."""
     if not isinstance(value, dict) or "name" not in value:
         place.refuse(value, "a table with the name of an adapter")
     name = toml_schema.one_of(*ADAPTERS)(value["name"], place.at("name"))

@@ -119,8 +119,8 @@ def _is_file(entry: untrusted_folders.TreeEntry) -> bool:
 def _open_to_all(folder: Path) -> None:
     """Let the user that the engine will be read and execute whatever the steps left.
 
-    At level 1 a step's ``chmod`` does nothing, so that nobody knows what is meant to be a program;
-    and a mark must not depend on the level. What has several names stays as it is: it may also be
+    At level 1 a step's ``chmod`` does nothing, so programs cannot be told from other files; and
+    a mark must not depend on the level. What has several names stays as it is: it may also be
     something else.
     """
     for entry in untrusted_folders.walk(str(folder)):

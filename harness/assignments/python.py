@@ -174,7 +174,7 @@ def _system_python(assignment: Assignment) -> EnginePython:
 
 
 def of_system(name: str = "python3") -> EnginePython:
-    """Return the Python for engines of which nobody says more than ``python3``.
+    """Return the Python for engines that are run by a mere ``python3``.
 
     Of its packages only NumPy is named and counts: what a system has beside that changes often.
     """

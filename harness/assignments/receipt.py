@@ -2,9 +2,9 @@
 
 It stands in the log, and the log is submitted within the archive; so it cannot have the archive's
 own hash in it. It has one that can be taken again from the archive: of the names and contents of
-all files that were tested, which are all that are submitted but the log. The archive's hash is
-shown after the log has ended, for the student to keep: a teacher who was sent other bytes than
-these was sent another archive.
+all files that were tested: all submitted files except the log. The archive's hash is
+shown after the log has ended, for the student to keep: if a teacher has other bytes, the
+student submitted another archive.
 
 What it proves: that what was tested is the submission, if the student is honest. It is not
 a signature: everybody who can run ``check`` can write such lines; no mark depends on them alone.

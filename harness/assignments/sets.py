@@ -33,7 +33,7 @@ class Set(NamedTuple):
 
 
 def sets_of(assignment: Assignment, private: Sequence[str] = ()) -> Iterator[Set]:
-    """Yield the assignment's sets that there are; public and private together come last.
+    """Yield the assignment's sets of case files; public and private together come last.
 
     ``private``: case files or folders of them, beside those that lie in the assignment's folder.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-_DECLARING = ("reference", "game", "command")  # keys, of which a declaration has one
+_DECLARING = ("reference", "game", "command")  # keys: a declaration has one
 _CASES = ("*.gtp", "*.tst", "*.txt")
 _LEFT_OUT = (*("__pycache__/", "*.pyc", ".DS_Store", "._*", "__MACOSX/", ".git/", "gtp_log"),)
 

@@ -23,7 +23,7 @@ class CheckedFiles(NamedTuple):
 
 
 def look(context: CheckContext) -> CheckedFiles:
-    """Look at what was given, and bring what is kept of it into one folder.
+    """Inspect the given files, and collect those that are kept in one folder.
 
     Raises:
         ArchiveError: it is refused.

@@ -197,7 +197,7 @@ def _make_filter(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], b
     """Return what tells whether a test counts: by the name of its command, or all do.
 
     Raises:
-        UsageError: no test is of such a command.
+        UsageError: no test has such a command.
     """
     commands = {
         (case.kind, case.name, step.line): step.command.partition(" ")[0]

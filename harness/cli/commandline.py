@@ -1,8 +1,8 @@
 """The command line of a run: read without :mod:`argparse` if it is plain, as most are.
 
-Loading argparse and asking it takes as long as some hundred commands. So what is plain (options
-that there are, spelled out, with values that are right) is read here, to the same result. Whatever
-else there is, and help, is left to argparse, which has more to say about it.
+Loading argparse and calling it takes as long as some hundred commands. So a plain command line
+(known options, spelled out, with valid values) is read here, with the same result. Everything
+else, and help, is left to argparse, which gives better messages.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ _LIMITS = ("timeout", "startup", "file", "quit")
 def repeat(plain: Plain, given: Namespace, program: str) -> Repeat:
     """Return how tests are repeated.
 
-    ``plain``: the options that there are. ``program``: what to run, which need not be what was
+    ``plain``: the existing options. ``program``: what to run, which need not be what was
     typed: its seed is drawn by then.
     """
     words = ["gtp-harness", "run"]

@@ -63,7 +63,7 @@ class Console:
         self.lines = style.long or style.plain or not (style.report or self.out.isatty())
         self.paint = Paint(colors(self.out) if style.color and not self.lines else 0)
         self.unicode = style.unicode and can_draw(self.out)
-        self._under_way: CaseFile | None = None  # a file of which lines are written already
+        self._under_way: CaseFile | None = None  # a file with lines already written
         self._next = 0  # the first step of it that is not
         self._waiting: dict[str, Waiting] = {}  # by case file
         self._begun = time.monotonic()

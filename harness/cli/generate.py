@@ -37,8 +37,8 @@ No two tests are the same up to a symmetry of the board or an exchange of colors
 
 The report shows what is covered, what no game had, and which common mistakes are
 caught. For each feature it counts the positions of the games that had it, the scenes
-(a position and what is asked of it) that could be made, those that were chosen, and
-how many of the chosen were made at random; and it shows their answers.
+(a position and its questions) that could be made, those that were chosen, and how
+many of the chosen were made at random; and it shows their answers.
 
 For a game of your own, your reference gives every answer. Conversations are drawn at
 random, or continue from game records and from the positions of the cases of --with and

@@ -102,7 +102,7 @@ def _of_program(program: str) -> Iterator[str]:
 
 
 def _instead(word: str) -> list[str]:
-    """Return the words that start what ``word`` does not; none: nothing is known."""
+    """Return a command that starts what ``word`` cannot, or [] if unknown."""
     if os.path.isfile(word):  # noqa: PTH113
         if not os.access(word, os.X_OK):
             language = _LANGUAGES.get(Path(word).suffix, "")
@@ -173,7 +173,7 @@ def _passes_there(path: str, step: Step, reply: Reply, steps: dict[int, Step]) -
 
 
 def _steps_there(path: str) -> dict[int, Step]:
-    """Return the tests of a case file as GNU Go reads it, by their lines; none: it cannot."""
+    """Return the tests of a case file as GNU Go reads it, by their lines; {} if it cannot."""
     try:
         return {one.line: one for one in read_case_file(path, "gnugo").steps if one.is_test}
     except CaseError:

@@ -98,7 +98,7 @@ def push(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
 
 
 def _is_archive(file: Path) -> bool:
-    """Whether it is not a document of ``run --json``, which is an object of JSON."""
+    """Whether a file is an archive: documents of ``run --json`` are JSON objects."""
     try:
         with file.open("rb") as opened:
             return not opened.read(100).lstrip().startswith(b"{")

@@ -42,7 +42,7 @@ def add_keep(parser: CommandParser) -> None:
 
 
 def require(settings: Settings) -> None:
-    """See that there is a service.
+    """Check that a service exists.
 
     Raises:
         UsageError: there is none.

@@ -34,7 +34,7 @@ def open_all() -> None:
 
 
 def give_up(stream: TextIO) -> None:
-    """Let what is written to a stream from now on, and what is left of it, go nowhere."""
+    """Discard all that is buffered in a stream or written to it from now on."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

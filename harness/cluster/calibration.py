@@ -11,7 +11,7 @@ import hashlib
 import time
 
 REFERENCE = 0.09  # seconds that the reference machine takes for a round
-_ROUNDS = 7  # of which the quickest counts: the others were disturbed
+_ROUNDS = 7  # the quickest counts: the others were disturbed
 _WORK = 1_000_000  # steps of a round
 
 

@@ -48,7 +48,7 @@ def _certificate(
     signer: ec.EllipticCurvePrivateKey,
     days: int,
 ) -> x509.Certificate:
-    """Return a certificate; ``issuer``: None: it is the authority's own."""
+    """Return a certificate; ``issuer`` is None for the authority's own."""
     name = x509.Name(
         [
             x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, roles.UNIT),

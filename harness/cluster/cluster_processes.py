@@ -151,7 +151,7 @@ def carry(settings: ConnectorSettings) -> None:
     """Be a connector until standard input ends.
 
     Raises:
-        NoSchedulerError: the scheduler cannot be reached, or not any more.
+        NoSchedulerError: the scheduler cannot be reached, or no longer.
     """
     prepare()
     unpickling.restrict(())
@@ -173,7 +173,7 @@ def look(settings: ConnectorSettings, told: Callable[[str], object]) -> None:
 
 
 def prepare() -> None:
-    """Load all of Dask, and let it be quiet: what is to be known is said by us."""
+    """Load all of Dask and silence it: we report what matters."""
     dask.config.set(_QUIET)
     logging.disable()
 

@@ -69,7 +69,7 @@ def summarize(
     left: Sequence[Any],
     now: float,
 ) -> ClusterState:
-    """Return what is seen of a cluster.
+    """Return the visible state of a cluster.
 
     ``identity``: of the scheduler; ``loads``: the tasks that each worker has; ``left``: see
     :func:`read_departed`.

@@ -2,7 +2,7 @@
 
 It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
 lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
-cannot be reached any more it ends. The process that started it starts another one, and sends again
+can no longer be reached it ends. The process that started it starts another one, and sends again
 what has not come back.
 """
 
@@ -59,7 +59,7 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
         self._stream_handlers[BROUGHT] = self._handle_brought
 
     def _handle_brought(self, key: str, address: str, report: str) -> None:
-        if key in self.futures:  # else nobody waits for it any more
+        if key in self.futures:  # else nobody is waiting for it
             self.reports[key] = (address, report)
 
     def _handle_task_erred(
@@ -132,7 +132,7 @@ class Connector:
         addresses = {one.address for one in self._present or ()}
         if not addresses & set(sent.load.only):
             who = self._who_had(sent) or "its worker"
-            self._report_lost(sent, f"{who} is not there any more")
+            self._report_lost(sent, f"{who} is gone")
 
     def drop(self, order: Drop) -> None:
         """Cancel a load if it is on its way."""
@@ -177,7 +177,7 @@ class Connector:
         self._send_news(FinishedUnit(sent.load.id, *brought))
 
     async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
-        """Return who brought what; None: it is lost."""
+        """Return the worker and its result, or None if it is lost."""
         sent_along: tuple[str, str] | None = self._client.reports.pop(future.key, None)
         if sent_along:
             return sent_along
@@ -185,7 +185,7 @@ class Connector:
             address, found = await _ask_scheduler(self._client, REPORT, key=future.key)
         except Exception:  # noqa: BLE001 - whatever of it went wrong, the unit goes again
             return None
-        # Empty: it was sent along, and has not come.
+        # Empty if it was sent along but did not arrive.
         return (str(address), found) if isinstance(found, str) and found else None
 
     async def _look_who_left(self) -> None:
@@ -259,7 +259,7 @@ async def carry(settings: ConnectorSettings) -> None:
     """Send what is asked for on standard input until that ends.
 
     Raises:
-        NoSchedulerError: the scheduler cannot be reached, or not any more.
+        NoSchedulerError: the scheduler cannot be reached, or no longer.
         OSError: the address for the bytes cannot be had.
     """
     papers = Papers(Path(settings.tls), roles.SERVER) if settings.tls else None

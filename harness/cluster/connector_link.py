@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.work import canonical_json
 
 LOST = 4  # exit status: no scheduler
-SCHEDULER = "the scheduler: "  # what is said of it then begins so
+SCHEDULER = "the scheduler: "  # messages about it begin with this
 SOCKET = "hub.sock"  # where a hub is reached, in its folder
 _ROOM = Path(__file__).resolve().parents[2]
 # Not "-m": there may be another harness where we are.
@@ -53,7 +53,7 @@ class Link:
         raise NotImplementedError
 
     def _exit_status(self) -> int:
-        """Return how it ended, now that it says nothing any more."""
+        """Return how it ended, now that its output has ended."""
         raise NotImplementedError
 
     def send(self, load: Load) -> None:
@@ -89,7 +89,7 @@ class Link:
         try:
             return [json_lines.read_news(line) for line in found]
         except UsageError:
-            self.status = self._exit_status()  # it is not a connector of ours any more
+            self.status = self._exit_status()  # the PID no longer is our connector's
             return []
 
 

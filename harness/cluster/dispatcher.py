@@ -89,7 +89,7 @@ class Dispatcher:
         """``remark``: is told what a person must know; by default standard error is.
 
         ``link``: gives a way to a connector. ``wait``: seconds for a scheduler, or a worker, to be
-        there again. ``book``: of machines that are not believed; None: nothing outlasts us.
+        there again. ``book``: keeps the machines that are not trusted; None keeps nothing.
         """
         self._settings = settings
         self._remark = remark or _to_stderr
@@ -227,7 +227,7 @@ class Dispatcher:
         self._remark(text)
 
     def environment(self, python: EnginePython | None) -> SendableEnvironment | None:
-        """Return an environment of this machine as it is sent to workers; None: it is not."""
+        """Return an environment of this machine, packed for workers; None if it is not sent."""
         if python is None:
             return None
         if python.program not in self._sendable:
@@ -240,7 +240,7 @@ class Dispatcher:
 
     @property
     def aside(self) -> set[str]:
-        """The addresses of workers that are not believed any more."""
+        """The addresses of workers that are no longer trusted."""
         machines = self._book.machines()
         return {address for address, one in self._known.items() if one.machine in machines}
 
@@ -264,7 +264,7 @@ class Dispatcher:
         self.failed_on[basis] = self.failed_on.get(basis, frozenset()) | {machine}
 
     def set_aside(self, address: str, why: str) -> None:
-        """Believe a worker nothing any more, nor any other one of its machine."""
+        """Stop trusting all workers of a worker's machine."""
         machine = self.machine(address)
         if machine and machine not in self._book.machines():
             told = "what its machine did before counts for no mark"
@@ -396,7 +396,7 @@ class _UnitRun:
     # --- back ---
 
     def requeue_all(self) -> None:
-        """Let all go again that was on its way: nobody will tell of it any more."""
+        """Send all tasks under way again: nobody will report them now."""
         for name in list(self._under_way):
             self._requeue(self._under_way.pop(name))
 

@@ -119,7 +119,7 @@ class EnvironmentStore:
         unfinished = self.folder / f"{_UNFINISHED}{sha256}"
         shutil.rmtree(unfinished, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
-            (self.folder / sha256).rename(unfinished)  # from here on it is not there any more
+            (self.folder / sha256).rename(unfinished)  # gone from here on
         shutil.rmtree(unfinished, ignore_errors=True)
 
     # --- room ---
@@ -150,7 +150,7 @@ class _StoredEnvironment(NamedTuple):
     """A folder in the store; the least recently used ones come first."""
 
     used: float
-    size: int  # bytes; 0: it is not finished, or damaged
+    size: int  # bytes; 0 if it is unfinished or damaged
     sha256: str
 
 
@@ -234,7 +234,7 @@ class _Lock:
         return self._is_taken(fcntl.LOCK_EX)
 
     def _wait(self, how: int) -> None:
-        """Wait for it, but not for ever: who has it may have been stopped."""
+        """Wait for it, but not for ever: its holder may have been stopped."""
         ends = time.monotonic() + _PATIENCE
         while not self._is_taken(how):
             if time.monotonic() > ends:

@@ -121,7 +121,7 @@ class Source:
         self._token = token
 
     def fetch(self, wanted: Sequence[Missing], most: int = LARGEST) -> None:
-        """Write bytes into files, each of which is there as a whole or not at all.
+        """Write bytes into files, each as a whole or not at all.
 
         All come with one answer. The server then knows that the unit is in hand.
         ``most``: bytes of each.
@@ -259,7 +259,7 @@ class Cache:
             self._make_room()
 
     def clear(self) -> None:
-        """Use no file any more."""
+        """Stop using files."""
         self._checked.clear()
         for path in self.in_use.iterdir():
             path.unlink()

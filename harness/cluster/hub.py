@@ -133,7 +133,7 @@ class Hub:
         self._trouble, self._was_there = trouble, False
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        with contextlib.suppress(UsageError):  # then it is not a connector of ours any more
+        with contextlib.suppress(UsageError):  # then the PID no longer is our connector's
             while line := await reader.readline():
                 self._take(json_lines.read_news(line))
 

@@ -37,7 +37,7 @@ class HubState(NamedTuple):
 
     @property
     def complaint(self) -> str:
-        """Return why nothing runs; empty: it does, as far as that is up to the cluster.
+        """Return why the cluster runs nothing, or "" if it can.
 
         Anybody may read it: ``trouble`` has more.
         """
@@ -56,7 +56,7 @@ def write(folder: Path, state: HubState) -> None:
 
 
 def read(folder: Path) -> HubState | None:
-    """Return what was written last; None: nothing was, or it cannot be read."""
+    """Return the state written last, or None if it is missing or unreadable."""
     try:
         text = (folder / _FILE).read_text(encoding="ascii")
         return plain_values.read(HubState, text, "the state of the cluster")

@@ -27,7 +27,7 @@ Rule = Callable[[str], frozenset[str] | None]
 
 
 class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
-    """A scheduler that does for workers only what they need, and remembers who has left."""
+    """A scheduler that serves workers only what they need and remembers departed ones."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -66,7 +66,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
     async def find_report(
         self, key: str, serializers: list[str] | None = None
     ) -> tuple[str, object] | None:
-        """Return which worker brought the result of a task, and the result; None: it is lost.
+        """Return the worker that brought a task's result, and the result; None if it is lost.
 
         ``serializers``: ways of writing that who asks can read; Dask adds them.
         """
@@ -114,7 +114,7 @@ def hand_in(report: str) -> str:
 def speaking_as(comm: Comm, worker: str) -> Comm:
     """Return a connection on which all is said by this worker, whatever it calls itself.
 
-    Dask lets a message say of which worker it comes.
+    Dask lets a message name the worker that sent it.
     """
     read = comm.read
 

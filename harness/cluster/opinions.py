@@ -57,7 +57,7 @@ class Opinions:
         return {one.machine for one in self._found.get(basis, [])}
 
     def close(self, basis: str) -> RoundVerdict | None:
-        """Return what is believed if nobody else can say it; None: nobody has said anything.
+        """Return the verdict if no other opinion can come, or None without opinions.
 
         If one alone has said something, that is. Two that differ decide nothing.
         """
@@ -68,7 +68,7 @@ class Opinions:
 
 
 def _of_three(found: list[_Opinion]) -> RoundVerdict:
-    """Return what is believed of three opinions, of which the first two differ."""
+    """Return the verdict of three opinions; the first two differ."""
     last = found[-1]
     machines = {one.machine for one in found}
     for believed, other in ((found[0], found[1]), (found[1], found[0])):

@@ -58,7 +58,7 @@ class Load(NamedTuple):
     unit: str
     files: tuple[ServedFile, ...]  # all that the unit names
     needs: Needs
-    only: tuple[str, ...]  # addresses of workers, of which one is to do it
+    only: tuple[str, ...]  # addresses of workers; one is to do it
     environment: PackedEnvironment | None = None  # for a worker that does not have it
     cases: int = 0  # of the unit, for people
     alone: bool = False  # nothing else runs beside it, for people

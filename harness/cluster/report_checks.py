@@ -91,7 +91,7 @@ def _is_of(word: AttemptEvent, basis: str) -> bool:
 
 
 def _check_result(found: Any, case: CaseFile) -> None:
-    """Check a result as JSON has it: with each field there is, it is what is written of one."""
+    """Check that a result from JSON has the fields and values that we write."""
     if not is_of(FileResult, found):
         raise UnbelievableError("a result is not what the result of a case file is made of")
     tests = [index for index, step in enumerate(case.steps) if step.is_test]

@@ -30,7 +30,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def role(certificate: Mapping[str, Any] | None) -> str:
-    """Return what a certificate says that its owner is; empty: nothing that we know.
+    """Return the role that a certificate gives its owner, or "" for an unknown one.
 
     ``certificate``: as :meth:`ssl.SSLSocket.getpeercert` returns it.
     """

@@ -35,7 +35,7 @@ class Needs(NamedTuple):
     level: str  # of the sandbox, or off
     tools: tuple[str, ...] = ()  # programs
     python: str = ""  # fingerprint; empty: none
-    base: str = ""  # the Python for which the environment can be sent; empty: it is not sent
+    base: str = ""  # the Python for which the environment can be sent; empty if it is not sent
 
 
 class Facts(NamedTuple):
@@ -52,7 +52,7 @@ class Facts(NamedTuple):
 
 
 def wrong_with_pace(pace: float) -> str:
-    """Return why a worker gets nothing for its pace; empty: it may have something.
+    """Return why a worker's pace keeps it from getting work, or "" if it does not.
 
     One that says that it is slow gives engines more time: how much more is bounded.
     """
@@ -110,7 +110,7 @@ def eligible_workers(
     """Return the workers that may do a unit.
 
     ``not_on``: machines that are not to, if there is any other one. ``aside``: addresses of
-    workers that are not believed any more.
+    workers that are no longer trusted.
     """
     fitting = [one for one in workers if one.address not in aside and fits(one, needs)]
     return elsewhere(fitting, not_on)

@@ -82,7 +82,7 @@ class Papers(NamedTuple):
 
 
 def papers(address: str, folder: str, role: str) -> Papers | None:
-    """Return the certificates for an address; None: it is on this machine, without TLS.
+    """Return the certificates for an address; None for this machine, which uses no TLS.
 
     Raises:
         UsageError: the address cannot be read, or needs TLS; or a certificate is missing.

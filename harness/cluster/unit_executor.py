@@ -45,7 +45,7 @@ class Equipment(NamedTuple):
     pythons: tuple[EnginePython, ...]
     cache: Cache
     environments: EnvironmentStore
-    machine: Machine | None  # None: nothing else runs engines here, ever
+    machine: Machine | None  # None if nothing else ever runs engines here
     tls: ssl.SSLContext | None
 
 
@@ -134,7 +134,7 @@ class UnitExecutor:
     def _python(
         self, unit: WorkUnit, sent: PackedEnvironment | None, source: Source
     ) -> AbstractContextManager[str]:
-        """Give the program of the Python that a unit needs; empty: it needs none.
+        """Give the program of the Python that a unit needs, or "" if it needs none.
 
         Raises:
             UsageError: it is not here, and is not sent.

@@ -112,7 +112,7 @@ class Drawer:
 
     @property
     def settings(self) -> tuple[DeclaredCommand, ...]:
-        """The commands that set something, each of which is said for every board."""
+        """The commands that set something; each is sent for every board."""
         return self._choices[SETS]
 
     # --- what is drawn, one piece at a time ---

@@ -80,7 +80,7 @@ class DeclaredGame(NamedTuple):
 class Argument(NamedTuple):
     """One argument of a command: a word of DRAWN, or the words that it is one of.
 
-    ``files``: a pattern of the files beside the declaration of which it names one.
+    ``files``: a pattern of files beside the declaration; it names one of them.
     """
 
     drawn: str = ""

@@ -22,7 +22,7 @@ _UNEXPLAINED = "only the reference knows why"
 
 
 class ReferenceGame:
-    """What is known of a game whose rules only the reference knows.
+    """The known state of a game whose rules only the reference knows.
 
     Attributes: ``position``, the stones where they were played, whatever the rules made of them.
     """

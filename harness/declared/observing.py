@@ -32,7 +32,7 @@ from harness.records import Reply
 
 _LENGTHS = (6, 12, 6, 80)  # moves, questions and the like of conversations, in turn
 _FRESH = 20  # conversations that a new process of the reference is asked
-_PROBED = 30  # conversations of which changes are asked about
+_PROBED = 30  # conversations whose changes are asked about
 
 
 class Observer:

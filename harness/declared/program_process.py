@@ -188,7 +188,7 @@ class ProgramProcess:
         return False
 
     def _settle(self) -> None:
-        """Let nothing be under way."""
+        """Finish the conversations under way, or end the process."""
         if self._several and not self._several.finish():
             self._end()
         self._several = None

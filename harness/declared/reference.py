@@ -188,7 +188,7 @@ def digest(program: ProgramStart, files: Sequence[str] = ()) -> str:
 
     That is its command, the program itself, its table of words, the files and folders that the
     command names with files of their kind around them, and ``files``, patterns of others in its
-    folder. Where the command names none (``java Game``), it is what lies beside the declaration.
+    folder. Where the command names none (``java Game``), it is the files beside the declaration.
     """
     found = sha256("\0".join(program.words).encode("utf-8", "surrogateescape"))
     found.update(_stamp(shutil.which(program.words[0]) or ""))

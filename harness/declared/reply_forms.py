@@ -27,7 +27,7 @@ from harness.vocabulary.answer_forms import SETTING, AnswerForm, literally
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 _PLACES = Decimal("0.001")  # to which numbers are compared
-_REFUSED = "refused"  # what is made of every refusal where their texts do not count
+_REFUSED = "refused"  # stands for every refusal where their texts do not count
 
 
 def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:

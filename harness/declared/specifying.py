@@ -44,7 +44,7 @@ def specify(
     """Return the specification of a declared assignment.
 
     ``key``: its name. ``place``: the folder of its file, in which the reference is started.
-    ``words``: the reference's command as this machine has it; none: there is no reference.
+    ``words``: the reference's command as this machine has it; empty without a reference.
     """
     game = declaration.game
     own = Specification(

@@ -128,7 +128,7 @@ def use(before: Threads, after: Threads, seconds: float) -> Use:
 
 
 class EngineClock:
-    """The time of one engine; ``now`` is what its limits are about.
+    """The time of one engine; its limits apply to ``now``.
 
     ``beside``: how many times its limit an engine may compute. Engines that run beside each other
     share caches, and cores that are halves of one: that is worth up to 2. ``first_look``: seconds;

@@ -62,5 +62,5 @@ class WatchedEngine(PlainEngine):
         self._process.wait()
 
     def exit_descriptor(self) -> int:
-        """Return our end of a pipe, of which the other is closed when it has ended."""
+        """Return our end of a pipe; the other end closes when the process has ended."""
         return self._end

@@ -147,7 +147,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         return b""
 
     def _read(self, size: int) -> bytes:
-        """Return what is allowed of what has come: chance does not decide which replies count."""
+        """Return the allowed part of the output: chance must not decide which replies count."""
         data: bytes = SpawnBase.read_nonblocking(self, size)
         before, self._left = self._left, self._left - len(data)
         if self._left >= 0:

@@ -20,8 +20,8 @@ from harness.text import BLANKS, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # Where in a window of the output, of which so many bytes at its end are new, the last reply
-    # ends; 0: none does.
+    # Where in a window of the output, with so many new bytes at its end, the last reply ends; 0 if
+    # none does.
     Finder = Callable[[bytes, int], int]
 
 CR = ord("\r")  # a number is looked for in bytes ten times as fast as bytes are

@@ -143,12 +143,12 @@ def remove(name: str) -> None:
     """Remove an environment.
 
     Raises:
-        UsageError: there is none of that name, or it is in use.
+        UsageError: no environment has that name, or it is in use.
     """
     if "/" in name or not (root() / name / _RECORD).is_file():
         raise UsageError(f"there is no environment {name!r} in {root()} (--list shows all)")
     with _lock(name, fcntl.LOCK_EX | fcntl.LOCK_NB):
-        (root() / name / _RECORD).unlink()  # from here on it is not there any more
+        (root() / name / _RECORD).unlink()  # gone from here on
         shutil.rmtree(root() / name, ignore_errors=True)
         for ending in (_PACKED, _PACKED_RECORD):
             (root() / f".{name}{ending}").unlink(missing_ok=True)

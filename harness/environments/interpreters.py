@@ -24,7 +24,7 @@ from harness.errors import UsageError
 _PATIENCE = 60.0  # seconds; a Python describes itself in 0.05
 _USUAL = ("/usr/local/bin", "/usr/bin", "/bin")
 _MINORS = range(6, 20)  # of Pythons 3 that are looked for
-# For engines: the variables and packages of the user who starts them are none of their business.
+# For engines: they must not see the variables and packages of the user who starts them.
 ALONE = ("-E", "-s")
 # Runs in any Python 3: names and versions are in the names of folders. Its arguments are folders
 # that it looks into besides.
@@ -50,7 +50,7 @@ print(json.dumps([
 def inspect_python(program: str, unrun: str = "") -> Interpreter:
     """Return what a Python says of itself. It runs alone: no variables, no site of the user.
 
-    ``unrun``: a folder of packages, of which nothing is run; empty: its own, as engines have them.
+    ``unrun``: a folder of packages whose code is not run; if empty, its own, as engines have them.
 
     Raises:
         UsageError: it is not a Python 3 that runs.

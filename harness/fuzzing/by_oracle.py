@@ -76,7 +76,7 @@ class ByOracle:
                     return
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
-        """Return the script as it is, of which mistakes may be part; see ``Judge``."""
+        """Return the script as it is, mistakes included; see ``Judge``."""
         return (trace.script,)
 
     def expectations(self, script: Script) -> Iterator[Expected]:

@@ -123,8 +123,8 @@ class ByReference:
     def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
         """Yield where the reference answers otherwise; see ``Judge``.
 
-        Of what both were asked already, and answered alike, nothing need be followed: where it is
-        left open who is right, nobody is wrong.
+        Commands that both engines have already answered alike need no second look: a reply that
+        the rules leave open is not wrong.
         """
         known = self._at_hand if self._at_hand and self._at_hand.heard.trace is trace else None
         if known and self._likeness.is_alike(known):

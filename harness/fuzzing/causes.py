@@ -27,7 +27,7 @@ class FindingCause(NamedTuple):
     """What explains a finding and all that is like it."""
 
     signature: tuple[str, str]  # of the difference
-    mistakes: tuple[Mistake, ...]  # the likeliest first; none: nothing known
+    mistakes: tuple[Mistake, ...]  # the likeliest first; empty if unknown
     is_flaky: bool = False
 
     def explains(
@@ -54,11 +54,11 @@ class Causes:
 
     @property
     def specification(self) -> Specification:
-        """What is asked of the engine."""
+        """The specification that the engine is tested against."""
         return self.judge.specification
 
     def news(self, trace: Trace) -> WrongReply | None:
-        """Return the first difference of which nothing found so far is the cause."""
+        """Return the first difference that no known cause explains."""
         found = list(differences(trace, self.judge))
         folder = self.judge.folder
         if not found or any(

@@ -2,7 +2,7 @@
 
 A player that thinks for two seconds about a move leaves room for five moves in ten seconds and for
 nothing else. So commands that are slow, and may be left out, get a third of the time together.
-What is drawn does not depend on it; what is left out of that is counted.
+The draws do not depend on it; the commands left out are counted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Cost:
 
 
 class _ByCommand(dict[str, _Cost | None]):
-    """Costs by whole commands, of which many come again; None: such as cannot be left out."""
+    """Costs by whole commands, because many recur; None for those that cannot be left out."""
 
     def __init__(self, cost: Callable[[str], _Cost | None]) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Costs:
         self._of: dict[str, _Cost] = {}
         self._may_be_left_out = _Omissible(natures)
         self._costs = _ByCommand(self._cost)
-        self._known: set[str] = set()  # commands of which it is known what they cost, or no matter
+        self._known: set[str] = set()  # commands whose cost is known or does not matter
 
     def note(self, trace: Trace, *, is_first: bool = False) -> None:
         """Take the times of an engine's replies; ``is_first``: it has just been started."""
@@ -86,7 +86,7 @@ class Costs:
         return self._of.setdefault(name, _Cost()) if self._may_be_left_out[name] else None
 
     def affordable(self, script: Script, elapsed: float) -> Script:
-        """Return a script without the slow commands that there is no time for.
+        """Return a script without the slow commands for which no time is left.
 
         ``elapsed``: seconds since the beginning. Of what has never been asked there is one of each
         name, for it may be slow.
@@ -112,7 +112,7 @@ class Costs:
         return script._replace(commands=tuple(kept))
 
     def _are_known(self, commands: Sequence[str]) -> bool:
-        """Whether none of the commands is new."""
+        """Whether all commands are known."""
         unknown = set(commands) - self._known
         if any(self._is_new(name_of(command)) for command in unknown):
             return False

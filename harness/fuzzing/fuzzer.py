@@ -34,7 +34,7 @@ class FuzzFinding(NamedTuple):
     tried: int
     seconds: float  # since the beginning
     examples: int  # drawn until then
-    is_question: bool = False  # other engines answer alike: who is right, a teacher has to say
+    is_question: bool = False  # other engines give the same wrong answer: a teacher decides
     engines: tuple[KnownWrong, ...] = ()  # known to be wrong, that go wrong in the same way
 
     @property

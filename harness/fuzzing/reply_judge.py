@@ -41,7 +41,7 @@ class WrongReply(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What is drawn of conversations."""
+    """How conversations are drawn."""
 
     known: frozenset[str]  # commands beyond the assignment's that the engine says it knows
     length: int  # what a game has of stones, lines, questions and the like, at most
@@ -77,7 +77,7 @@ class ReplyJudge(Protocol):
         """Return a script without what may not be said, or has no answer that is known right."""
 
     def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
-        """Yield wrong answers and how it broke, up to where nobody can follow it any more."""
+        """Yield wrong answers and engine failures while the game can be followed."""
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
         """Return scripts that may show what an answer of a trace does, the clearest first.
@@ -86,7 +86,7 @@ class ReplyJudge(Protocol):
         """
 
     def expectations(self, script: Script) -> Iterator[Expected]:
-        """Yield the script's commands as a case file has them, of which the last one is a test.
+        """Yield the script's commands as a case file has them; the last one is a test.
 
         Where no case file could expect its right answer, questions that follow are the tests.
         """
@@ -96,7 +96,7 @@ class ReplyJudge(Protocol):
 
 
 def differences(trace: Trace, judge: ReplyJudge) -> Iterator[WrongReply]:
-    """Yield where the engine went wrong, up to where nobody can follow it any more."""
+    """Yield the engine's errors, up to where the game can no longer be followed."""
     yield from judge.find_wrong_answers(trace)
     if trace.has_surplus:
         last = max(0, len(trace.replies) - 1)

@@ -21,7 +21,7 @@ _REMEMBERED = 20_000  # pairs of replies, commands
 
 
 class _Plays(dict[str, DeclaredCommand | None]):
-    """What is declared of commands that choose and play, by whole commands; None: of others."""
+    """The declarations of commands that choose and play, by whole commands; None for others."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()

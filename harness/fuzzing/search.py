@@ -104,7 +104,7 @@ class ScriptSender:
         return trace._replace(script=script, replies=replies, failure=broken)
 
     def affordable(self, script: Script) -> Script:
-        """Return a script without the slow commands that there is no time for."""
+        """Return a script without the slow commands for which no time is left."""
         return self.costs.affordable(script, self.budget.seconds)
 
     def was_only_slow(self, script: Script, news: WrongReply) -> bool:

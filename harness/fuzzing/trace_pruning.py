@@ -1,4 +1,4 @@
-"""Making a script small: Hypothesis draws what is left of it, and its shrinker leaves least.
+"""Making a script small: Hypothesis draws the part to keep, and its shrinker keeps the least.
 
 Nearly everything stays in most of what is drawn; the simplest of all choices leaves out a command,
 a stone of a setup, a line of a file, a row without points, and takes the smallest board.

@@ -1,7 +1,7 @@
 """Game records read as a stream, by several processes: from files to a pool of finds.
 
-What is held of all of it at any time is a few games in each process and the pool, whatever the
-number of files and games.
+Memory holds only a few games in each process and the pool, whatever the number of files and
+games.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ class _Workshop:
     # --- made ------------------------------------------------------------------------------
 
     def complete(self) -> None:
-        """Make scenes for every feature of which the games gave none that can be used."""
+        """Make scenes for every feature without a usable scene from the games."""
         have = Counter(one.scene.find.feature for one in self.staged)
         for feature in self._features.values():
             if not have[feature.name]:

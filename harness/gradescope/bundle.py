@@ -49,7 +49,7 @@ def bundle(
 
 
 def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
-    """See that a grading would take the case files, and that there is a course folder."""
+    """Check that a grading would take the case files and that a course folder exists."""
     for path in private or ():
         if not path.startswith("@") and not Path(path).exists():
             raise UsageError(f"there is no {path}")

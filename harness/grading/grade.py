@@ -405,10 +405,10 @@ def _weigh(
 
 
 def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
-    """Keep a mark in force for those of its students who are not in another submission now.
+    """Keep a mark in force for those of its students who have no other submission now.
 
-    Return None without such students. Then the mark affects nobody. ``homes``: the keys of the
-    submissions in which students are now, by the students' keys.
+    Return None if there are no such students. ``homes``: by students' keys, the keys of their
+    present submissions.
     """
     own, before = former.submission, former.submission.students
     left = tuple(one for one in before if homes.get(one.key, own.key) == own.key)

@@ -293,7 +293,7 @@ _FOLDED = Markup('<details class="more"><summary>%s more</summary>%s%s</details>
 
 
 def _folding_list(rows: Sequence[Markup], count: int) -> Markup:
-    """Return a list of which the first are seen at once; ``count``: how many there really are."""
+    """Return a list that shows its first rows at once; ``count``: the real number of rows."""
     first, others = rows[:_OPEN], rows[_OPEN:]
     if not others:
         return _LIST % join_markup(first)

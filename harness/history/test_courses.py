@@ -20,7 +20,7 @@ from harness.history.records import (
 from harness.history.statistics import measure_spread
 from harness.history.trends import by_test, list_comparable_runs, times_of
 
-RUNS = 50  # the last ones, of which every verdict is shown
+RUNS = 50  # the last ones: all their verdicts are shown
 
 Times = tuple[tuple[int, float], ...]  # numbers of runs, and seconds
 
@@ -50,7 +50,7 @@ class TestCourse(NamedTuple):
 
     @property
     def last(self) -> TestInRun:
-        """What was seen of it last."""
+        """Its last verdict."""
         return [one for one in self.seen if one][-1]
 
     @property
@@ -92,7 +92,7 @@ class FileCourse(NamedTuple):
 
 
 def choose_shown_runs(found: Trends) -> tuple[RunKept, ...]:
-    """Return the runs of which every verdict is shown."""
+    """Return the runs whose verdicts are all shown."""
     return tuple(run for run in found.runs if run.files)[-RUNS:]
 
 

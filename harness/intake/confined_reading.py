@@ -1,7 +1,7 @@
 """Archives read by confined children, for processes that have more to lose than an archive.
 
-What a child may do is decided in :mod:`harness.intake.reader_server`; what is made of what it
-says, in :mod:`harness.intake.frames`. A child that dies, hangs or talks nonsense is an error of
+:mod:`harness.intake.reader_server` decides what a child may do, and :mod:`harness.intake.frames`
+reads what it says. A child that dies, hangs or talks nonsense is an error of
 the harness, whatever made it so, and costs no mark.
 """
 

@@ -113,7 +113,7 @@ class _Heard:
 
 
 def _read(take: Take) -> tuple[bytes, bytes]:
-    """Return the next frame, unless it says that there is nothing more to be read."""
+    """Return the kind and payload of the next frame; raise what it reports."""
     kind, length = _HEAD.unpack(take(_HEAD.size))
     if length > _LONGEST:
         raise ReadingFailedError("the reader of an archive says too much")

@@ -33,7 +33,7 @@ Read = Callable[[BinaryIO, Meter], reading.OpenArchive]
 
 
 class Request(NamedTuple):
-    """What is wanted of one archive. With it come the archive and the pipe."""
+    """The request to read one archive. The archive and the pipe come with it."""
 
     limits: IntakeLimits
     seconds: float  # of wall time and of CPU time, after which the child is ended
@@ -117,7 +117,7 @@ def _answer(got: _ReceivedArchive, calls: bytes, read: Read) -> None:
 
 
 def _confine(wanted: Request, calls: bytes) -> None:
-    """Take on limits, and give up all system calls but those of a filter."""
+    """Take on limits, and give up all system calls except those of a filter."""
     seconds = int(wanted.seconds) + 1
     signal.setitimer(signal.ITIMER_REAL, wanted.seconds)  # which ends us
     none = (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)

@@ -1,4 +1,4 @@
 """Explain answers and measure case files with the oracle: reasons, strength, mistakes.
 
-Nothing is started, and no file is read but those that commands name.
+Nothing is started, and only files that commands name are read.
 """

@@ -1,6 +1,6 @@
 """The board at a step of a case file, replayed from the commands that were sent.
 
-The engine is not asked: what it would show is what is being tested. A command that it refused
+The engine is not asked, because its board is under test. A command that it refused
 (``?``, or the Gomoku document's ``= illegal move``) changed nothing. Whatever cannot be known
 from here, such as a move that the engine took and the rules forbid, makes the board *unknown*
 until a command sets it anew; an unknown board is not drawn.

@@ -188,7 +188,7 @@ class _Results:
         return len(mistakes) == 1 or self._failed.bit_count() >= SUPPORT * len(mistakes)
 
     def _single(self, candidates: Sequence[Mistake]) -> list[Set]:
-        """Return the mistakes each of which explains everything."""
+        """Return the mistakes that each explain everything."""
         if not self._replayer.find_disagreement(()):
             return []
         return [

@@ -145,7 +145,7 @@ def _refuse_remark(line: _AnswerLine, path: str) -> None:
 
 
 def read_expectation(text: str) -> Pattern:
-    """Return the expectation that a file has in these lines, the last of which is the status.
+    """Return the expectation in these lines of a file; the last line is the status.
 
     Raises:
         PatternError: an expression in it is not one.

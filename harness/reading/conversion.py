@@ -108,7 +108,7 @@ def _answer(pattern: Pattern) -> Iterator[str]:
 
 
 def _texts(expression: str) -> tuple[str, ...]:
-    """Return the texts that an expression is a choice of; none: it is more than that."""
+    """Return the texts if an expression is a choice of texts, else ()."""
     if _PLAIN.fullmatch(expression):
         return (re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], expression),)
     return plain_texts(expression)

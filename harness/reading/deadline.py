@@ -6,7 +6,7 @@ too much for which expression cannot be told beforehand, and the text is an untr
 What takes few steps for certain (:mod:`harness.reading.effort`) is matched here. All else is
 matched by a process of its own (:mod:`harness.reading.matchers`), which the kernel ends when it
 has computed for too long. The engine is that of :mod:`re` in both, and so are verdicts,
-look-around and back-references. What counts is what the process computes, not what the clock
+look-around and back-references. The limit counts what the process computes, not what the clock
 shows: however busy the machine, no verdict depends on it.
 """
 

@@ -26,7 +26,7 @@ class Dialect:
     judged: Callable[[Reply], Reply] | None = None
 
     def pattern_part(self, line: str) -> str | None:
-        """Return what follows ``#?`` in a line of which that is the first word."""
+        """Return the rest of a line that begins with ``#?``."""
         return line.strip(BLANKS)[2:]
 
     def read_pattern(self, text: str) -> Pattern | None:

@@ -2,7 +2,7 @@
 
 The tree of the expression is walked for texts that it matches, the shortest first. Each one is
 tried with the matcher itself before it is shown. What leaves too much open to be shown by an
-example is told by what is fixed of it, its beginning or the words it must have; else it stays an
+example is described by its fixed parts, its beginning or the words it must have; else it stays an
 expression, and is called one.
 """
 
@@ -45,8 +45,8 @@ EMPTY = "(nothing)"  # an empty answer; an engine may well say "nothing"
 class MatchingTexts(NamedTuple):
     """Texts that an expression matches."""
 
-    texts: tuple[str, ...] = ()  # none: it leaves too much open
-    complete: bool = False  # it is meant to match no other, but for blanks and the case of letters
+    texts: tuple[str, ...] = ()  # empty if it leaves too much open
+    complete: bool = False  # it should match nothing else, except for blanks and case
     any_case: bool = False  # letters may be upper or lower case
 
 
@@ -57,11 +57,11 @@ class ExpectationInWords(NamedTuple):
     example: str | None  # None if there is none; all is said in ``before``
     after: str = ""
     any_case: bool = False
-    pattern: str = ""  # the expression, where the words only say that there is one
+    pattern: str = ""  # the expression, if the words only mention it
 
     @property
     def words(self) -> str:
-        """All of it but the expression."""
+        """All of it except the expression."""
         example = EMPTY if self.example == "" else self.example or ""
         return f"{self.before}{example}{self.after}"
 
@@ -288,7 +288,7 @@ _KINDS: dict[Any, Callable[[Any], _Words]] = {
 }
 
 
-# --- what is fixed of an expression that leaves the rest open ----------------------------------
+# --- the fixed parts of an expression that leaves the rest open --------------------------------
 
 _NO_WORD = "Z0"  # that nobody expects
 _TAILS = ("", _NO_WORD, f" {_NO_WORD}", f"\n{_NO_WORD}")  # what may follow a beginning

@@ -56,7 +56,7 @@ class _Matcher:
     """A process that matches."""
 
     def __init__(self) -> None:
-        # In our session, so that nobody takes it for what an engine left behind, but not in our
+        # In our session, so that nobody takes it for an engine's leftover, but not in our
         # group: Ctrl-C is for us.
         self._process = subprocess.Popen(
             [sys.executable, "-ISs", _PROGRAM],

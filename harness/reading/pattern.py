@@ -76,7 +76,7 @@ def read_gnugo(text: str) -> Pattern:
 
 
 def plain_texts(expression: str) -> tuple[str, ...]:
-    """Return the texts that ``expression`` is a choice of; none: it is more than that."""
+    """Return the texts if ``expression`` is a choice of texts, else ()."""
     if _SPECIAL.isdisjoint(expression):
         return tuple(expression.split("|"))
     if not re.fullmatch(_PLAIN, expression):

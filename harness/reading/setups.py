@@ -46,7 +46,7 @@ def _file_name(argument: str) -> str:
 
 
 def comments(case: CaseFile, test: int, setup: SetUp | None = None) -> str:
-    """Return what is said above a test's setup, and what is said of it alone; both may be "".
+    """Return the comment above a test's setup and that of the test alone; both may be "".
 
     The latter is the last comment after the test before it.
     """

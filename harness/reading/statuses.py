@@ -29,7 +29,7 @@ def with_status(answer: str, status: str) -> str:
     """Return an answer with what its status says beyond that it was done.
 
     So expectations of GTP mean the same: ``= illegal move: "a1" occupied`` is the answer to a
-    move, and the status of a refusal is all that there is to be shown.
+    move, and a refusal has only its status to show.
     """
     return "\n".join(part for part in (answer, _text_of(status)) if part)
 

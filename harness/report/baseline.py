@@ -82,7 +82,7 @@ Tests = dict[Key, tuple[int, str]]  # lines and verdicts
 
 
 class _ComparedRun(NamedTuple):
-    """What is compared of a run."""
+    """The parts of a run that are compared."""
 
     started: str
     tests: Tests

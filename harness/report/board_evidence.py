@@ -87,8 +87,8 @@ def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
         return ""
     names = listing([vertex(one, letters) for one in taken[:_NAMED]])
     if len(taken) > _NAMED:
-        return f", of which {len(taken)} are occupied, {names} among them"
-    return f", of which {names} {'is' if len(taken) == 1 else 'are'} occupied"
+        return f"; {len(taken)} of them are occupied, such as {names}"
+    return f"; {names} {'is' if len(taken) == 1 else 'are'} occupied"
 
 
 def _are_moves(step: Step, expected: tuple[Point, ...], diagram: Diagram) -> bool:

@@ -63,7 +63,7 @@ def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> TextD
 def _difference(pattern: Pattern | None, ok: bool, text: str) -> TextDifference:
     if pattern is None:
         return TextDifference((), (Segment(text, True),), _hint(None, ok, text))
-    if pattern.negated or not ok:  # all of it is what should not have come
+    if pattern.negated or not ok:  # all of it is unwanted
         marked = (Segment(text, True),)
         return TextDifference(
             (Segment(in_words(pattern), False),), marked, _hint(pattern, ok, text)
@@ -215,7 +215,7 @@ _HINTS: _Hints = (
     (_same_words, "The same words, in another order."),
     (_is_contained, "The reply contains the expected text, but is more than that."),
 )
-# Who was asked through an adapter need not know GTP: its signs are named where they matter.
+# An engine behind an adapter need not know GTP: its signs are named where they matter.
 _ERROR_HINTS: _Hints = (
     (_as_expected, "The words are as expected, but it is an error: it begins with ?, not with =."),
 )

@@ -20,7 +20,7 @@ from harness.typed import NamedTuple
 from harness.vocabulary.wordings import differs
 
 _ROOM = 100  # characters of an answer
-_MANY = 3  # failures of which something more telling is said; of fewer, if nothing broader is
+_MANY = 3  # failures that get a more telling description; fewer if no broader one fits
 
 
 class Failed(NamedTuple):
@@ -47,13 +47,13 @@ class Failed(NamedTuple):
         return found.texts if found.complete else ()
 
 
-Ways = list[tuple[str, list[Failed]]]  # what is said of them, and the tests
+Ways = list[tuple[str, list[Failed]]]  # their description, and the tests
 
 
 def ways(views: Iterable[FileView]) -> tuple[Ways, int]:
     """Return the ways that are more than one test's, the most frequent first.
 
-    And how many tests failed in none of them.
+    Last, how many other tests failed.
     """
     left = list(_failures(views))
     found: Ways = []
@@ -76,7 +76,7 @@ def _failures(views: Iterable[FileView]) -> Iterator[Failed]:
 def _group(
     some: Sequence[Failed], say: Callable[[Failed], str], least: int
 ) -> tuple[Ways, list[Failed]]:
-    """Return the groups of at least so many of which the same is said, and all others."""
+    """Return the groups of at least so many failures with one description, and all others."""
     groups: dict[str, list[Failed]] = defaultdict(list)
     for one in some:
         groups[say(one)].append(one)

@@ -81,7 +81,7 @@ def parts(
 ) -> Iterator[str]:
     """Yield the document, a line for each test, so that two of them can be compared.
 
-    ``views``: of the files, for what is told of failed tests besides; none: that is left out.
+    ``views``: of the files, for more details of failed tests; without them those are left out.
 
     To be written with :func:`encode_without_surrogates`: half a surrogate pair is not text.
     """
@@ -122,7 +122,7 @@ def with_list(
 ) -> Iterator[str]:
     """Yield an object whose last member is a list, which may be long; a line for each member.
 
-    ``items``: the pieces of which each item of the list consists, as JSON.
+    ``items``: the items of the list, each as pieces of JSON.
     """
     yield f'{open_object(members)},\n"{name}": ['
     between = "\n"

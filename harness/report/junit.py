@@ -32,7 +32,7 @@ def parts(
 ) -> Iterator[str]:
     """Yield the document, to be written with :func:`~harness.escaping.escape_controls`.
 
-    ``views``: of the files, for what is told of failed tests besides.
+    ``views``: of the files, for more details of failed tests.
     """
     yield from document(run.files, tallies, troubles(run), list(of_run(run, views)))
 

@@ -44,7 +44,7 @@ class SharedMarkup(Markup):
     __slots__ = ()
 
 
-_SAFE = (Markup, int, SharedMarkup)  # types of which nothing needs an escape; asked for often
+_SAFE = (Markup, int, SharedMarkup)  # types whose values need no escape; asked for often
 NOTHING = Markup()
 
 

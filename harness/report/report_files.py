@@ -1,6 +1,6 @@
 """Writing reports, which may be large: never the whole of one in memory.
 
-A report is written beside its place and then renamed, so that there is a whole one or none: never
+A report is written beside its place and then renamed, so that a whole report exists or none: never
 half of one, nor an empty file where the last one was.
 """
 
@@ -23,7 +23,7 @@ _BATCH = 1_000  # parts written at once; a part is a line or a few
 # What Windows has, or has not, of flags.
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_NEW = 0o666  # the mode of a new file, of which the umask takes its part
+_NEW = 0o666  # the mode of a new file, less the umask
 
 
 def write(

@@ -71,7 +71,7 @@ def _find_failed_tests(view: FileView, whole_ids: bool) -> Iterator[Outcome]:
 
 
 class _FileNames:
-    """The names in the folder, each of which is given once."""
+    """The names in the folder; each is given once."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder

@@ -28,7 +28,7 @@ class Side(NamedTuple):
 
     segments: tuple[Segment, ...]  # of its text, with what differs
     said: str = ""  # what it says, in words; "": the text says it itself
-    pattern: str = ""  # the expression, where the text only says that there is one
+    pattern: str = ""  # the expression, if the text only mentions it
 
     def __str__(self) -> str:
         told = "".join(text for text, _ in self.segments)

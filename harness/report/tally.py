@@ -15,7 +15,7 @@ from harness.typed import NamedTuple
 class Tally(NamedTuple):
     """Counts of one file, or of several together; the first eight are gogui's columns."""
 
-    tests: int = 0  # all but the ignored ones
+    tests: int = 0  # all except the ignored ones
     failed: int = 0  # FAIL: unexpectedly
     expected_fails: int = 0  # fail
     unexpected_passes: int = 0  # PASS

@@ -41,7 +41,7 @@ def report(path: str, finished: Finished) -> None:
 def parts(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:
     """Yield the document, a line at a time.
 
-    ``views``: of the files, for what is told of failed tests besides.
+    ``views``: of the files, for more details of failed tests.
     """
     return (f"{line}\n" for line in _lines(run, views))
 

@@ -1,6 +1,6 @@
 """A transcript as ``script`` keeps it: what was written on the terminal, to the letter.
 
-Lines end in CR LF, because that is what a terminal is sent; colors stay as control sequences.
+Lines end in CR LF, as on the way to a terminal; colors stay as control sequences.
 The first and the last line are those of util-linux's ``script``, with the program's own name.
 """
 

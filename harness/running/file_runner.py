@@ -108,7 +108,7 @@ def _over(total: float) -> Failure:
 
 
 def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
-    """Return the result of a file of which nothing was run."""
+    """Return the result of a file that was not run."""
     return FileResult(
         case=case,
         outcomes=tuple(_not_reached(case.steps)),
@@ -348,7 +348,7 @@ class _FileRun:
             self._seconds += session.arrived - begun
 
     def _exchange(self, lines: list[bytes], index: int) -> bool:
-        """Send a group of steps, the last of which is at ``index``; return whether to stop."""
+        """Send a group of steps that ends at ``index``; return whether to stop."""
         step = self._case.steps[index]
         fresh: list[Reply] = []
         try:

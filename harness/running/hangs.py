@@ -41,7 +41,7 @@ class Hangs:
 
 
 class HangPolicy:
-    """What is known of the hangs of a submission; ``late``: of the file run last."""
+    """The known hangs of a submission; ``late``: those of the file run last."""
 
     def __init__(self, hangs: Hangs | None = None, place: int = 0) -> None:
         """Take what counts the hangs, and the submission's place in it."""

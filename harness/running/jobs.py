@@ -50,7 +50,7 @@ _SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
 _ASLEEP = 0.15  # of a core: less than that a worker uses whose engine sleeps
 _SLEPT = 0.5  # seconds after which a worker holds no place
-_MOST = 16  # workers in one place, of which all but one sleep
+_MOST = 16  # workers in one place; all but one sleep
 _SPARE = 0.1  # of the memory: with less no more workers are hired
 
 
@@ -80,7 +80,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     task's index. Each forked process calls ``leave`` before its end. With ``forked`` there is one
     even for a single worker. Closing the iterator ends the work under way.
 
-    ``parts``: how many parts a task has, each of which is claimed before it is done. Then a worker
+    ``parts``: how many parts a task has; each is claimed before it is done. Then a worker
     whose engine sleeps holds no place: another is hired meanwhile, for other parts of its task if
     there are any, else for the next task. The result of a task that several did is a
     :class:`Fault` if one of theirs is.
@@ -335,7 +335,7 @@ class _WorkerPool:
         return self._waiting.pop() if self._waiting else self._choose_shared()
 
     def _choose_shared(self) -> int | None:
-        """Return a task whose worker sleeps and of which there is more to be done."""
+        """Return an unfinished task whose worker sleeps."""
         asleep = [one.task for one in self._workers.values() if one.is_asleep]
         return next((task for task in asleep if task is not None and self._is_shared(task)), None)
 
@@ -426,7 +426,7 @@ class _WorkerPool:
         claimed.add(part)
 
     def _report_end(self, index: int, end: object) -> Iterator[tuple[int, object]]:
-        """Yield the end of a task, once all who were at it have come to theirs."""
+        """Yield the end of a task, once all workers have finished with it."""
         if isinstance(end, Fault):
             self._faults[index] = end
         if not any(worker.task == index for worker in self._workers.values()):

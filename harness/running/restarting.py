@@ -4,7 +4,7 @@ It continues at a *place* from which nothing before matters. The file says so by
 ``#! restart``; or ``clear_board`` follows, with ``boardsize`` and settings before it as may be, or
 ``load_board`` of a good file. What outlives ``clear_board`` is sent again before: the last command
 that gave the board its size, and every command that may have made a setting. A test whose command
-is not known here may have done anything, so that there is no place after it but those that the
+is not known here may have done anything, so that the only places after it are those that the
 file names.
 """
 

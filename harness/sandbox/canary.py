@@ -8,7 +8,7 @@ succeeds.
 import os
 import sys
 
-EGG = "egg"  # a file in the folder where it starts, of which it has a copy to write into
+EGG = "egg"  # a file in the folder where it starts, copied there to be written into
 
 
 def escapes(secret: str, harness: int, level: int) -> "list[str]":

@@ -86,8 +86,8 @@ def prctl(name: str, option: int, *arguments: object) -> None:
 def clone(namespaces: int) -> int:
     """Fork into new ``namespaces``; return the child's process id, 0 in the child.
 
-    The raw call does without the C library's preparations for threads, of which this process
-    must have none.
+    The raw call does without the C library's preparations for threads, so this process must have
+    no other threads.
     """
     number = _NUMBERS[machine()]["clone"]
     return syscall("clone", number, namespaces | SIGCHLD, 0, 0, 0, 0)

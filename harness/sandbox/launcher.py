@@ -288,13 +288,13 @@ class BoxLauncher:
 
 
 def nobody() -> int:
-    """Return the id of a user who has nothing and is nobody else, for engines of root.
+    """Return the ID of a user that owns nothing and runs nothing else, for engines of root.
 
-    0 if there is no other than root, in a user namespace that an ordinary user has made: outside,
-    such a root is that user.
+    0 if root is the only user, in a user namespace that an ordinary user has made: outside, such
+    a root is that user.
 
     Raises:
-        SandboxError: there are others, but none of those we could take.
+        SandboxError: other users exist, but we could take none of them.
     """
     with open("/proc/self/uid_map", encoding="ascii") as file:
         mapped = [tuple(map(int, line.split())) for line in file]

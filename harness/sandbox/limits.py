@@ -18,8 +18,8 @@ _TIMERS = 1024  # and signals that wait, of all processes of the user
 def rlimits(limits: BoxLimits, threads: int) -> list[tuple[int, int, int]]:
     """Return (resource, soft, hard) for each limit that the kernel holds for a process.
 
-    ``threads``: RLIMIT_NPROC, of which much depends on where it is set: it counts all processes
-    of the same user in the same user namespace, and does not bind root.
+    ``threads``: RLIMIT_NPROC. Its effect depends on where it is set: it counts all processes of
+    the same user in the same user namespace, and does not bind root.
     """
     cpu = int(limits.cpu + 1)  # whole seconds; the poll looks at the tree's sum
     wanted = [

@@ -96,7 +96,7 @@ def _at_most(one: ProcessFacts) -> int:
 
 
 def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: MemoryLook) -> int:
-    """Return what the processes hold. Once it is too much, the rest is not counted any more.
+    """Return what the processes hold. Stop counting once it is too much.
 
     What takes long to be counted takes long because there is much of it, and grows meanwhile.
     """
@@ -129,7 +129,7 @@ def _own_pages(one: ProcessFacts) -> int:
     """Return a process's share of its resident pages, without shared memory."""
     try:
         lines = read(f"/proc/{one.task}/smaps_rollup").splitlines()[1:]
-    except PermissionError:  # it does not let itself be looked into
+    except PermissionError:  # the process is protected from inspection
         return one.resident
     except OSError:  # it has just ended
         return 0

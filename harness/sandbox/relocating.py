@@ -135,7 +135,7 @@ def _is_small_and_open(path: str) -> bool:
 
 
 def _find_inside(seen: View) -> list[str]:
-    """Return what is shown by its own name though it lies in a folder of which there is a copy.
+    """Return the paths shown by their own names though they lie in a copied folder.
 
     Commands name files by whole paths, also those beside an assignment's own program.
     """

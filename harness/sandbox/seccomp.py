@@ -1,6 +1,6 @@
 """The system calls an engine may not make, as a seccomp program assembled here.
 
-What an engine needs is left alone, so that any language works; forbidden is what reaches beyond
+It allows what an engine needs, so that any language works; it forbids what reaches beyond
 the box or has a history of holes in the kernel: sockets, other processes' memory, namespaces and
 mounts, io_uring, keyrings, System V objects (they outlive a process), BPF, perf and the like.
 Calls newer than this table, those of another architecture and of the x32 mode, which would slip
@@ -33,7 +33,7 @@ _THREAD, _SHARED_FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _F_SETOWN, _F_SETOWN_EX = 8, 15  # whom the kernel is to signal when a pipe can be read
 _F_SETPIPE_SZ = 1031
-# Whether others hold a lock, who else opens a file, what changes in a folder: none of ours.
+# Locks of others, leases of files, changes in folders: an engine needs none of them.
 _F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY = 5, 36, 1024, 1026
 _LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, and F_OFD_… of both
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
@@ -67,7 +67,7 @@ FORBIDDEN = _names(
 # flags; System V and POSIX queues because they outlive us; the others because they hold memory
 # where nobody can count it: sendmsg (above) puts descriptors into a socket, out of sight; a pipe
 # given a page of an engine keeps the two megabytes around it, a Landlock rule set has no limit;
-# io_setup takes slots of which the whole machine has few.
+# io_setup takes slots, and the whole machine has few.
 ABSENT = _names(
     """
     clone3 io_uring_setup io_uring_enter io_uring_register io_setup memfd_create memfd_secret
@@ -103,7 +103,7 @@ METADATA = _names(
 # not done. (A linker makes its result executable; who gave it the folder can do that afterwards.)
 PRETENDED = ("chmod", "fchmod", "fchmodat", "fchmodat2")
 
-# These change the process that their first argument names, and may name but the caller itself, by
+# These change the process that their first argument names, which may only be the caller itself, by
 # 0: limits at every level, for the box has processes too; the others without a pid namespace.
 LIMITS = ("prlimit64",)
 OF_ANYBODY = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
@@ -158,7 +158,7 @@ def _pack(code: Iterable[Instruction]) -> bytes:
 
 
 def computing(machine: str) -> bytes:
-    """Return a filter for ``machine`` that refuses all calls but those of :data:`COMPUTING`.
+    """Return a filter for ``machine`` that refuses all calls except those of :data:`COMPUTING`.
 
     Raises:
         KeyError: for any machine but x86_64 and aarch64.

@@ -4,7 +4,7 @@ Engines are not started by the harness itself for four reasons: it has threads, 
 its own, with the expected answers in it; "die with parent" means the *thread* that forked; a small
 process forks fast, so that no engine pays for the start of a Python; and whatever an engine leaves
 behind becomes a child of this process and of no other. An engine is gone when the server has no
-child any more.
+children left.
 
 The server reads one :class:`~harness.sandbox.plan.LaunchPlan` with three descriptors from a
 socket, and writes one :class:`~harness.sandbox.plan.BoxReport`. Any message, or the end of the
@@ -49,9 +49,9 @@ _CLOSELY = 0.25  # seconds between two close looks
 # Bytes that a machine can fill in a second: the next look comes before the limit can be passed.
 _FILLED = 4 * GIB * (os.cpu_count() or 1)
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
-# Seconds. A box is made in 0.01, on a machine that stood still for a while in many more; after so
-# many it is given up. Who has it ended earlier, but after half a second, waited for a box in vain:
-# that must not look like an engine that does not answer.
+# Seconds. A box takes 0.01, and many more on a machine that stood still for a while; after so many
+# the server gives up. A caller that ends the start earlier, but after half a second, waited for a
+# box in vain. That must not look like an engine that does not answer.
 _LONGEST_START = 20.0
 _LONG_START = 0.5
 _COPIED = (20 << 20, 1000)  # bytes and files that are copied in a second, even if it is a bad one

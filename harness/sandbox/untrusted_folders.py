@@ -228,7 +228,7 @@ def _clear(here: int, top: int, prefix: str) -> list[str]:
 
 
 def _is_unlinked(here: int, name: str) -> bool:
-    """Remove a file; return whether that is what it was, and not a folder."""
+    """Remove a file and return True; for a folder return False."""
     try:
         os.unlink(name, dir_fd=here)
     except IsADirectoryError:

@@ -39,7 +39,7 @@ SYSTEM = (
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 # Java's /usr/lib/jvm/…/conf leads into /etc/java-17-openjdk or the like.
 SETTINGS_PATTERNS = ("java-*", "python3*", "mono", "localtime", "timezone")
-HOME = "/tmp"  # in a box: all that may be written, but for a few places, is in here
+HOME = "/tmp"  # in a box: all that may be written is in here, except for a few places
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -52,8 +52,8 @@ class View(NamedTuple):
     folder: str  # the working directory
     program: str  # absolute path
     writable: tuple[str, ...] = ()  # folders in which a build step leaves its results
-    copied: tuple[str, ...] = ()  # folders of which each engine has a copy, to be changed
-    near: tuple[str, ...] = ()  # what of the shown is named, by relative paths perhaps
+    copied: tuple[str, ...] = ()  # folders that each engine gets a copy of, to change
+    near: tuple[str, ...] = ()  # the shown paths that are named, perhaps relatively
     stage: str = ""  # the harness's own folder in which a submission's lies
 
     @property
@@ -175,8 +175,8 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
 def _around(hidden: Iterable[str], start: str, near: Iterable[str]) -> Iterator[str]:
     """Yield what is hidden so that an engine can be started in a hidden folder.
 
-    Cases that ship lie within the harness where it is installed. Of a hidden folder in which the
-    start lies, all is hidden but the way there, and what of that place is to be seen (``near``).
+    Cases that ship lie within the harness where it is installed. If the start lies in a hidden
+    folder, all of that is hidden except the way there and the paths in ``near``.
     """
     seen = (start, *(path for path in near if path != start and is_within(path, start)))
     for path in map(os.path.abspath, hidden):

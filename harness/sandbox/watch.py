@@ -57,8 +57,8 @@ def measure(
 ) -> Usage:
     """Add up what the processes of a box use.
 
-    ``found``: all of them, of which the first ``own`` belong to the box itself and not to the
-    engine (they only collect the time of the dead). ``look``: see ``memory.measure_held``.
+    ``found``: all of them; the first ``own`` belong to the box itself and not to the engine
+    (they only collect the time of the dead). ``look``: see ``memory.measure_held``.
     ``outside``: see :func:`disk`.
     """
     engine = [process for process in found[own:] if not process.dead]
@@ -159,10 +159,10 @@ def free(writable: tuple[str, ...]) -> int:
 
 
 def _measure_unlinked(tasks: list[int], devices: set[int]) -> int | None:
-    """Return the bytes of files on ``devices`` that have no name any more, but are open or mapped.
+    """Return the bytes of files on ``devices`` that are deleted, but still open or mapped.
 
     None if there are some that cannot be measured, because they are only mapped, which is for root
-    to look at, or because their process does not let itself be looked into.
+    to look at, or because their process is protected from inspection.
     """
     sizes: dict[tuple[int, int], int] = {}
     for task in tasks:
@@ -195,7 +195,7 @@ def _has_memory(task: int) -> bool:
 
 
 def _maps_unlinked(task: int, devices: set[int]) -> list[str]:
-    """Return where the files are seen that a process has mapped and that have no name any more.
+    """Return the paths in /proc of deleted files that a process has mapped.
 
     Such a line of its maps is ``from-to flags offset 08:01 inode … (deleted)``. In ``map_files``
     addresses have no zeros in front. The program that is run counts by itself.

@@ -17,7 +17,7 @@ class Measure(NamedTuple):
 
     name: str
     told: str  # a sentence
-    bounds: tuple[float, ...]  # seconds: the upper ends of the buckets, the last of which has none
+    bounds: tuple[float, ...]  # seconds: the upper ends of the buckets except the last
 
 
 REQUESTS = Measure("request_seconds", "Requests, until their answer is sent.", _SOON)

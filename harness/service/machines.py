@@ -1,7 +1,7 @@
 """The machines of a cluster on which a service runs engines: connections and their state.
 
 Folder ``cluster`` of the data: ``remarks.jsonl``, what a person must know; ``set-aside.jsonl``,
-machines that are not believed any more; ``levels/``, the sandbox levels that workers had; and, for
+machines that are no longer trusted; ``levels/``, the sandbox levels that workers had; and, for
 each machine that serves, ``HOST/``: what its hub knows.
 """
 
@@ -126,12 +126,12 @@ class _Away:
 
 
 def state(settings: Settings) -> HubState | None:
-    """Return what is known of the cluster; None: nothing yet, or engines run on this machine."""
+    """Return the state of the cluster; None if unknown yet or if engines run on this machine."""
     return hub_state.read(folder(settings)) if settings.scheduler else None
 
 
 def complaint(settings: Settings) -> str:
-    """Return why no engine can run; empty: they can, as far as that is up to a cluster."""
+    """Return why the cluster keeps engines from running, or "" if it does not."""
     if not settings.scheduler:
         return ""
     found = state(settings)
@@ -139,7 +139,7 @@ def complaint(settings: Settings) -> str:
 
 
 def set_aside(settings: Settings, since: float = 0.0) -> list[str]:
-    """Return the machines that are not believed any more, by when they were set aside."""
+    """Return the machines that are no longer trusted, by when they were set aside."""
     kept = SetAside(settings.cluster / SET_ASIDE).read_kept()
     return sorted({one.name for one in kept if one.at >= since})
 

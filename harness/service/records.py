@@ -124,7 +124,7 @@ class Upload(NamedTuple):
 
 
 class Held(NamedTuple):
-    """An upload, and whose it is: of all who were in the group when it was sent."""
+    """An upload and its owners: everyone in the group when it was sent."""
 
     upload: Upload
     students: frozenset[str]  # their keys
@@ -204,7 +204,7 @@ class Job(NamedTuple):
     token: str = ""
     owner: str = ""
     until: float = 0.0
-    person: str = ""  # the id of who wanted it; empty: nobody
+    person: str = ""  # the ID of the person who asked for it; may be empty
 
 
 class Letter(NamedTuple):
@@ -229,8 +229,8 @@ class Suite(NamedTuple):
     person: str  # whose it is
     title: str
     made: float
-    is_open: bool = False  # anyone who is signed in may read it
-    badge: str = ""  # what the address of its badge has; empty: there is none
+    is_open: bool = False  # anyone signed in may read it
+    badge: str = ""  # the secret in the address of its badge; empty without one
     runs: int = 0  # how many there ever were
     bench: str = ""  # the assignment as which engines are run here; empty: runs come as documents
 
@@ -244,10 +244,10 @@ class SuiteRun(NamedTuple):
     person: str  # who posted it
     at: float  # when it came
     revision: str = ""  # what tells one build of the engine from another
-    started: str = ""  # ISO 8601, UTC; empty: it has not been run yet
+    started: str = ""  # ISO 8601, UTC; empty if not yet run
     engine: str = ""  # name and version, as it gave them
     size: int = 0  # bytes of its document
-    tests: int = 0  # all but the ignored ones
+    tests: int = 0  # all except the ignored ones
     passed: int = 0  # expected or not
     failed: int = 0  # unexpectedly
     undecided: int = 0  # not run, or not judged

@@ -33,12 +33,12 @@ class Settings(NamedTuple):
     most_uploaded: int = 2 << 30  # bytes of these together
     mail: str = ""  # smtp:// or smtps:// and the server; empty: files in the folder
     mail_from: str = ""  # the address that mails come from
-    mail_password: str = ""  # the file of the password; empty: it is in the environment
+    mail_password: str = ""  # the file of the password; empty if the environment has it
     oidc: str = ""  # the issuer by which people may sign in; empty: by links alone
     oidc_client: str = ""  # as the provider calls this service
     oidc_secret: str = ""  # the file of its secret there
     oidc_claim: str = "email"  # by which people are found
-    oidc_add: bool = False  # make those known who are not
+    oidc_add: bool = False  # add people who are unknown
     keep: str = ""  # how long what is kept, as ``logs=30,audit=forever``; else by default
     budget: float = 1800.0  # seconds of wall time for all case files of a submission
     scheduler: str = ""  # of the cluster whose machines run engines; empty: this machine does
@@ -83,7 +83,7 @@ class Settings(NamedTuple):
 
     @property
     def cluster(self) -> Path:
-        """Return the folder of what is known of the cluster."""
+        """Return the folder with the state of the cluster."""
         return self.data / "cluster"
 
     @property

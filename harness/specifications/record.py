@@ -1,7 +1,7 @@
 """The specification of an assignment: one record, which everything else works with.
 
 An *assignment* (:mod:`harness.assignments`) says how a submission is submitted, run and marked; a
-*specification* what is asked of it and what is right. Two assignments may share one.
+*specification* which questions it gets and which answers are right. Two assignments may share one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specification:
-    """What is asked of submissions, and what is right. All defaults mean: nothing special.
+    """The questions to submissions and their right answers. All defaults mean: nothing special.
 
     Those that ship are :data:`harness.specifications.NAMES`; others come of a declaration
     (:mod:`harness.declared`).

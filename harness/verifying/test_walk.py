@@ -30,7 +30,7 @@ def ask_tests(
 ) -> Iterator[OracleAnswer | CaseFinding]:
     """Yield what each test asks, and a finding for each line that goes wrong before one.
 
-    A test of which a refused setup hides the right answer is a finding, too.
+    If a refused setup hides the right answer of a test, that is a finding, too.
     """
     walk = _FileWalk(case, specification, dialect)
     for step in case.steps:
@@ -133,7 +133,7 @@ class _FileWalk:
         return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
 
     def _only_sets_up(self, step: Step, nature: Nature) -> bool:
-        """Return whether nothing but what a command does to the board matters."""
+        """Return whether only a command's effect on the board matters."""
         if not (step.is_test and equivalence.is_judged(step.command, self._specification)):
             return True
         return step.pattern is None and nature.says_nothing
@@ -174,7 +174,7 @@ def _describe_refusal(right: Reply, nature: Nature) -> str:
 
 
 class _Unknown:
-    """What is not known of a game because a command of its setup was refused."""
+    """The parts of a game that are unknown because a command of its setup was refused."""
 
     def __init__(self) -> None:
         self._since: dict[str, int] = {}  # what is not known, and the line of the refused command

@@ -83,7 +83,7 @@ class _Turns:
             self._held[color].append(name)
 
     def list_moves(self) -> Drawn:
-        """Return the row's moves in turn, with others between them; none is held any more."""
+        """Return the row's moves in turn, with others between them; hold none back."""
         held = self._held
         is_any = bool(held["B"] or held["W"])
         done: Drawn = []

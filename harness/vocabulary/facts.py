@@ -45,7 +45,7 @@ def turn(session: Any, words: list[str]) -> Facts:
 
 
 def result(session: Any, words: list[str]) -> Facts:
-    """Who has won."""
+    """The winner."""
     return (session.game.winner,), ()
 
 

@@ -39,9 +39,7 @@ class FeatureKind(NamedTuple):
     game: str  # whose records it reads: "go" or "gomoku"
     sizes: range  # of boards
     features: tuple[Feature, ...]
-    fitting: Callable[
-        [SceneMoment], Iterable[SceneMoment]
-    ]  # the moment itself, or what is cut out of it
+    fitting: Callable[[SceneMoment], Iterable[SceneMoment]]  # the moment itself, or a part of it
     swaps: bool  # whether exchanging the colors leaves the meaning as it is
     marks: str = ".XO"  # empty, black and white in the pictures of comments
 

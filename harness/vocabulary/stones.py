@@ -220,7 +220,7 @@ def filling(size: int, color: str) -> tuple[Point, ...]:
 
 @cache
 def full(size: int) -> SearchStrategy[Stones]:
-    """Return a full board without five in a row, but for some points."""
+    """Return a board without five in a row that is full except for some points."""
     board = _no_five(size)
     holes = st.lists(st.integers(0, len(board) - 1), max_size=2)
     return holes.map(lambda left_out: [s for i, s in enumerate(board) if i not in left_out])
@@ -228,7 +228,7 @@ def full(size: int) -> SearchStrategy[Stones]:
 
 @cache
 def pocket(size: int) -> SearchStrategy[Stones]:
-    """Return a full board but for one point, with nothing but the last stone's color around it."""
+    """Return a board full except for one point, which only the last stone's color surrounds."""
 
     def laid(hole: Point, color: str) -> Stones:
         around = [(hole[0] + i, hole[1] + j) for i, j in ((0, 1), (0, -1), (1, 0), (-1, 0))]
@@ -280,7 +280,7 @@ def corner_ko(color: str) -> Stones:
 
 @cache
 def ring(size: int) -> SearchStrategy[Stones]:
-    """Return stones around a rectangle, of which some may be missing, perhaps with one inside."""
+    """Return stones around a rectangle, some of them perhaps missing, perhaps with one inside."""
 
     def laid(color: str, where: tuple[Point, Point], missing: list[int], inside: int) -> Stones:
         inner, outer = _rectangle(*where, size)

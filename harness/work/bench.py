@@ -98,13 +98,13 @@ class UnitRunner:
         return built
 
     def nothing(self, basis: str) -> AttemptFinished:
-        """Return what comes of a case file for which there is no program."""
+        """Return the result of a case file if there is no program."""
         return AttemptFinished(
             basis, NOTHING, self._about(Measurements()), failed=True, doubtful=False
         )
 
     def _about(self, figures: Measurements) -> Measurements:
-        """Return figures with what is known of where and when they were measured."""
+        """Return figures with the time and conditions of their measurement."""
         kit = self._kit
         return figures._replace(
             started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

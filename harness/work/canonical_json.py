@@ -117,7 +117,7 @@ def _record_reader(kind: Any) -> Callable[[Any], Any]:
 
 
 class Measurements(NamedTuple):
-    """What was measured of one run of a case file. Seconds and bytes; 0 where not known."""
+    """Measurements of one run of a case file, in seconds and bytes; 0 if unknown."""
 
     seconds: float = 0.0  # wall time of the file's commands
     cpu: float = 0.0  # CPU time of the engine and all it started

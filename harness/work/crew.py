@@ -153,7 +153,7 @@ class _CrewWorker(jobs.WorkerHandle):
         try:
             said = [worker_events.read(line) for line in lines]
         except UsageError:
-            os.kill(self.pid, SIGKILL)  # it is not a worker of ours any more
+            os.kill(self.pid, SIGKILL)  # the PID no longer is our worker's
             return []
         return [found for word in said for found in self._interpret(word)]
 

@@ -36,7 +36,7 @@ def parse_digits(text: str, file: str | None = None) -> Position:
 
 
 def _row(line: str, columns: int, file: str | None, number: int) -> list[int]:
-    """Return one row; ``columns`` is what the first row has."""
+    """Return one row; ``columns``: the number in the first row."""
     fields = line.split()
     for place, field in enumerate(fields, start=1):
         if field not in ("0", "1", "2"):

@@ -134,7 +134,7 @@ def print_text(text: str) -> None:
 
 
 def describe_position(snapshot: Snapshot, file: str) -> dict[str, Any]:
-    """Return a position and what is known of it, for JSON.
+    """Return a position and its known facts, for JSON.
 
     ``board`` has the top row first, with ``.`` for an empty point, ``B`` and ``W``.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.sgf import SgfGame
 
 DESCRIPTION = """\
-The position itself, as a picture and with what is known of it; or the games of an SGF file; or
+The position itself, as a picture and with its known facts; or the games of an SGF file; or
 the position in another format.
 """
 

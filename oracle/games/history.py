@@ -42,7 +42,7 @@ class Moment:
 
 
 class History(Generic[Kind]):
-    """The moments of a game, all of one kind, of which the first is not a move's."""
+    """The moments of a game, all of one kind; the first does not come from a move."""
 
     __slots__ = ("_states",)
 

@@ -58,8 +58,8 @@ def serve(engine: Engine, read: Callable[[], bytes], write: Callable[[bytes], No
 def _answer(engine: Engine, lines: list[bytes], write: Callable[[bytes], None]) -> None:
     """Reply to lines that have all arrived.
 
-    Each reply is written before the next command begins, but for runs of ``play``: those are so
-    short and so many that their replies leave together.
+    Each reply is written before the next command begins. Only runs of ``play`` are so short and
+    so many that their replies leave together.
     """
     replies: list[str] = []
     for line in lines:

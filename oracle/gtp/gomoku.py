@@ -71,7 +71,7 @@ class GomokuSession(Session):
         return self.assignment == "gomoku-policy" or name == "policy_moves"
 
 
-# --- what is left open, but for the readings ---------------------------------------------------
+# --- answers left open, except for the readings ------------------------------------------------
 
 
 _SIZES = "boards have 5 to 19 rows"

@@ -57,7 +57,7 @@ class Engine:
             return f"?{number} {_drop_empty_lines(str(error))}\n\n"
 
     def explain(self, command: str) -> Explanation:
-        """Return why the answer to a command is what it is now; ``command``: without its id.
+        """Return the reason for the present answer to a command; ``command``: without its id.
 
         Raises :class:`OracleError` where nothing explains it, or the command itself is refused.
         """

@@ -1,9 +1,9 @@
 """Asking an engine why: the reason of an answer, and whether the document settles it.
 
 A game's session lists its questions: for the command that answers, a function of the session and
-the command's arguments that gives what the answer depends on (the position and perhaps more), two
-functions of that, of which one explains the answer and the other gives it under every reading that
-the document leaves open, and a function that writes an answer as the command does.
+the command's arguments that gives what the answer depends on (the position and perhaps more), a
+function of that that explains the answer, one that gives it under every reading that the document
+leaves open, and a function that writes an answer as the command does.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def decode(data: bytes) -> tuple[str, str]:
 
     The encoding is what a byte-order mark or ``CA`` says, if the file bears it out, or else UTF-8.
     Where neither fits, GBK, Shift JIS, Big5 and Latin-1, which SGF has by default, are tried: in a
-    wrong one values swallow their ``]`` or end too early. Of those that are equal in that, the one
-    of which the text has the signs is taken.
+    wrong one values swallow their ``]`` or end too early. If several are equal in that, the one
+    whose signs the text has is taken.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
@@ -76,7 +76,7 @@ def _share(data: bytes, name: str, usual: str) -> float:
 
 
 def _values(text: str) -> int:
-    """Return how many values a text has; -1 where between them is what no game record has."""
+    """Return how many values a text has; -1 if text between them cannot be from a game record."""
     rest, count = _VALUE.subn(lambda value: "" if value[1] else "[", text)
     game = rest[rest.find("(") : rest.rfind(")") + 1]
     return count if _BETWEEN.fullmatch(game) else -1

@@ -61,7 +61,7 @@ def _of_attempt(runs: list[Written]) -> list[str]:
     if not all(one.token for one in runs):
         found.append(f"{basis}: a result without a lease")
     if runs[-1].last and runs[-1].token != runs[-1].held:
-        found.append(f"{basis}: the last result by who did not hold the lease any more")
+        found.append(f"{basis}: the last result came from a worker without the lease")
     return found
 
 

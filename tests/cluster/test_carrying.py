@@ -279,7 +279,7 @@ def test_three_workers_that_die_under_one_attempt_make_a_fault(tmp_path, capfd):
     with contextlib.closing(Ledger(room / "graded" / "ledger.sqlite")) as ledger:
         well, dead = sorted(ledger.states(remembered(ledger)).values(), key=lambda one: one.faults)
     assert (well.state, well.faults, dead.state, dead.faults) == ("done", 0, "fault", 3)
-    who = r"^the worker tcp://127\.0\.0\.1:\d+ on (one|two|three) (died|is not there any more)$"
+    who = r"^the worker tcp://127\.0\.0\.1:\d+ on (one|two|three) (died|is gone)$"
     assert re.search(who, dead.fault)
 
 

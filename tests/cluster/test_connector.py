@@ -91,7 +91,7 @@ def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
     said, (is_released,) = done(lambda connector: connector.send(load(TWO.address)))
     assert said == [
         PresentWorkers((ONE,)),
-        LostUnit("id", "its worker is not there any more", begun=False),
+        LostUnit("id", "its worker is gone", begun=False),
     ]
     assert is_released
 
@@ -285,7 +285,7 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
     asyncio.run(asyncio.wait_for(run(), 10))
     who = "the worker tcp://two on two"
     assert [one.why for one in said if isinstance(one, LostUnit)] == [
-        f"{who} is not there any more",
+        f"{who} is gone",
         f"{who} died",
     ]
 

@@ -67,7 +67,7 @@ def launcher_at(level: int, limits: BoxLimits = LIMITS) -> Iterator[BoxLauncher]
 
 
 def gone(mark: str) -> bool:
-    """Whether no process has ``mark`` among its arguments any more; waits a little for it."""
+    """Whether all processes with ``mark`` among their arguments are gone; waits a little."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if not running(mark):

@@ -342,7 +342,7 @@ def test_half_a_run_is_never_kept(path):
 
 
 def spoilt(path, how):
-    """Make a file that is no history, or none any more."""
+    """Make a file that is not a history, or a damaged one."""
     if how == "text":
         Path(path).write_text("what is this? " * 100)
     elif how == "folder":

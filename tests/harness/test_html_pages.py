@@ -290,7 +290,7 @@ def test_the_comment_that_introduces_a_test():
     [
         (["White lives.", "As said."], "White lives."),
         (["incident 159", "White lives."], "incident 159 White lives."),
-        (["5 owl_attack C3", "#? [1 (B4|C4)]"], ""),  # a test that is not asked any more
+        (["5 owl_attack C3", "#? [1 (B4|C4)]"], ""),  # a test that was commented out
         (["? [1 B4]", "White lives."], ""),
         (["5 stones live."], "5 stones live."),
         ([". X O", "X X X"], ""),

@@ -126,7 +126,7 @@ def folder(tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def unlinked(folder: Path, size: int) -> Iterator[int]:
-    """Give the descriptor of an open file that has no name any more."""
+    """Give the descriptor of an open file that was deleted."""
     place = folder / "unlinked"
     descriptor = os.open(place, os.O_RDWR | os.O_CREAT)
     try:

@@ -49,8 +49,8 @@ def told(command, reply, pattern, verdict=V.FAILED, assignment=None):
         ("attack C3", "= B2", "[A1]", "A1", "B2, which is occupied"),
         ("attack C3", "= F1", "[A1]", "A1", "F1, which is not on the board"),
         ("attack C3", "= D4", "[A1]", "A1", "D4"),
-        ("moves", "= B2 C3 D4", "[A1 D4]", "A1 D4", "B2 C3 D4, of which B2 and C3 are occupied"),
-        ("moves", "= Win B2 A1", "[Win A1]", "Win A1", "Win B2 A1, of which B2 is occupied"),
+        ("moves", "= B2 C3 D4", "[A1 D4]", "A1 D4", "B2 C3 D4; B2 and C3 are occupied"),
+        ("moves", "= Win B2 A1", "[Win A1]", "Win A1", "Win B2 A1; B2 is occupied"),
         # Stones are what is asked for: that they are there is no fault.
         ("list_stones b", "= C3", "[B2]", "B2", "C3"),
         ("where", "= B2", "[.*]", "any answer", "B2"),
@@ -71,7 +71,7 @@ def test_many_occupied_points_are_counted():
     file = made_file("x.gtp", [Line("moves", "= A1 A2 A3 A4 B2", "[E5]", V.FAILED)])
     seen = view(file)._replace(boards={0: Diagram(board)})
     assert str(sides(seen, file.outcomes[0]).got).endswith(
-        ", of which 5 are occupied, A1, A2, B2 and A3 among them"
+        "; 5 of them are occupied, such as A1, A2, B2 and A3"
     )
 
 

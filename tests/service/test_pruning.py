@@ -132,7 +132,7 @@ def test_afterwards_the_originals_go_and_the_marks_stay(service, counting):
         first = uploads.UPLOADS.all(db, "at")[0]
     assert ada.get(f"{course.assignment}/uploads/{first.id}").status_code == 200
     answer = ada.get(f"{course.assignment}/uploads/{first.id}/file")
-    assert answer.status_code == 410 and "not kept any more" in answer.text
+    assert answer.status_code == 410 and "no longer kept" in answer.text
 
 
 @pytest.mark.processes
@@ -140,7 +140,7 @@ def test_without_originals_there_is_no_mark_rather_than_a_wrong_one(service, cou
     course, _ = graded(service)
     before = marks(service)
     prune(service, "originals=1,marks=1,sessions=1000", days=2)
-    assert "cannot be graded any more" in grade(service, course)
+    assert "can no longer be graded" in grade(service, course)
     assert marks(service) == before
 
 

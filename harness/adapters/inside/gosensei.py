@@ -1,7 +1,7 @@
 """gosensei.txt's program as an engine: each question is a run of it with a board file.
 
 The sentence is judged by who asks: the reply is what the program printed beside the board's
-picture, to the letter but for blanks at the ends of lines. What comes instead of a sentence (a
+picture, to the letter except for blanks at the ends of lines. What comes instead of a sentence (a
 crash, a hang, an exit status other than 0, no word at all) is an error, and says so.
 """
 
@@ -134,7 +134,7 @@ class Gosensei(AdapterEngine):
 def parts(output: str) -> tuple[str, str]:
     """Return the board's picture in an output, and what else is said.
 
-    That is what stands below the picture or, if nothing does, what stands above.
+    That is the text below the picture or, if there is none, the text above.
     """
     lines = [line.rstrip() for line in output.split("\n")]
     drawn = [n for n, line in enumerate(lines) if line.strip() and _PICTURE.fullmatch(line)]

@@ -16,7 +16,7 @@ import time
 _LOOK = 1.0  # seconds between two looks: on the busiest machine a program has a turn in them
 _LOOKS = 4  # at least, in the limit
 _COMPUTES = 0.005  # of the time: who uses less of the processor sleeps
-_LEAST = 0.1  # of the time counts always, so that there is an end
+_LEAST = 0.1  # of the time always counts, so that it ends
 _SHORTEST = 0.01  # seconds
 
 

@@ -52,8 +52,8 @@ class Drafter:
     def drafts(self, random: Random, length: int) -> Iterator[Draft]:
         """Yield tests of one conversation with about ``length`` moves and questions.
 
-        Everything is asked that there is to be asked at its end, at some place before, and where
-        a game is over: there most is decided.
+        All possible questions are asked at its end, at some place before, and where a game is
+        over: there most is decided.
         """
         openings = [one.commands for one in self._openings]
         drawer = Drawer(self._declaration, random, self._folder, openings)

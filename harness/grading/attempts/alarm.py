@@ -18,8 +18,8 @@ from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.tally import never_answers
 
-FIRST = 5  # submissions of which all fail alike; of a smaller class all of them
-_SHOWN = 300  # characters of last words
+FIRST = 5  # submissions that all fail alike; a smaller class needs all of its own
+_SHOWN = 300  # characters of the last output
 _ALONE = 1  # of one submission nothing can be told
 _HINTS = (
     (

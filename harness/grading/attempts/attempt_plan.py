@@ -158,7 +158,7 @@ def _subject(one: Submission) -> list[object]:
 
 
 def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[object]:
-    """Return what all attempts depend on. Marks, lateness and who sees what are not part of it."""
+    """Return the inputs of all attempts, without those of marks, lateness and visibility."""
     files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
     course = [
         (str(path.relative_to(overlay or "")), _digest(path.read_bytes()))

@@ -50,7 +50,7 @@ class Recorder:
             self.flush()
 
     def add_fault(self, index: int, bases: Iterable[str], fault: str) -> None:
-        """Take in that a unit failed: that goes for those attempts of which nothing came."""
+        """Record that a unit failed, for those of its attempts without a result."""
         for basis in bases:
             if (index, basis) not in self._heard:
                 self.add(index, HarnessFailed(basis, fault))

@@ -37,7 +37,7 @@ from oracle.gtp.protocol import Engine
 from oracle.natures import Nature
 from oracle.position import Position
 
-_TRIES = 4  # draws of a change for a scene, of which the one with most tests is taken
+_TRIES = 4  # draws of a change for a scene; the one with most tests is taken
 
 
 class VariantOrigin(NamedTuple):

@@ -39,7 +39,7 @@ class Watch:
         self._alarm.check(self._assignment.engine.command)
 
     def _begun(self, units: Sequence[GradingUnit]) -> Iterator[GradingUnit]:
-        """Yield the submissions of which anything was run, as long as that matters."""
+        """Yield the submissions with at least one run, as long as that matters."""
         for start in range(0, len(units), _TOGETHER):
             if self._alarm.is_over:
                 return

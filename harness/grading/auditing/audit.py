@@ -33,7 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-SHARE = Fraction(9, 10)  # of the points for case files: who has less is known to be wrong
+SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
 _REPEATS = 2  # times that what was found is asked again, alone
 
 

@@ -23,7 +23,7 @@ class ProgramBehaviour(NamedTuple):
 
     wrong: Mapping[Place, str]
 
-    tests: int  # that there are
+    tests: int  # in all
 
     def where(self, counts: Callable[[Place], bool]) -> ProgramBehaviour:
         """Return what it did with the tests that count."""

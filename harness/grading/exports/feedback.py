@@ -84,7 +84,7 @@ def _with_mark(shown: Feedback, given: GivenMark, cards: Cards) -> Markup:
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
-    """Yield the page of a student of this name; ``body`` is what :func:`body_of` yields.
+    """Yield the page of a student of this name; ``body`` comes from :func:`body_of`.
 
     ``title``: of the assignment.
     """
@@ -318,7 +318,7 @@ def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
 
 
 def _others(shown: Sequence[_Shown]) -> Markup:
-    """Return the names of tests that there is no room for."""
+    """Return the names of tests that do not fit."""
     if not shown:
         return NOTHING
     listed = [_test_line(one.view, one.outcome) for one in shown[:_NAMED]]

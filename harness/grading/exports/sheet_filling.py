@@ -125,7 +125,7 @@ class _Roster:
         return None
 
     def list_unmatched(self) -> list[str]:
-        """Return the names of those who were not found."""
+        """Return the names of students who were not found."""
         return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
 
 

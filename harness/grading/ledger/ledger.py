@@ -528,7 +528,7 @@ class Ledger:
                 self._add_build(one, before)
 
     def _add_build(self, build: BuildRow, before: Sequence[str]) -> None:
-        """Write a build, or that there is none any more; ``before``: what was known of it."""
+        """Record a build, or that it is gone; ``before``: its earlier records."""
         name = f"{build.basis} {len(before) + 1}" if before else build.basis
         self.chains.append("build", (name, build.result, build.seconds))
 

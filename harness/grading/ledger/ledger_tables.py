@@ -103,7 +103,7 @@ ATTEMPT = _table(  # submission × case file
     _column("sha256", TEXT),  # of its content
     _column("build", TEXT),  # the basis of the submission's build
     _column("state", TEXT, _STATES, server_default=text("'waiting'")),
-    # of the lease: who has it may finish the attempt
+    # of the lease: its holder may finish the attempt
     _column("token", TEXT, server_default=text("''")),
     # whose the lease is: machine, process, its start
     _column("owner", TEXT, server_default=text("''")),

@@ -30,7 +30,7 @@ def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
 
 def make_tables(database: LedgerDatabase) -> None:
     """Make all tables in an empty database, with a note of their version for Alembic."""
-    for table in METADATA.tables.values():  # those of which most depends first: page by page
+    for table in METADATA.tables.values():  # first those that most others depend on: page by page
         table.create(database.connection)
     noted = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
     noted.create(database.connection)

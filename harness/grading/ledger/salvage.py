@@ -380,7 +380,7 @@ class _Salvage:
         self._into.chains.extend("run", [(one, *empty) for one in sorted(given - known, key=str)])
 
     def _keep(self, table: str, holds: Callable[[SignedRow], bool]) -> None:
-        """Give up rows that hold themselves, but what they are about is lost."""
+        """Give up rows that are intact, but refer to lost ones."""
         for row in self._rows[table]:
             if not holds(row):
                 told = self._found.chains.describe_row(table, row)

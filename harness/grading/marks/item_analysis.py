@@ -23,7 +23,7 @@ from harness.grading.records import Graded, Item
 from harness.reading.expectation import in_a_sentence
 
 _QUARTER = 0.25
-_FEW = 4  # submissions of which less is said: whether all pass, what the best say
+_FEW = 4  # of fewer submissions the analysis says less: whether all pass, what the best answer
 _STRONG = 3  # submissions that a majority needs
 _Z = NormalDist().inv_cdf(0.975)
 

@@ -28,7 +28,7 @@ from oracle.draw import Diagram
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
-_TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # one that is not asked any more, as a comment
+_TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # a test that was commented out
 _SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
 _BEGIN = Markup(
@@ -76,7 +76,7 @@ def card(  # noqa: PLR0913 - what pages differ in
 
 
 class Cards:
-    """Makes the cards of many who are asked the same: what they have in common is made once."""
+    """Makes the cards of many engines for the same tests; the parts they share are made once."""
 
     def __init__(self) -> None:
         self._made: dict[object, tuple[Markup, Markup, object]] = {}
@@ -215,7 +215,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _comment(text: str, has_board: bool) -> Markup:
-    """Return what is said of a test: words as paragraphs, the picture of a board as it is.
+    """Return a test's comment: words as paragraphs, the picture of a board as it is.
 
     Where the board is drawn, a second picture of it would only take room.
     """

@@ -40,7 +40,7 @@ _PART = 2_000_000  # characters of one page; markup and escapes come on top of i
 class Links(NamedTuple):
     """What links lead to and from a stream.
 
-    ``cards``: by line the address of what is told of a test, and a class for its verdict.
+    ``cards``: by line the address of a test's card, and a class for its verdict.
     ``prefix``: what the names of its lines begin with.
     """
 
@@ -61,8 +61,7 @@ def log_pages(
     """Yield the names and the contents of the pages of one file's log.
 
     ``name`` is that of the page about its tests. ``begin``: what :func:`part_cuts` returns, if it
-    is known. ``cards``: by line the addresses of what is told of tests, and a class for their
-    verdicts.
+    is known. ``cards``: by line the addresses of tests' cards, and a class for their verdicts.
     """
     cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
     for part, (first, end) in enumerate(pairwise(cuts), 1):
@@ -270,7 +269,7 @@ def _exchange_lines(
 
 
 def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
-    """Return the places of what is markup of its own: tests, errors, replies after stray text."""
+    """Return the places with markup of their own: tests, errors, replies after stray text."""
     pairs = enumerate(zip(steps, replies, strict=True))
     # By their places, and not their names: there may be 100,000 of them.
     return [place for place, (step, one) in pairs if step[4] or not one or not one[0] or one[4]]

@@ -8,7 +8,7 @@ from harness.escaping import one_line
 from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report.markup import NOTHING, Markup
 
-_STROKES, _HEIGHT = 120, 36  # at most; in units, of which a stroke takes two
+_STROKES, _HEIGHT = 120, 36  # at most; in units: a stroke takes two
 _WIDEST = 12  # pixels of a stroke
 _COMMAND = 40  # characters
 

@@ -19,7 +19,7 @@ _TAIL = 8  # lines of standard error
 
 
 class Crashes:
-    """The ways that engines failed in the files of one page, each of which is told once."""
+    """The ways that engines failed in the files of one page; each is told once."""
 
     def __init__(self, files: Iterable[FileResult]) -> None:
         self._paths = paths_of_crashes(files)
@@ -42,7 +42,7 @@ class Crashes:
 def troubles(
     file: FileResult, log: LogPages | None = None, crashes: Crashes | None = None
 ) -> tuple[Markup, ...]:
-    """Return a framed notice for each kind of trouble, empty where there is none of it.
+    """Return a framed notice for each kind of trouble that occurred.
 
     ``log``: the GTP log, which lines are linked to; None if there is none.
     ``crashes``: those of all files on the page; None if there is one file alone.

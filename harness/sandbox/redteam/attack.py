@@ -1,4 +1,4 @@
-"""What is known of an attack before it is run: one row of a roster."""
+"""The description of an attack: one row of a roster."""
 
 from __future__ import annotations
 

@@ -373,7 +373,7 @@ def _fill(size: int) -> bytearray:
 
 
 def memory_hogs(_aim: Aim) -> None:
-    """Fill 1 GiB in eight processes, none of which has much."""
+    """Fill 1 GiB in eight processes that each hold little."""
     children = []
     for _ in range(8):
         pid = os.fork()
@@ -387,7 +387,7 @@ def memory_hogs(_aim: Aim) -> None:
 
 
 def memory_unmapped(_aim: Aim) -> None:
-    """Fill 1 GiB of shared memory that is then not mapped in any more."""
+    """Fill 1 GiB of shared memory and unmap it."""
     size, private_or_shared = 16 * MIB, 0x21  # MAP_SHARED | MAP_ANONYMOUS
     for _ in range(64):
         area = _libc.mmap(None, ctypes.c_size_t(size), 3, private_or_shared, -1, ctypes.c_long(0))

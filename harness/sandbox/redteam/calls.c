@@ -137,7 +137,7 @@ static void trace(void) {
     for (int i = 0; i < 3; i++) {
         if (pids[i] == getpid()) continue;
         must_fail("PTRACE_SEIZE", syscall(SYS_ptrace, 0x4206, pids[i], 0, 0));
-        /* Nothing is at address 0: that this is what is wrong is told to the allowed alone. */
+        /* Nothing is at address 0; only an allowed caller gets the error that says so. */
         for (int call = SYS_process_vm_readv; call <= SYS_process_vm_writev; call++) {
             long result = syscall(call, pids[i], &own, 1, &nowhere, 1, 0);
             must_fail("process_vm_readv or writev", errno == EFAULT ? 0 : result);

@@ -1,4 +1,4 @@
-"""Ways to hold memory, each of which claims what it has got: more than allowed is an escape.
+"""Ways to hold memory. Each claims what it has got: more than allowed is an escape.
 
 Allowed is the limit of the box and a quarter. A claim is never more than is truly held: what was
 written into a pipe, what a table needs at the least.
@@ -36,7 +36,7 @@ CALLS |= {
 }
 _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
-_TIME = 3.5  # seconds: who has not got it by then has been held
+_TIME = 3.5  # seconds: an attack that needs longer was held off
 _PACE = 5e-9  # seconds for each byte of all: almost two, so that a busy machine is not an escape
 
 
@@ -568,7 +568,7 @@ def programs(hoard: Hoard) -> None:
 
 
 def open_files(hoard: Hoard) -> None:
-    """Open files of /proc, each of which has a page to read into."""
+    """Open files of /proc, each with a page to read into."""
     while True:
         file = os.open("/proc/self/status", os.O_RDONLY)
         os.read(file, 1)

@@ -93,7 +93,7 @@ def lock_shown_files(_aim: Aim) -> None:
     for path in (*shown, os.path.abspath(__file__)):
         with refusals_of(f"a lease of {path}"), open(path, "rb") as one:
             fcntl.fcntl(one, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-            escaped(f"whoever writes {path} has to wait")
+            escaped(f"it blocks writers of {path}")
 
 
 def _lock_twice(path: str) -> None:
@@ -159,7 +159,7 @@ def slow_others(aim: Aim) -> None:
 
 
 def take_slots(_aim: Aim) -> None:
-    """Take the slots for asynchronous input and output, of which the machine has 65,536."""
+    """Take the machine's 65,536 slots for asynchronous input and output."""
     context = ctypes.c_ulong(0)
     with trying("io_setup"):
         call("io_setup", 1000, ctypes.byref(context))

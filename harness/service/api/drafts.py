@@ -79,8 +79,8 @@ class PositionShown(BaseModel):
 class DraftShown(DraftLine):
     """A draft, with the positions that are chosen."""
 
-    caught: int | None  # mistakes, with the case files that there are; null: not known yet
-    of: int | None  # mistakes that are known; 0: none are
+    caught: int | None  # mistakes, with the existing case files; null if not yet known
+    of: int | None  # known mistakes
     survivors: list[str]  # those that nothing catches
     remarks: list[str]  # why some games were not used
     positions: list[PositionShown]

@@ -36,11 +36,11 @@ class PartShown(BaseModel):
 class MarkShown(BaseModel):
     """The mark of a student. Points are texts of decimal digits; null: there is no mark yet.
 
-    A student who has come to the course or to a group since has none: the reason says so.
+    A student who joined the course or a group since has none: the reason says so.
     """
 
     student: str
-    group: str  # what was graded is of this group; empty: of the student alone
+    group: str  # whose work was graded; empty for a student alone
     points: str | None  # those that count
     of: str | None  # what could be reached
     computed: str | None

@@ -54,7 +54,7 @@ class SourceShown(BaseModel):
 class OverlayShown(BaseModel):
     """The course folder that submissions of an assignment get beside them."""
 
-    folder: str  # its name; empty: they get none
+    folder: str  # its name; empty if they get none
     is_uploaded: bool
 
 

@@ -27,7 +27,7 @@ class TestShown(BaseModel):
 
     name: str  # FILE:ID; the ID of tests without a number is -1
     commands: list[str]
-    weight: str  # 0: it does not count
+    weight: str  # 0 if it does not count
 
 
 class PartWorthShown(BaseModel):

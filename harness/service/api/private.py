@@ -1,4 +1,4 @@
-"""Private case files: for whoever may add some on the pages, and in no way for students."""
+"""Private case files, for the people who may add some on the pages, never for students."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class RunShown(BaseModel):
     trouble: str  # why an engine could not be run
     name: str  # of an archive that is run here; empty: a document was posted
     sha256: str  # of the archive
-    started: str  # as the run says, ISO 8601; empty: it has not been run
+    started: str  # as the run says, ISO 8601; empty if not yet run
     revision: str  # of the engine, as posted
     engine: str  # name and version, as it gave them
     tests: int
@@ -186,7 +186,7 @@ def document(here: Now) -> Response:
     """Give the document that was posted."""
     data = keeping.data(_folder(here), here.sure_run())
     if data is None:
-        raise Refused(404, "its document is not there any more")
+        raise Refused(404, "its document no longer exists")
     return Response(data, media_type="application/json")
 
 

@@ -54,7 +54,7 @@ class StaffAdded(StaffShown):
 
 
 class AssistantWanted(BaseModel):
-    """Somebody new who is to be an assistant."""
+    """A person to add as an assistant."""
 
     name: str = Field(min_length=1, max_length=200)
     may: list[str] = Field(default=[], max_length=len(RIGHTS), description=_RIGHTS)
@@ -187,7 +187,7 @@ def change(
 
 @ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204)
 def remove(here: Now) -> Response:
-    """Let somebody not be an assistant of the course any more."""
+    """Remove an assistant from the course."""
     return _remove(here)
 
 

@@ -77,7 +77,7 @@ def _page(here: Here, asked: Asked) -> tuple[list[Member], str | None]:
     openapi_extra=_CSV,
 )
 async def take_roster(here: Now) -> RosterTaken:
-    """Take a roster: a CSV with the column ``student``. Members who are missing in it stay."""
+    """Take a roster: a CSV with the column ``student``. Members missing from it stay."""
     data = await bodies.read(here, _LARGEST)
     return await run_in_threadpool(_take, here, data)
 

@@ -77,7 +77,7 @@ class CaseResult(BaseModel):
 class CheckResult(BaseModel):
     """The result of a check."""
 
-    refused: str  # why nothing was run; empty: it was
+    refused: str  # why nothing was run; else empty
     faults: list[str]  # what is wrong with the archive
     builds: bool | None  # null: there is nothing to be built
     cases: list[CaseResult]
@@ -116,7 +116,7 @@ def file(here: Now) -> Response:
     """Give the bytes that were submitted."""
     assert here.upload
     if receiving.is_pruned(here.service.store, here.upload):
-        raise Refused(410, "the file is not kept any more")
+        raise Refused(410, "the file is no longer kept")
     return attached_file(f"{here.upload.id}.archive", here.service.store.path(here.upload.sha256))
 
 

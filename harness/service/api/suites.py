@@ -30,7 +30,7 @@ class SuiteShown(BaseModel):
     title: str
     is_mine: bool
     is_open: bool  # anyone who is signed in may read it
-    badge: str | None  # the address of its badge; null: it has none, or the suite is another's
+    badge: str | None  # the address of its badge; null without one, or if another owns it
     # The assignment by whose public case files engines are run here; "uploaded": by case files of
     # the owner's own; empty: none are.
     source: str
@@ -135,7 +135,7 @@ async def take_cases(
         Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py"),
     ],
     build: Annotated[
-        str, Query(max_length=500, description="builds it first, such as make; empty: nothing")
+        str, Query(max_length=500, description="command that builds it first, such as make")
     ] = "",
 ) -> SuiteShown:
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""

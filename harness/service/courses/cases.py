@@ -71,7 +71,7 @@ def remove(made: Path, name: str) -> None:
     """Remove a case file.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: no case file has that name.
     """
     found = {path.name: path for path in paths(made)}
     if name not in found:

@@ -121,7 +121,7 @@ def together(own: Mapping[str, Override], students: Sequence[str]) -> list[Toget
 
 
 def format_counting_mark(computed: Marks, own: Override | None) -> str:
-    """Return the mark that counts, such as ``4.5 of 5``; empty: there is none yet."""
+    """Return the mark that counts, such as ``4.5 of 5``, or "" if there is none yet."""
     counts = counting_mark(computed, as_given(own) if own else None)
     return "" if counts.withheld else str(counts)
 

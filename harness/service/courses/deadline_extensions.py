@@ -17,13 +17,13 @@ def latest(extensions: Mapping[str, str], students: Iterable[str]) -> str:
 
 
 def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
-    """Give a student, or each of a group, a later deadline; empty: that of all.
+    """Give a student, or each of a group, a later deadline; empty for the common one.
 
     It is theirs in whatever group they are later: the latest of its students' holds for a group.
     Marks that were made before stay as they are until the next grading.
 
     Raises:
-        UsageError: it is not a local time, or not later than that of all.
+        UsageError: it is not a local time, or not later than the common one.
     """
     own = making.date("deadline", deadline)
     common = making.moment(assigned.deadline) or making.moment(assigned.closes)

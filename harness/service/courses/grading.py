@@ -108,7 +108,7 @@ def try_again(act: Act, grading: Grading) -> None:
 
 
 def _conclude_anew(act: Act, grading: Grading) -> None:
-    """Let marks be made again, even if a worker is just making them: its own do not count."""
+    """Recompute marks, even if a worker is computing them now: its results then do not count."""
     queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
 
 
@@ -168,6 +168,6 @@ def names(folder: Path) -> list[str]:
 
 
 def file(folder: Path, name: str) -> Path | None:
-    """Return a file by its name from the folder; None: there is none, or it lies elsewhere."""
+    """Return a file by its name from the folder; None if it is missing or lies elsewhere."""
     path = (folder / name.replace("\0", "")).resolve()
     return path if path.is_relative_to(folder.resolve()) and path.is_file() else None

@@ -95,7 +95,7 @@ def make(act: Act, settings: Settings, wanted: Assigned, place: Path, own: Assig
 def keep(settings: Settings, place: Path, one: Assigned) -> None:
     """Move the folder of an assignment that was sent to where it belongs."""
     target = _folder(settings, one)
-    shutil.rmtree(target, ignore_errors=True)  # of one who was interrupted here
+    shutil.rmtree(target, ignore_errors=True)  # left by an upload that was interrupted here
     target.mkdir(mode=0o700, parents=True)
     place.rename(target / place.name)
 
@@ -181,7 +181,7 @@ def _other_points(old: Path, new: Path) -> Iterator[str]:
         for place in (old, new)
     )
     for name in before.keys() - after.keys():
-        yield f"{name!r} is not a part of the marks any more"
+        yield f"{name!r} is no longer a part of the marks"
     for name, points in after.items():
         if name not in before:
             yield f"{name!r} is a new part of the marks, with {decimal(points)} points"

@@ -86,7 +86,7 @@ def parse_worth(text: str) -> Worth:
 
 
 def apply_worth(assignment: Assignment, worth: Worth) -> Assignment:
-    """Return an assignment of which this is worth something else."""
+    """Return an assignment with new points for these parts."""
     return assignment._replace(
         marks=tuple(_apply_to_part(part, worth) for part in assignment.marks)
     )
@@ -198,7 +198,7 @@ def _weights(one: WeighedPart, own: MarkPart, points: Fraction, told: Worth) -> 
         found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")
     if points and found and not any(found.values()):
         raise UsageError(
-            f"{one.part.name}: none of its tests would count; give the part 0 points instead"
+            f"{one.part.name}: no test of it would count; give the part 0 points instead"
         )
     return {
         name: str(weight)

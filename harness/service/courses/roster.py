@@ -31,7 +31,7 @@ def read(data: bytes) -> list[Listed]:
 def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
     """Make students members of a course; members get the roster's name and group.
 
-    Members who are missing in the roster stay unchanged.
+    Members missing from the roster stay unchanged.
 
     Raises:
         UsageError: a group would be taken for a student who is not in it.
@@ -70,7 +70,7 @@ def _add_or_change(act: Act, course: str, one: Listed, known: Member | None) -> 
 
 
 class StudentLink(NamedTuple):
-    """A link for a student to sign in by. This is the only copy that there is."""
+    """A link for a student to sign in by. This is its only copy."""
 
     student: str  # the key
     name: str

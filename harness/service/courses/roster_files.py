@@ -1,4 +1,4 @@
-"""Who is in a course, as a CSV of one's own or a download from Canvas or Moodle says it.
+"""The members of a course, read from a CSV or from a download of Canvas or Moodle.
 
 ============================ ============================================ =====================
 download                     known by its columns                         in

@@ -1,9 +1,9 @@
-"""Whose a submission is, whatever groups a later roster made.
+"""Decide who owns a submission after a later roster changed the groups.
 
-A submission belongs to all who were in the group when it was sent, and goes with each of them. Of
-all that the students of a group have so, the last one counts, with one exception: what was sent
-with a group that continues without one is that group's. It counts for who left only if there is
-nothing else.
+A submission belongs to everyone in the group when it was sent, and goes with each of them. Of all
+submissions that the students of a group own, the last one counts, with one exception: if a
+student leaves a group that continues, its submissions stay the group's. They count for the
+student who left only if there is nothing else.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _check_room(
 def explain_bound(
     db: Connection, assigned: Assigned, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
-    """Return why a student or group cannot withdraw an upload; empty: it can."""
+    """Return why a student or group cannot withdraw an upload, or "" if it can."""
     if reason := explain_closed(db, assigned, key, now):
         return reason
     if all(one.upload != upload for one in ownership.of(db, assigned, key).own):
@@ -158,7 +158,7 @@ def withdraw(act: Act, upload: Upload) -> None:
 
 
 def is_pruned(store: Store, upload: Upload) -> bool:
-    """Whether the bytes of an upload are not kept any more."""
+    """Whether the bytes of an upload were removed."""
     return not store.path(upload.sha256).exists()
 
 
@@ -172,7 +172,7 @@ def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
         day = datetime.datetime.fromtimestamp(upload.at)
         raise UsageError(
             f"{upload.name} of {upload.key}, submitted on {day:%Y-%m-%d}, was removed by the"
-            " rules of retention: this assignment cannot be graded any more"
+            " rules of retention: this assignment can no longer be graded"
         )
     time_ = datetime.datetime.fromtimestamp(int(upload.at))
     return SubmittedFile(store.path(upload.sha256), upload.name, time_)

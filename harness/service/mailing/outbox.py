@@ -37,7 +37,7 @@ class MailServer(NamedTuple):
 
     host: str
     port: int
-    user: str  # empty: it wants none
+    user: str  # empty if the server asks for none
     is_tls: bool  # from the beginning on; else by STARTTLS
 
     @property

@@ -48,7 +48,7 @@ _PATIENCE = 3 * 86400.0  # seconds after which a letter is given up
 
 
 def ask(db: Connection, typed: str) -> bool:
-    """Put in a letter for anyone who has an address, whom the sender of it looks up.
+    """Queue a letter to an address; when it is sent, the people with that address are looked up.
 
     So it takes as long for an address that nobody has. What is asked for too often is not put in,
     and nothing tells so. False: too many letters wait already.
@@ -73,7 +73,7 @@ class Put(NamedTuple):
 
 
 def to_roster(act: Act, course: str) -> Put:
-    """Put in a letter for each student of a course who has an address and none that waits."""
+    """Queue a letter for each student of a course who has an address and no letter waiting."""
     students = courses.MEMBERS.all(act.db, "key", course=course, role=STUDENT)
     found = [people.PEOPLE.find(act.db, id=one.person) for one in students]
     reached = [one for one in found if one and one.email]
@@ -153,7 +153,7 @@ def _try_to_send(settings: Settings, database: Database, letter: Letter) -> tupl
 
 
 def _find_people(db: Connection, letter: Letter) -> list[Person]:
-    """Return whom a letter lets in: anyone who has the address by now, or the student."""
+    """Return the people a letter lets sign in: all with the address by now, or the student."""
     if letter.kind == ASKED:
         return people.by_email(db, letter.address)
     is_there = courses.MEMBERS.find(db, course=letter.course, person=letter.person)

@@ -83,7 +83,7 @@ def _copy_ledgers(settings: Settings, target: Path) -> None:
 
 
 def _copy_folder(source: Path, target: Path) -> None:
-    """Copy a folder, but for unfinished files and for what is copied otherwise."""
+    """Copy a folder without unfinished files and files that are copied separately."""
     ignored = shutil.ignore_patterns("ledger.sqlite*", ".unfinished-*", "*.new", "gradings")
     try:
         if source.is_dir():
@@ -150,7 +150,7 @@ def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
 
 
 def _export_anew(settings: Settings) -> None:
-    """Let sheets be written by the tables: they were copied a little later than these."""
+    """Queue new exports of the gradebooks: they were copied a little later than the tables."""
     with closing(Database(settings)) as database, database.changing() as db:
         for assigned in courses.ASSIGNMENTS.all(db, "id"):
             if grading := uploads.in_force(db, assigned.id):

@@ -27,7 +27,7 @@ Look = Callable[[Settings], str]  # raises HarnessError or OSError where somethi
 
 
 class Finding(NamedTuple):
-    """What was found of one thing."""
+    """The result of one check."""
 
     name: str
     is_good: bool
@@ -35,13 +35,13 @@ class Finding(NamedTuple):
 
 
 def check(settings: Settings) -> Iterator[Finding]:
-    """Yield what is found of each thing that a service needs, as soon as it is known."""
+    """Yield the result for each thing that a service needs, as soon as it is known."""
     for name, look in LOOKS.items():
         yield of(name, look, settings)
 
 
 def of(name: str, look: Look, settings: Settings) -> Finding:
-    """Return what is found of one thing."""
+    """Return the result of one check."""
     try:
         return Finding(name, True, look(settings))
     except (HarnessError, OSError) as error:

@@ -21,7 +21,7 @@ LONGEST_WAIT = 1800.0  # seconds that a job may wait before somebody should look
 
 
 class State(NamedTuple):
-    """What is known of a service at a moment."""
+    """The state of a service at a moment."""
 
     trouble: str  # why the database cannot be used; else empty
     jobs: dict[tuple[str, str], int]  # by kind and state
@@ -29,7 +29,7 @@ class State(NamedTuple):
     letters: dict[str, int]  # mails, by state
     workers: int
     free: int  # bytes
-    cluster: str = ""  # why no engine can run on the cluster; empty: they can, or there is none
+    cluster: str = ""  # why no engine can run on the cluster; empty if they can, or without one
 
     @property
     def faults(self) -> int:

@@ -14,7 +14,7 @@ _SHOWN = 50  # remarks
 
 @ROUTES.at("GET", "/cluster", ADMINS)
 def show(here: Now) -> Response:
-    """Show what is known of the cluster now."""
+    """Show the present state of the cluster."""
     settings = here.service.settings
     return rendering.page(
         here,

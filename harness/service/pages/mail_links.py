@@ -27,7 +27,7 @@ def ask(here: Now) -> Response:
 
 @ROUTES.at("POST", "/courses/{course}/links/send", TEACHERS)
 def send(here: Now) -> Response:
-    """Let links be sent to all students of a course who have an address."""
+    """Queue letters with links for all students of a course who have an address."""
     assert here.course
     with here.service.database.acting(here.by) as act:
         posting.to_roster(act, here.course.id)

@@ -77,7 +77,7 @@ def _away(here: Here, error: AwayError) -> Refused:
 
 
 def _sign_in(here: Here, claims: Claims) -> Response:
-    """Sign in the person who is meant; one who is several people (one in each course) chooses."""
+    """Sign in the person of these claims; if several match (one in each course), ask which."""
     with here.service.database.acting() as act:
         found = _people(here, act, claims)
         if len(found) == 1:

@@ -56,7 +56,7 @@ def document(here: Now) -> Response:
     run = here.sure_run()
     data = keeping.data(_folder(here), run)
     if data is None:
-        raise Refused(404, "its document is not there any more")
+        raise Refused(404, "its document no longer exists")
     return attachment(f"run-{run.number}.json", data, "application/json")
 
 

@@ -143,7 +143,7 @@ def download(here: Now) -> Response:
     """Give the bytes that were submitted, never to be shown by a browser."""
     assert here.upload
     if receiving.is_pruned(here.service.store, here.upload):
-        raise Refused(410, "the file is not kept any more")
+        raise Refused(410, "the file is no longer kept")
     return attached_file(f"{here.upload.id}.archive", here.service.store.path(here.upload.sha256))
 
 

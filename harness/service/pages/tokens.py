@@ -15,7 +15,7 @@ ROUTES = Routes()
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN)
 def show(here: Now) -> Response:
-    """Show the tokens that there are, never their secrets."""
+    """Show the person's tokens, never their secrets."""
     return _page(here)
 
 

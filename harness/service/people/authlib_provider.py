@@ -133,7 +133,7 @@ def _text(claims: CodeIDToken, name: str) -> str:
 
 
 def derive(what: str, secret: str) -> str:
-    """Return something that only who has a secret can know, and that does not give it away."""
+    """Return a value that only a holder of the secret can compute and that does not reveal it."""
     return hashlib.sha256(f"oidc {what} {secret}".encode()).hexdigest()
 
 

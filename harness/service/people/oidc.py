@@ -26,7 +26,7 @@ class Claims(NamedTuple):
     """What a provider says of somebody."""
 
     subject: str
-    email: str  # verified; empty: it says of none that it is
+    email: str  # a verified one; empty if the provider verified none
     name: str
     own: str  # the claim that the settings name, if it is another than the address
 
@@ -91,5 +91,5 @@ def client_secret(settings: Settings) -> str:
 
 
 def name_of(settings: Settings) -> str:
-    """Return what the provider is called on the sign-in page; empty: there is none."""
+    """Return the provider's name for the sign-in page, or "" without a provider."""
     return urlsplit(settings.oidc).hostname or ""

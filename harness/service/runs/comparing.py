@@ -16,7 +16,7 @@ from harness.service.storage import suites
 
 
 def before(db: Connection, run: SuiteRun) -> SuiteRun | None:
-    """Return the last run before one that found something; None: it is the first."""
+    """Return the last run before one that found something; None for the first."""
     return next(iter(suites.last_runs(db, run.suite, 1, run.number)), None)
 
 

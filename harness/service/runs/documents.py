@@ -29,7 +29,7 @@ _Verdict = Literal["passed", "PASSED", "failed", "FAILED", "not run", "not judge
 
 
 class _DocumentPart(BaseModel):
-    """What is looked at of an object; members may be added to documents."""
+    """The members of an object that are read; documents may have more."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 

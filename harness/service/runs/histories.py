@@ -19,7 +19,7 @@ from harness.service.records import Suite, SuiteRun
 from harness.service.runs import keeping
 from oracle import __version__
 
-RUNS = 100  # the last ones, of which a history is made
+RUNS = 100  # the last ones, which make a history
 
 
 def find_trends(suite: Suite, runs: Sequence[RunKept]) -> Trends:

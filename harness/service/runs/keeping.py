@@ -301,7 +301,7 @@ def document(folder: Path, run: str) -> Path:
 
 
 def data(folder: Path, run: SuiteRun) -> bytes | None:
-    """Return the document of a run as it was posted; None: it was removed meanwhile."""
+    """Return the document of a run as it was posted; None if it has been removed."""
     try:
         return document(folder, run.id).read_bytes()
     except FileNotFoundError:

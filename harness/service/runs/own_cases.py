@@ -69,7 +69,7 @@ class HowToRun(NamedTuple):
     """How engines of a suite are built and started."""
 
     command: str  # starts the engine; {folder} is where its archive was unpacked
-    build: str = ""  # is run there first; empty: nothing is
+    build: str = ""  # a command to run there first; may be empty
 
 
 @contextmanager

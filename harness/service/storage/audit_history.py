@@ -74,7 +74,7 @@ def of_student(
 
 
 def check(db: Connection, log: Log) -> list[str]:
-    """Return a sentence for each line that does not hold; none: it is as it was written."""
+    """Return a sentence for each line that was changed, or [] for an intact log."""
     try:
         return log.tampering(db)
     except LedgerError as error:

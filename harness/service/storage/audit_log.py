@@ -21,7 +21,7 @@ from harness.service.storage.tables import AUDIT, AUDIT_END
 _NAME, _CUT = "audit", "audit that was cut off"
 _ONE = select(AUDIT_END.c.length, AUDIT_END.c.digest, AUDIT_END.c.seal)
 _END = _ONE.where(AUDIT_END.c.one == 1)
-_BEGINNING = _ONE.where(AUDIT_END.c.one == 0)  # what was cut off, with the key; none: nothing
+_BEGINNING = _ONE.where(AUDIT_END.c.one == 0)  # the part that was cut off, with the key
 
 
 class Act(NamedTuple):

@@ -1,4 +1,4 @@
-"""Courses, who is in them, and their assignments."""
+"""Courses, their members and their assignments."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def students_of(db: Connection, course: str, key: str) -> list[str]:
 
 
 def extensions(db: Connection, assignment: str) -> dict[str, str]:
-    """Return the deadlines of the students who have one of their own, by their keys."""
+    """Return the extended deadlines of students by their keys."""
     rows = db.execute(EXTENSION.select().where(EXTENSION.c.assignment == assignment))
     return {row.key: row.deadline for row in rows}
 
 
 def extend(db: Connection, assignment: str, keys: Iterable[str], deadline: str) -> None:
-    """Give students a deadline of their own; empty: that of all."""
+    """Give students a deadline of their own; empty for the common one."""
     for key in keys:
         own = (EXTENSION.c.assignment == assignment, EXTENSION.c.key == key)
         db.execute(EXTENSION.delete().where(*own))

@@ -179,7 +179,7 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of the same name; None: there is none."""
+    """Return the identity of a file, which another of its name does not have; None without one."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -19,7 +19,7 @@ class Repeated(NamedTuple):
     person: str
     key: str
     digest: str  # of where it went and of what was sent
-    made: str  # the id of what it made; empty: that is not known yet
+    made: str  # the ID of the new object; empty if not yet known
     at: float
 
 

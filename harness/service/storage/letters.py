@@ -28,7 +28,7 @@ def count_asked(db: Connection, address: str, since: float) -> int:
 
 
 def forget_asked(db: Connection, before: float) -> None:
-    """Remove what was asked for before a time and does not wait any more."""
+    """Remove letters asked for before a time that no longer wait."""
     db.execute(
         LETTER.delete().where(
             LETTER.c.kind == ASKED, LETTER.c.state != WAITING, LETTER.c.made < before

@@ -37,7 +37,7 @@ def use_link(db: Connection, digest: str) -> Person | None:
 
 
 def revoke_links(db: Connection, person: str, but: str = "") -> None:
-    """Let nobody sign in as somebody by any link that there is, but for one, by its digest."""
+    """Revoke all sign-in links of a person except the one with this digest."""
     db.execute(delete(LINK).where(LINK.c.person == person, LINK.c.digest != but))
 
 
@@ -47,7 +47,7 @@ def remove_link(db: Connection, digest: str) -> None:
 
 
 def by_email(db: Connection, address: str) -> list[Person]:
-    """Return who has a mail address; capitals do not matter. One may be in several courses so."""
+    """Return the people with a mail address, in any case: one may be in several courses."""
     is_it = func.lower(PERSON.c.email) == address.lower()
     query = PEOPLE.query.where(PERSON.c.email != "", is_it)
     return PEOPLE.list(db, query.order_by(PERSON.c.name, PERSON.c.id))

@@ -34,13 +34,13 @@ def forget_ended(db: Connection, before: float) -> None:
 
 
 def letters(db: Connection, before: float) -> int:
-    """Return how many letters were made before a time and do not wait any more."""
+    """Return how many letters were made before a time and no longer wait."""
     query = select(func.count()).where(LETTER.c.made < before, LETTER.c.state != WAITING)
     return int(db.execute(query).scalar_one())
 
 
 def forget_letters(db: Connection, before: float) -> None:
-    """Remove the letters that were made before a time and do not wait any more."""
+    """Remove the letters that were made before a time and no longer wait."""
     db.execute(LETTER.delete().where(LETTER.c.made < before, LETTER.c.state != WAITING))
 
 
@@ -87,7 +87,7 @@ def originals(db: Connection) -> dict[str, set[str]]:
 
 
 def hold_uploads(db: Connection) -> None:
-    """Let nothing be submitted until the end of a transaction; who writes a file has it anyway."""
+    """Block submissions until the end of a transaction; a file being written is kept anyway."""
     if db.dialect.name == "postgresql":
         db.execute(text("LOCK TABLE upload IN SHARE MODE"))
 

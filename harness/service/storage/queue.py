@@ -52,8 +52,8 @@ _TURNS = {
     CONCLUDE: 2,
     RUN: 2,
 }
-# Jobs of which the second of one person comes after the first of all others: of students, of the
-# staff in front of a page, and of engine authors. All submissions of a class are nobody's.
+# In these jobs the second of one person comes after the first of all others: those of students, of
+# staff in front of a page, and of engine authors. The submissions of a class belong to nobody.
 _COUNTED = ((CHECK,), (PLAN, DRAFT, PREVIEW, MEASURE), (RUN,))
 _UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
@@ -90,7 +90,7 @@ def is_due(db: Connection) -> bool:
 
 
 def take_back(db: Connection) -> None:
-    """Let jobs be done again that this process had and could not give back: it has none now."""
+    """Requeue jobs that this process had and could not give back; it has none now."""
     mine = {"owner": owners.me(), "state": LEASED}
     JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **mine)
 
@@ -197,7 +197,7 @@ def again(db: Connection, kind: str, about: str) -> None:
 def put_anew(db: Connection, wanted: Job) -> None:
     """Add a job; one of its kind about the same is done again, from its beginning.
 
-    Who is at it now has lost it.
+    The worker that has it now loses it.
     """
     known = put(db, wanted)
     values = {"state": WAITING, "token": "", "owner": "", "deaths": 0, "fault": "", "until": 0.0}
@@ -205,7 +205,7 @@ def put_anew(db: Connection, wanted: Job) -> None:
 
 
 def follow_up(db: Connection) -> None:
-    """Let gradings be concluded of which nothing is left to be run."""
+    """Queue the end of gradings that have nothing left to run."""
     found = db.execute(_concludable().with_for_update(skip_locked=True)).fetchall()
     for row in found:
         due = min((one.due for one in of(db, row.id)), default="")

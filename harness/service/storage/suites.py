@@ -64,7 +64,7 @@ def last_runs(db: Connection, suite: str, most: int, before: int | None = None) 
 
 
 def older(db: Connection, suite: str, kept: int) -> list[SuiteRun]:
-    """Return the runs of a suite but for the last ones."""
+    """Return the runs of a suite without the last ones."""
     query = RUNS.query.where(SUITE_RUN.c.suite == suite)
     return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).offset(kept))
 

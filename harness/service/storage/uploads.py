@@ -112,7 +112,7 @@ def say(db: Connection, upload: str, said: str, instead_of: int = 0) -> int:
 
 
 def words(db: Connection, upload: str, after: int = 0) -> list[tuple[int, str]]:
-    """Return what was said of an upload, from a number on."""
+    """Return the messages about an upload, from a number on."""
     query = (
         select(WORD.c.number, WORD.c.said)
         .where(WORD.c.upload == upload, WORD.c.number > after)
@@ -122,5 +122,5 @@ def words(db: Connection, upload: str, after: int = 0) -> list[tuple[int, str]]:
 
 
 def forget_words(db: Connection, upload: str) -> None:
-    """Remove what was said of an upload: it is begun anew."""
+    """Remove the messages about an upload, because it starts again."""
     db.execute(WORD.delete().where(WORD.c.upload == upload))

@@ -66,14 +66,14 @@ class Rule(NamedTuple):
     """Who may use a route."""
 
     name: str
-    roles: frozenset[str] = frozenset()  # in the course that the path names; none: no course
+    roles: frozenset[str] = frozenset()  # in the course of the path; empty if it has no course
     signed_in: bool = True
-    admins: bool = False  # nobody else
-    right: str = ""  # what an assistant must have been given
-    owns: bool = False  # only whose suite it is
+    admins: bool = False  # administrators only
+    right: str = ""  # the right that an assistant needs
+    owns: bool = False  # the owner of the suite only
 
     def allows(self, here: Here) -> bool:
-        """Whether somebody may who is this in the course, or to the suite, that the path names."""
+        """Whether a person with this role in the course or suite of the path may do it."""
         member = here.member
         if self.roles and (member is None or member.role not in self.roles):
             return False
@@ -120,7 +120,7 @@ class Here(NamedTuple):
 
     @property
     def by(self) -> str:
-        """Return who asks, by the id; empty: nobody is signed in."""
+        """Return the ID of the person asking, or "" if not signed in."""
         return self.person.id if self.person else ""
 
     @property
@@ -433,7 +433,7 @@ def _describe_route(method: str, path: str, may: Rule, options: dict[str, Any]) 
 
 
 def guard_of(route: APIRoute) -> Guard | None:
-    """Return what guards a route; None: nothing does."""
+    """Return the guard of a route, or None."""
     found = (one.dependency for one in route.dependencies)
     return next((one for one in found if isinstance(one, Guard)), None)
 

@@ -26,7 +26,7 @@ class RequestsUnderWay:
     def begin(self, person: str) -> bool:
         """Count one more; False, and it does not count: there are as many as may be.
 
-        ``person``: the id; empty: nobody is signed in, and nothing is counted.
+        ``person``: the ID; if empty (nobody signed in), nothing is counted.
         """
         with self._lock:
             if person and self._counts[person] >= self.most:

@@ -36,7 +36,7 @@ class Ground(NamedTuple):
         return grade.overlay(self.wanted)
 
     def graded_as(self, grading: Grading) -> GradeOptions:
-        """Return what is wanted of a grading."""
+        """Return the options of a grading."""
         files = sorted(path for path in self.private.glob("*") if path.is_file())
         return self.wanted._replace(
             private=(str(self.private),) if files else (),

@@ -90,7 +90,7 @@ class Sought(NamedTuple):
     specification: Specification
     games: Sequence[str]  # paths of game records
     tests: int  # at most
-    private: tuple[CaseFile, ...]  # those that there are
+    private: tuple[CaseFile, ...]  # the existing ones
     public: tuple[CaseFile, ...]
     sandbox: str  # for programs that are wrong
 

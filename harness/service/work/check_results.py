@@ -27,9 +27,9 @@ class CaseChecked(NamedTuple):
 class Checked(NamedTuple):
     """The result of a check."""
 
-    refused: str  # why nothing was run; empty: it was
+    refused: str  # why nothing was run; else empty
     faults: tuple[str, ...]  # what is wrong with the archive, a phrase each
-    builds: bool | None  # None: there is nothing to be built
+    builds: bool | None  # None without build steps
     cases: tuple[CaseChecked, ...]
 
 
@@ -67,7 +67,7 @@ def write(path: Path, graded: Graded) -> None:
 
 
 def read(path: Path) -> Checked | None:
-    """Return the result of a check by the path of its page; None: nothing yet."""
+    """Return the result of a check by the path of its page; None if not yet there."""
     try:
         return canonical_json.loads(Checked, path.with_suffix(".json").read_text("ascii"))
     except FileNotFoundError:

@@ -147,7 +147,7 @@ def _test(one: Draft, specification: Specification) -> CandidateTest:
 
 
 def _board(one: Draft, specification: Specification) -> CandidateBoard | None:
-    """Return the board at a test as reports draw it; None: it is not known, or there is none."""
+    """Return the board at a test as reports draw it; None if unknown or without a board."""
     case = casefile.parse(test_text.plain([one])[0].encode(), "draft.gtp")
     replies = [_reply(is_ok=place not in one.refused) for place in range(len(one.setup))]
     last = len(one.setup)

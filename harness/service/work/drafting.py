@@ -93,7 +93,7 @@ class DraftFolder:
         return found
 
     def load_findings(self) -> DraftFindings | None:
-        """Return what was found; None: nothing yet."""
+        """Return the results, or None if there are none yet."""
         path = self.folder / _KEPT  # written last
         if not path.exists():
             return None
@@ -167,7 +167,7 @@ def draft(ground: Ground, job: Job) -> None:
 
 
 def why_not(assignment: Assignment) -> str:
-    """Return why no positions can be found for an assignment; empty: they can."""
+    """Return why no positions can be found for an assignment, or "" if they can."""
     if assignment.specification is None:
         return (
             "the assignment has neither a specification nor a reference, so nobody knows the right"
@@ -191,9 +191,9 @@ def _maker(assignment: Assignment) -> CandidateMaker:
 
 
 def why_nothing(job: Job, found: DraftFindings | None) -> str:
-    """Return why a draft has no positions; empty: it has, or a worker is looking for them."""
+    """Return why a draft has no positions, or "" if it has or a worker still searches."""
     if found is None and job.state == DONE:
-        return "They were found by another version of the service: let them be found again."
+        return "Another version of the service found them: search again."
     return job.fault if job.state == FAULT else ""
 
 
@@ -233,7 +233,7 @@ def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCand
 
 def _require(kept: KeptCandidates, place: int) -> None:
     if place not in kept.chosen:
-        raise UsageError("this position is not among those chosen any more")
+        raise UsageError("this position is no longer among the chosen ones")
 
 
 def _is_open(found: DraftFindings, kept: KeptCandidates, place: int) -> bool:
@@ -278,8 +278,8 @@ class ShownChoice(NamedTuple):
     """The candidates that are chosen."""
 
     candidates: tuple[ShownCandidate, ...]
-    alive: tuple[str, ...]  # mistakes that nothing catches
-    caught: int  # mistakes, by these and the case files that there are
+    alive: tuple[str, ...]  # mistakes that no test catches
+    caught: int  # mistakes, by these and the existing case files
 
 
 def describe_choice(found: DraftFindings, kept: KeptCandidates) -> ShownChoice:

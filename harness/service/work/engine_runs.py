@@ -64,7 +64,7 @@ def keep(ground: Ground, job: Job, plan: GradingPlan) -> None:
 
 
 def _trouble(graded: Graded) -> str:
-    """Return why there is no result; empty: there is one."""
+    """Return why there is no result, or "" if there is one."""
     build = graded.build
     if graded.submission.refused:
         return graded.submission.refused

@@ -76,11 +76,11 @@ class UnfinishedError(HarnessError):
 
 
 class OutdatedError(HarnessError):
-    """What a job was planned with is not there any more."""
+    """Something that a job was planned with no longer exists."""
 
 
 class GoneError(HarnessError):
-    """What the job is about is not there any more."""
+    """The object of a job no longer exists."""
 
 
 # --- an upload is checked ----------------------------------------------------------------------
@@ -94,7 +94,7 @@ def check(ground: Ground, job: Job, company: Company) -> None:
         owners = owner_rows.students(db, [job.about]).get(job.about, frozenset())
         members = courses.students(db, ground.assigned.course)
     if upload is None:
-        raise GoneError("the upload is not there any more")
+        raise GoneError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
     found = _find_former_plan(ground, upload) or _plan(ground, upload, own)
     _run(ground, ground.wanted, found, _Teller(ground, job), company)
@@ -220,7 +220,7 @@ def _case_name(unit: GradingUnit, basis: str) -> str:
 
 
 def _running(unit: GradingUnit, word: ProgressEvent) -> dict[str, object]:
-    """Return what is told of the test that is judged next; nothing after the last one."""
+    """Return facts about the test that is judged next, or none after the last one."""
     steps = next(task.case.steps for task in unit.tasks if task.basis == word.basis)
     judged = word.step if isinstance(word, CaseProgress) else -1
     tests = [place for place, step in enumerate(steps) if step.is_test]
@@ -256,7 +256,7 @@ def find_assigned(db: Connection, job: Job) -> Assigned:
 
 
 def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
-    """Take in all that was submitted, write down what is to be run, and let it be run."""
+    """Take in all submissions, record the runs to be done, and queue them."""
     grading = _grading(ground, job)
     if grading.run:
         return
@@ -420,7 +420,7 @@ def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[Marked]:
 
 
 def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[Received]:
-    """Return who gets each mark: who was in the group when the grading was planned."""
+    """Return who gets each mark: the members of the group when the grading was planned."""
     found = (one.submission for one in conclusion.result.graded)
     return [Received(grading, who.key, one.key) for one in found for who in one.students]
 
@@ -429,7 +429,7 @@ def _grading(ground: Ground, job: Job) -> Grading:
     with ground.database.reading() as db:
         found = uploads.GRADINGS.find(db, id=job.about)
     if found is None:
-        raise GoneError("the grading is not there any more")
+        raise GoneError("the grading no longer exists")
     return found
 
 

@@ -66,7 +66,7 @@ class Preview:
         unfinished.replace(self._found)
 
     def read(self) -> Previewed | None:
-        """Return what would change; None: it is not known yet."""
+        """Return the changes, or None if they are not yet known."""
         if not self._found.exists():
             return None
         return canonical_json.loads(Previewed, self._found.read_text())
@@ -119,7 +119,7 @@ def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
 def put_in_force(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
-    What somebody else set meanwhile does not stay: what is set is what was shown. Marks in force
+    Changes by others meanwhile do not stay: exactly the points shown are set. Marks in force
     change only if that is accepted.
 
     Raises:

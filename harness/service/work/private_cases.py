@@ -70,7 +70,7 @@ def remove(act: Act, assigned: Assigned, made: Path, name: str) -> None:
     """Remove a private case file, and let a worker measure the others.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: no case file has that name.
     """
     cases.remove(made, name)
     act.note("private case file removed", assigned.id, name=name)
@@ -87,7 +87,7 @@ def measure(ground: Ground, job: Job) -> None:
     """Measure the private case files, if they still are those that the job is about."""
     made = ground.settings.assignment_folder(ground.assigned.id)
     if cases.digest(made) != job.about.rpartition("-")[2]:
-        return  # another job is about those that there are now
+        return  # another job is about the present ones
     files = cases.read(made)
     found = canonical_json.dumps(_measure_with(files, ground.wanted.assignment, ground))
     path = place(made, job.about)
@@ -108,7 +108,7 @@ def place(made: Path, what: str) -> Path:
 
 
 def load_result(made: Path, what: str) -> CaughtMistakes | None:
-    """Return the result of a job about ``what``; None: there is none yet."""
+    """Return the result of a job about ``what``, or None if there is none yet."""
     path = place(made, what)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 

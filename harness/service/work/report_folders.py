@@ -1,4 +1,4 @@
-"""Where the pages of checks and gradings are, and who has those to himself for a moment."""
+"""The pages of checks; the folders with the pages of gradings and their gradebooks, locked."""
 
 from __future__ import annotations
 

@@ -387,7 +387,7 @@ def _cross(random: Random) -> SceneMoment:
 
 
 def _threatening(random: Random) -> SceneMoment | None:
-    """Make a three of which the third block belongs to a line of one's own."""
+    """Make a three whose third block belongs to a line of one's own."""
     size = random.choice(_SIZES)
     shape = grid(size)
     laid = _lay(random, size, random.choice(("X.OOO..", "..OOO.X")), StoneBits(), 0)

@@ -59,7 +59,7 @@ def _fill(stones: Stones) -> Drawn:
 
 @cache
 def wrong_play(size: int) -> SearchStrategy[Drawn]:
-    """Return moves of which color, coordinate or both may be wrong."""
+    """Return moves that may have a wrong color, coordinate or both."""
     letters = GTP_LETTERS[: size + 2]
     return st.builds(
         lambda color, row, column: [f"play {color} {letters[column]}{row}"],

@@ -329,7 +329,7 @@ def _line(direction: int | None = None, length: int = 5, sizes: range = range(6,
 
 
 def _four(others: bool) -> Maker:
-    """Four in a window of five, the fifth point of which is empty or the other color's."""
+    """Four in a window of five, with the fifth point empty or the other color's."""
 
     def make(random: Random) -> SceneMoment | None:
         found = _line(sizes=range(5, 9))(random)
@@ -369,7 +369,7 @@ def _no_stone(*sizes: int) -> Maker:
 
 
 def _pocket(random: Random) -> SceneMoment:
-    """Fill a board but for one point, around which one color has all."""
+    """Fill a board except for one point, which one color surrounds."""
     size, color = random.choice(_SMALL[:2]), random.choice((1, 2))
     shape, board = grid(size), made_positions.gomoku_full(random, size, 1).board
     around = neighbours(shape, shape.full & ~board.stones)

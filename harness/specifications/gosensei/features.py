@@ -125,7 +125,7 @@ def _two_eyes(moment: SceneMoment) -> str:
 
 
 def _lonely_eye(moment: SceneMoment) -> str:
-    """Eyes, one of which has no other near."""
+    """Eyes, one of them without another nearby."""
     seen = look(moment)
     return _many(seen.near.bit_count()) if seen.eyes & ~seen.near else ""
 

@@ -246,7 +246,7 @@ def _dead(moment: SceneMoment) -> str:
 
 
 def _dead_chain(moment: SceneMoment) -> str:
-    """A captured chain, some stone of which has no opponent beside it."""
+    """A captured chain with a stone that has no opponent beside it."""
     shape, dead = moment.shape, _find_captured_now(moment)
     inner = dead & ~neighbours(shape, shape.full & ~dead)
     joined = any(region.bit_count() > 2 for region in regions(shape, dead))

@@ -350,7 +350,7 @@ def at_end(session: GomokuSession, color: int) -> str | None:
 
 @part(types, lines)
 def choices(session: GomokuSession, color: int) -> int:
-    """Return the points of which it plays any."""
+    """Return the points that it may play."""
     board = PolicyBoard(session, color)
     return considered(session, board, session.policy)[1]
 
@@ -380,7 +380,7 @@ ROUTES = {
     "play": Route(_play, (point_named, faults, order_of_reasons, refuse, place)),
     "gogui-rules_final_result": Route(_result, (going_on, drawn)),
     "gogui-rules_legal_moves": Route(_legal_moves, (free, free_after_the_end, place_in_list)),
-    # Who has won is settled when a stone is put, and tells that the game is over.
+    # The winner is settled when a stone is put, and tells that the game is over.
     "policy_moves": Route(
         _policy_moves, (won, policy_at_end, side, lines, types, policy_in_force, *_LISTED)
     ),

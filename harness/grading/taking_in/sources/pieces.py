@@ -18,7 +18,7 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for
 class SourcePiece(NamedTuple):
     """One file or folder of one student. Without ``handed``: somebody who submitted nothing."""
 
-    student: Student  # its key is what the source tells students apart by, not yet a file name
+    student: Student  # its key identifies students in the source and is not yet a file name
     handed: SubmittedFile | None = None
     order: tuple[Any, ...] = ()  # among all that this student, or the group, submitted
     group: str = ""
@@ -93,7 +93,7 @@ def _is_letter(char: str) -> bool:
 def version(name: str) -> tuple[str, int]:
     """Return what sorts files of one student: ``a1.tgz``, ``a1-1.tgz``, ``a1 (2).tgz``.
 
-    A number behind the name is what platforms and browsers tell files of one name apart by.
+    Platforms and browsers add a number to tell files of one name apart.
     """
     stem, dot, suffix = name.partition(".")
     found = re.fullmatch(r"(.*?)(?:-(\d{1,9})| ?\((\d{1,9})\))", stem, re.DOTALL)

@@ -1,6 +1,6 @@
 """Whose something is, by students: a later roster may put them into other groups.
 
-What was kept under a group is given to those who are in it now.
+Rows kept under a group are given to its present members.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def upgrade() -> None:
 
 
 def _divide(name: str, columns: tuple[str, ...], by: str) -> None:
-    """Give rows of groups to their students. Who has one already keeps the greater, ``by``."""
+    """Give rows of groups to their students. A student with two keeps the greater, ``by``."""
     db, table = op.get_bind(), sa.table(name, *(sa.column(one) for one in columns))
     groups: dict[tuple[str, str], list[str]] = {}
     for assignment, team, student in db.execute(sa.text(_MEMBERS)):
