@@ -21,7 +21,7 @@ COMMANDS = {
     "captured": "which points are captured, as territory or as prisoners",
     "legal": "which moves are legal",
     "eyes": "the eyes, two eyes and eye spaces of a color",
-    "winner": "who has won a game of Gomoku",
+    "winner": "the winner of a game of Gomoku",
     "policy": "the moves that a Gomoku playout considers",
     "show": "the position itself; or the games of a file; or the position in another format",
     "play": "a game of Go between two people at the terminal",

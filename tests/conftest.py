@@ -10,7 +10,7 @@ what they start begin with the default ones; and a test that fails ends the proc
 Programs are tested as they are where they are installed: compiled. Else each of thousands of
 processes would compile what it imports.
 
-Hypothesis draws anew in every run, but for continuous integration: there the same examples each
+Hypothesis draws anew in every run, except in continuous integration: there the same examples each
 time, so that what fails is the change and not the luck.
 """
 
@@ -145,7 +145,7 @@ def java() -> str:
 def _open_folder() -> Iterator[Path]:
     """Make a folder that engines of any user may enter, which pytest's own are not.
 
-    Without namespaces nothing can be mounted for root's engines, who are users without rights.
+    Without namespaces nothing can be mounted for root's engines, which run without rights.
     """
     with tempfile.TemporaryDirectory(prefix="gtp-harness-open-") as folder:
         Path(folder).chmod(0o755)

@@ -24,7 +24,7 @@ def marks(assignment: str, submissions: Path, graded: Path) -> dict[str, str]:
 
 
 def score(board: str) -> str:
-    """Say why the area score of a position in a file is what it is."""
+    """Explain the area score of a position in a file."""
     position: oracle.Position = oracle.read_position(board).position
     return " ".join(one.text for one in oracle.go_scoring.explain(position).sentences)
 

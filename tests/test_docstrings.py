@@ -207,7 +207,7 @@ def known_in(module: str) -> set[str]:
 
 
 def leads_somewhere(target: str, module: str) -> bool:
-    """Whether there is what a reference in a module names."""
+    """Whether the target of a reference in a module exists."""
     parts = target.split(".")
     if parts[0] in sys.stdlib_module_names:
         return is_in_library(parts)

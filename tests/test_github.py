@@ -62,7 +62,7 @@ def test_what_contributors_are_told_to_run_is_there():
 
 
 def test_no_input_is_pasted_into_a_script():
-    """Whoever names a branch or writes a title would run commands."""
+    """Anyone who names a branch or writes a title would run commands."""
     assert not [name for path in (ACTION, CLASSROOM) for name, run in steps(path).items()
                 if "${{" in run]  # fmt: skip
 

@@ -136,7 +136,7 @@ def see_answered(system: str, folder: Path, line: str, status: int, told: str) -
     assert "Traceback" not in said
 
 
-# Engines that break in each way, and what is the same of how they are told of everywhere.
+# Engines that break in each way, and the part of their report that is the same everywhere.
 BROKEN = [
     "dies_in_reply", "closes_output", "never_answers", "ignores_quit", "not_utf8", "answers_twice",
 ]  # fmt: skip

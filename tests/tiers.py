@@ -153,7 +153,7 @@ def limit_examples(item: pytest.Item, tier: str) -> None:
 
 
 def own_examples(item: pytest.Item) -> int:
-    """Return how many examples a test of Hypothesis says that it draws; 0: it is another test."""
+    """Return how many examples a Hypothesis test says that it draws; 0 for other tests."""
     test = _drawn(item)
     return _own(test).max_examples if getattr(test, "is_hypothesis_test", False) else 0
 

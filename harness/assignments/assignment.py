@@ -326,7 +326,7 @@ def specification_of(found: Assignment) -> Specification:
     if found.specification is None:
         raise UsageError(
             f"{found.place}: found no key 'specification' in its {FILE}, expected one of"
-            f" {', '.join(ASSIGNMENTS)}, or a [reference]: without it nobody knows what is right"
+            f" {', '.join(ASSIGNMENTS)}, or a [reference], which knows the right answers"
         )
     return found.specification
 

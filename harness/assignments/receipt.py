@@ -114,7 +114,7 @@ def compare_receipt(found: Receipt | None, expected: Receipt) -> str:
     if found.files != expected.files:
         return "The receipt in the log is for other files than the submitted ones."
     if found.cases != expected.cases:
-        return "The receipt in the log fits the files, which were tested with other case files."
+        return "The receipt in the log fits the files, but they were tested with other case files."
     python = f", run by {one_line(found.python, 200)}" if found.python else ""
     return (
         f"The receipt in the log fits: gtp-harness {found.version} has tested these files{python}."

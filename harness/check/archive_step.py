@@ -61,7 +61,7 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
 
 
 def _overlay_source(context: CheckContext, name: str) -> Path | None:
-    """Return the folder named, or the teacher's, or the one beside what is checked."""
+    """Return the folder named, or the teacher's, or the one beside the checked files."""
     if context.wanted.overlay:
         return context.wanted.overlay
     places = (context.assignment.place / name, context.wanted.source.parent / name)
@@ -103,14 +103,14 @@ def _receipt(context: CheckContext, tested: CheckedFiles) -> None:
 def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
     """Read the archive as the teacher will: it has what was tested, and nothing else."""
     sayer, name = context.sayer, context.made.name
-    sayer.step(f"A last look at what {name} contains: tar -tf {name}")
+    sayer.step(f"A last look at the contents of {name}: tar -tf {name}")
     contents = archive.examine(str(context.made))
     last = context.room / "last"
     workspace.unpack(str(context.made), last, f"{context.assignment.archive.folder}/", names)
     for file in contents.files:
         sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
     if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
-        sayer.wrong.append(f"{name} differs from what was tested")
+        sayer.wrong.append(f"{name} differs from the tested files")
     sayer.note(receipt.hash_line("archive", contents.sha256))
 
 

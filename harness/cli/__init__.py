@@ -25,7 +25,7 @@ COMMANDS = {
     "serve": ("harness.cli.serve", "serve courses: pages to submit, grade and release on"),
     "admin": ("harness.cli.admin", "add people to a service, let them in or lock them out"),
     "backup": ("harness.cli.backup", "back up a service into a folder"),
-    "prune": ("harness.cli.prune", "delete what a service no longer needs to keep"),
+    "prune": ("harness.cli.prune", "delete data that a service no longer needs"),
     "restore": ("harness.cli.restore", "restore a service from a backup"),
     "worker": ("harness.cli.worker", "run engines for the grading machine of a cluster"),
     "cluster": (

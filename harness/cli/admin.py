@@ -143,7 +143,7 @@ def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
     from harness.service.operating import administering
 
     administering.revoke_token(act, given.who)
-    return [f"the token {given.who} holds no longer"]
+    return [f"the token {given.who} is no longer valid"]
 
 
 def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:

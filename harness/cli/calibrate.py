@@ -166,7 +166,7 @@ def add_options(parser: CommandParser) -> None:
         default=_CONVERSATIONS, metavar="N",
         help="number of conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="random seed; it alone decides what is drawn (default: %(default)s)")  # fmt: skip
+        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level of the engines; the assignment sets the reference's (default:"
         " %(default)s)")  # fmt: skip

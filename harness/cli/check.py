@@ -91,7 +91,7 @@ def command_line() -> CommandParser:
     add(
         "--output",
         metavar="DIR",
-        help="where to write the archive (default: beside what is checked)",
+        help="where to write the archive (default: beside the checked folder or archive)",
     )
     add(
         "--python",

@@ -54,7 +54,7 @@ Exit status:
     1  something was found
     2  the engine could not start, or the input was bad
     3  the harness itself failed; the engine is not to blame
-  130  interrupted with Ctrl-C; what was found so far is reported
+  130  interrupted with Ctrl-C; the findings so far are reported
 
 The same --seed draws the same commands. With --examples instead of --seconds, an
 engine that gives the same replies gets the same findings. Slow questions and moves
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     if not given.program or not (given.assignment or given.against):
         parser.error("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
-        parser.error("--bank needs --assignment, whose engines it has")
+        parser.error("--bank needs --assignment: the bank belongs to one")
     hypothesis_setup.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
@@ -254,7 +254,7 @@ def _look(
     """Look for causes, and write and tell each as soon as it is found.
 
     ``known``: the wrong engines that findings may be like. Returns whether it looked to the end:
-    what was found before a Ctrl-C counts.
+    findings before a Ctrl-C count.
     """
     from harness.fuzzing import finding_text
 
@@ -307,7 +307,7 @@ def command_line() -> CommandParser:
     add("--findings", type=count, default=0, metavar="N",
         help="stop after N causes (default: no limit)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="random seed; it alone decides what is drawn (default: %(default)s)")  # fmt: skip
+        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
     add("--output", default="fuzz-findings", metavar="DIR",
         help="folder for case files; created if it does not exist (default:"
         " %(default)s)")  # fmt: skip
@@ -347,7 +347,7 @@ def _describe(finding: FuzzFinding, path: Path) -> str:
 
 
 def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterator[str]:
-    """Yield the table of all findings and what was done to get them."""
+    """Yield the table of all findings and of the work done to get them."""
     if findings:
         yield f"\n{'seconds':>8}{'setup':>7}{'shown':>7}  finding"
     for finding, path in findings:

@@ -116,8 +116,8 @@ class OwnGame:
                 (beside / name).write_bytes(content)
             elif (beside / name).read_bytes() != content:
                 raise UsageError(
-                    f"{beside / name} is not the file of that name in {place}, which tests name:"
-                    " move it, or write the cases elsewhere"
+                    f"{beside / name} differs from the file of that name in {place}, and tests"
+                    " need the latter: move it, or write the cases elsewhere"
                 )
 
     def _in_format(self, text: str) -> str:

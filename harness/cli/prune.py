@@ -9,7 +9,7 @@ from harness.cli.arguments import CommandParser
 from harness.exits import ExitCode
 
 _DESCRIPTION = """\
-Delete what a service no longer needs to keep. The service itself does so once a day,
+Delete data that a service no longer needs. The service itself does so once a day,
 by the --keep that it was started with. It may be running.
 
 Log files are deleted after 90 days; mails that were sent, and sessions, links and

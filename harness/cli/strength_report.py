@@ -53,7 +53,7 @@ class StrengthReport:
         yield from _section(f"A {how} that catches the same", [_place(test) for test in least])
         if found.open_mistakes:
             names = ", ".join(one.name for one in found.open_mistakes)
-            yield f"\nLeft out, for the specification leaves open what they do: {names}"
+            yield f"\nLeft out, because the specification allows what they do: {names}"
         yield f"\n{self._sum(caught, total)}"
 
     def _sum(self, caught: int, total: int) -> str:

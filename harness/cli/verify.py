@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
     if not given.cases:
         parser.error("give CASES")
     if given.against and not given.assignment:
-        parser.error("--against needs --assignment, whose reference may stand alone")
+        parser.error("--against needs --assignment: its reference is compared with the others")
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()

@@ -34,5 +34,5 @@ def with_questions(
 def _question(found: CaseFinding, others: int) -> CaseFinding:
     told = number_of(others, "other program")
     agree = "agrees" if others == 1 else "agree"
-    text = f"{told} {agree} with the test, and the reference stands alone: who is right?"
+    text = f"{told} {agree} with the test, and only the reference disagrees: who is right?"
     return found._replace(kind=FindingKind.QUESTION, message=text)

@@ -3,7 +3,7 @@
 Dask unpickles much of what it receives: requests of clients to their scheduler, types and
 exceptions from workers. A pickle is a program: it may call whatever it can name. So
 :func:`restrict` replaces Python's unpickler by one that looks up only allowed names. Anything else
-becomes a :class:`Nothing`, and so does an unreadable pickle, so that no pickle can end a connection.
+becomes a :class:`Nothing`, and so does an unreadable pickle, so that none can end a connection.
 
 This is what Python's documentation calls *restricting globals*.
 """

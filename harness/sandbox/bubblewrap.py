@@ -10,9 +10,9 @@ The last thing that bubblewrap makes is a file in that folder, of what comes thr
 it has read from the pipe, all folders are there. It waits for more while the server fills them.
 
 Bubblewrap's own two processes live as long as the engine and would hold its pipes open, so that an
-engine that closes them could not be told from one that hangs. When the engine has been started they
-close every descriptor except the first three. So the engine's input and output come as two others,
-and a shell puts them in place, the last thing before the engine.
+engine that closes them could not be told from one that hangs. When the engine has been started
+they close every descriptor except the first three. So the engine's input and output come as two
+others, and a shell puts them in place, the last thing before the engine.
 
 As root there is no user namespace: root mapped to any user is still root for the files of
 ``/proc/sys``. ``setpriv`` becomes a real user without rights instead, before that shell; the file

@@ -2,8 +2,8 @@
 
 Each look sees children that live just then. One that is gone at the next look has either been
 waited for, so that its parent's figures have grown, or its time is lost. A child seen at a look
-stands for the whole pause since the look before: on average over many looks that is the time of such
-children, however short they lived. What the figures of the parents explain is taken off.
+stands for the whole pause since the look before: on average over many looks that is the time of
+such children, however short they lived. Time that the parents' figures explain is taken off.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A corner of a larger board, where an assignment is played on a smaller one.
 
-Two sides of such a corner are edges of the game's board, two are cut. The position is described as a
-part of a larger one. A position from a smaller board is never made larger.
+Two sides of such a corner are edges of the game's board, two are cut. The position is described as
+a part of a larger one. A position from a smaller board is never made larger.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def _shuffle_points(mask: int, random: Random) -> list[int]:
 
 
 def _first(black: int, white: int, last: int) -> int:
-    """Return who begins: the color with more stones, else Black, unless Black is to be last."""
+    """Return the color to begin: that with more stones, else Black, unless Black is to be last."""
     if black == white:
         return 3 - last if last else 1
     return 1 if black > white else 2

@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     parser = question("eyes", DESCRIPTION, rules="go")
     parser.add_argument("--only", choices=QUESTIONS, help="one of the three (default: all)")
-    add_color(parser, "whose eyes", "black")
+    add_color(parser, "color of the eyes", "black")
     return run(arguments, parser, ask, SENSEI_LETTERS)
 
 

@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "points", metavar="POINT", nargs="*", help="points such as C3 (default: list all legal)"
     )
-    add_color(parser, "who moves")
+    add_color(parser, "color to move")
     add_rules(parser)
     return run(arguments, parser, ask)
 

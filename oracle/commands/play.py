@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     """Run the game and return the exit status."""
     parser = OptionParser("play", DESCRIPTION, rules="go")
     shared.add_position(parser, needed=False)
-    shared.add_color(parser, "who begins")
+    shared.add_color(parser, "color to begin")
     parser.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
     options = parser.parse_args(arguments)
     table = _table(options)

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
         default="rule_based",
         help="the playout policy (default: rule_based)",
     )
-    add_color(parser, "who moves")
+    add_color(parser, "color to move")
     return run(arguments, parser, ask)
 
 

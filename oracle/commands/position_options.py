@@ -111,7 +111,7 @@ def add_rules(parser: OptionParser) -> None:
 
 
 def add_color(
-    parser: OptionParser, what: str, default: str = "whose turn it is, else black"
+    parser: OptionParser, what: str, default: str = "the side to move, else black"
 ) -> None:
     """Add ``--color``."""
     parser.add_argument(
@@ -120,7 +120,7 @@ def add_color(
 
 
 def color_to_play(options: argparse.Namespace, snapshot: Snapshot) -> int:
-    """Return the color asked for, else whose turn it is, else Black, which is noted."""
+    """Return the color asked for, else the side to move, else Black with a note."""
     stated: int | None = options.color or snapshot.to_play
     if stated is None:
         snapshot.notes.append("the file does not say whose turn it is: Black is assumed")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
-Who has won a game of Gomoku, by the rules of gomoku-rules.html: black, white, draw or unknown
+The winner of a game of Gomoku, by the rules of gomoku-rules.html: black, white, draw or unknown
 (nobody yet). Five or more in a row win.
 """
 

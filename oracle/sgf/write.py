@@ -29,7 +29,7 @@ def write_sgf(  # noqa: PLR0913 - independent facts of a game
 ) -> bytes:
     """Return a game as a file: stones set up, moves (point None is a pass), a result, a comment.
 
-    ``to_play`` is who moves first. Boards may be rectangular.
+    ``to_play``: the color that moves first. Boards may be rectangular.
     """
     from sgfmill.sgf_grammar import Coarse_game_tree, escape_text, serialise_game_tree
 

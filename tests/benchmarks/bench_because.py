@@ -45,7 +45,7 @@ def go_board(random: Random) -> list[list[int]]:
 
 
 def of_go(random: Random) -> Iterator[Explained]:
-    """Yield what is explained of a random board of Go."""
+    """Yield the explanations of a random board of Go."""
     board = go_board(random)
     now = Position.from_rows(board[::-1])
     komi = Decimal(random.randint(-40, 150)) / 2 if random.random() < 0.7 else Decimal(0)
@@ -70,7 +70,7 @@ EYES = (
 
 
 def of_gomoku(random: Random) -> Iterator[Explained]:
-    """Yield what is explained of a random board of Gomoku."""
+    """Yield the explanations of a random board of Gomoku."""
     rows = random_board(random, random.randint(1, 15), random.randint(1, 15))
     now = gomoku_position(rows)
     yield "result", gomoku_rules.explain_result(now).text, because.check_result, (rows,)

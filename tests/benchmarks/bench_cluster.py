@@ -4,8 +4,8 @@
 efficiency is the time of one worker, divided by the workers and by their time.
 
 **Cost.** Engines that answer at once are graded by one worker, few and many of them: the
-difference is what attempts cost, without what every grading costs once. Seconds of the processor
-are those that the kernel counts for each process. What units of work take here without a cluster,
+difference is the cost of attempts without the fixed cost of every grading. Seconds of the
+processor are those that the kernel counts for each process. What units of work take here without a cluster,
 in the same sandbox, is subtracted. All connections have TLS.
 
 **Many workers.** What a unit costs scheduler, connector and dispatcher where workers do nothing.
@@ -281,9 +281,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--few", action="store_true", help="a quick look")
     parser.add_argument("--only", choices=("scaling", "cost", "many"), default="")
-    parser.add_argument(
-        "--into", type=Path, help="a file of figures, of which the new ones change"
-    )
+    parser.add_argument("--into", type=Path, help="a file of figures to update with the new ones")
     given = parser.parse_args(words or [])
     size = QUICK if given.few else WHOLE
     kept = given.into and given.into.exists()

@@ -219,7 +219,7 @@ def page(path: Path, found: Found) -> str:
         "\n".join(waits(found.evenings)),
         "![Waits against the number of workers](cluster.svg)",
         "What is one thing at a time in the model is so in the product: a grading has one process,"
-        " with one connector, at one scheduler. `network` is what archives take at"
+        " with one connector, at one scheduler. `network` is the time of archives at"
         f" {BYTES // 1000} kB for each submission.",
         f"What comes first when all {found.count:,} are there at once, with {LARGE:,} workers."
         f" Each line has what was busiest above it {FASTER:g} times as fast:",

@@ -4,7 +4,7 @@ From each bank 300 pairs and 100 triples are drawn that one engine can make. Eac
 all tests that ship for its assignment and 20 private ones, and the diagnosis must name the very
 set, or one that answers 2,000 further conversations in the same way. Seconds are those of the
 processor. The first ten sets of each size are diagnosed without what other diagnoses have left in
-memory, which is what ``run`` and ``check`` pay; the mean is of the others, which is what ``grade``
+memory: ``run`` and ``check`` pay for that; the mean is of the others: ``grade``
 pays. ``--pairs=N`` and ``--triples=N`` draw fewer; names choose assignments.
 """
 

@@ -5,7 +5,7 @@ question that a board alone answers is asked, of boards with chains without libe
 
 - of the batch, on all 43,046,721 boards of 4x4;
 - of one position's integers, which are slower by a thousand times, on the boards that stand for
-  all others but for a symmetry and an exchange of colors, and on a random sample of the others.
+  all others except for a symmetry and an exchange of colors, and on a random sample of the others.
   With ``--every``, which takes more than an hour, on all of them: questions of a color are asked
   of black alone, since those of white are the same code with the sides exchanged, and the C
   program must say of white what it says of black on the board with the colors exchanged;
@@ -126,7 +126,7 @@ def _cycles(numbers: list[int]) -> Iterator[int]:
         yield length
 
 
-# --- comparisons, each of which is a task of one process ----------------------------------------
+# --- comparisons, each a task of one process ----------------------------------------------------
 
 
 def compare(

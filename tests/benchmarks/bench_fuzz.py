@@ -58,7 +58,7 @@ class Row(NamedTuple):
     mistake: Mistake
     seconds: float
     cpu: float  # seconds
-    script: tuple[str, ...]  # none: it was not found
+    script: tuple[str, ...]  # empty if not found
     named: tuple[Mistake, ...]  # the likeliest first
 
     @property

@@ -9,7 +9,7 @@ sent, down raw pipes and with nobody to draw or to judge:
   on which the batch after the next one depends.
 - *freely*: everything at once. Nobody can ask them faster.
 
-Three shares, of which at least 60 % is asked for: conversations per second *in step* and *freely*,
+Three shares, each at least 60 %: conversations per second *in step* and *freely*,
 by the clock on the wall, which tell something as long as nobody else wants the cores; and *of the
 work*, the processor time of the engines alone, asked freely, in that of fuzzing with all that it
 starts, which is their share of the time on one core. Names choose games, numbers how many
@@ -156,7 +156,7 @@ def ask(engine, commands, alone, protocol):
 
 
 def row(game, room, conversations):
-    """Return conversations a second, and the shares of which the module tells."""
+    """Return conversations a second, and the shares that the module describes."""
     found = assignment.find(str(OWN / game))
     words = [sys.executable, "-S", "-E", str(OWN / game / f"{game}.py")]
     spoken, alone = find_protocol(found.protocol), found.specification.commands.alone

@@ -1,6 +1,6 @@
 """Every wrong program of ``tests/own_games`` against the fuzzer: how soon, by how short a script.
 
-Each is a process behind a pipe, as is the reference, of which nothing is known before. Seconds are
+Each is a process behind a pipe. So is the reference, about which nothing is known. Seconds are
 those of the wall and, beside them, of the processor: this process, the program and the reference.
 Names choose games. ``python -m tests.benchmarks.bench_fuzz_wrong FILE.md`` keeps the table.
 """
@@ -36,7 +36,7 @@ class Row(NamedTuple):
     name: str
     seconds: float
     cpu: float  # seconds
-    script: tuple[str, ...]  # none: it was not found
+    script: tuple[str, ...]  # empty if not found
 
     def __str__(self) -> str:
         said = str(len(self.script)) if self.script else "NOTHING FOUND"

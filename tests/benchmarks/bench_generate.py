@@ -65,7 +65,7 @@ def by_parser(records):
 
 
 def read_kept(path, assignment="go-scoring"):
-    """Return what is kept of a collection, read in this process."""
+    """Return the kept part of a collection, read in this process."""
     kind = specification(assignment).kind
     wanted = record_reading.HarvestOptions(kind, choices.choices(0), Moves(), kind.sizes, None)
     return record_reading.harvest([path], wanted, 1, lambda done, games: None)

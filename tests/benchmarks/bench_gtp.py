@@ -15,7 +15,7 @@ from statistics import median
 ROOT = Path(__file__).parents[2]
 ROUNDS = 40
 BARE = ["-c", "pass"]
-# As the installed program does, but for what pip's script around it imports, and python -m would.
+# As the installed program does, without the imports of pip's script around it and of python -m.
 ENGINE = ["-c", "import sys; from oracle.cli import main; sys.exit(main(['gtp']))"]
 SETUP = b"boardsize 19\nclear_board\nkomi 6.5\nplay b Q16\nplay w D4\n"
 # The least that any engine written in Python does: read, split, answer.

@@ -34,7 +34,7 @@ SLEEPS = "time.sleep(1000)"
 
 
 def make(room: Path, count: int, hanging: int, limit: float, tests: int = 0) -> list[Student]:
-    """Write a class of which so many hang in each of four case files; return the students.
+    """Write a class with so many that hang in each of four case files; return the students.
 
     ``tests``: in each file, with a place before each; 0: two, and no such place.
     """
@@ -74,7 +74,7 @@ def grade(room: Path, jobs: int) -> tuple[float, float]:
 
 
 def wrong(room: Path, students: list[Student]) -> list[str]:
-    """Return the keys of those who have not the mark that they should."""
+    """Return the keys of students with a wrong mark."""
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
         rows = db.execute("SELECT key, json_extract(marks, '$.total') FROM mark").fetchall()
     keys = {small_class.file_name(one, number)[:-7]: one for number, one in enumerate(students)}

@@ -91,7 +91,7 @@ def table(level: int, load: int) -> None:
 
 def main() -> None:
     """Print the figures for each level, with and without a control group."""
-    print(f"{len(ROSTER)} ways to hold memory, {len(REFUSED)} of which are refused outright")
+    print(f"{len(ROSTER)} ways to hold memory, {len(REFUSED)} of them refused outright")
     groups = cgroup.usable_parents
     for counted in (True, False) if groups() else (False,):
         cgroup.usable_parents = groups if counted else list

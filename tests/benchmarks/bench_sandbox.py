@@ -1,7 +1,7 @@
 """What a sandbox costs: an engine's start and end bare and in each layer, interleaved.
 
 An engine is started and asked one command; the clock stops when its reply has come (*start*), and
-again when nothing of it is left (*end*). Wall time, for it is what a teacher waits for; medians
+again when nothing of it is left (*end*). Wall time, because a teacher waits for it; medians
 of rounds in which every way takes its turn, so that a busy machine slows all of them alike. The
 last columns are the difference to a bare start. Then what each layer takes by itself, put on by a
 process that executes /bin/true; and the time of a command in a running engine: layers that act at

@@ -22,7 +22,7 @@ from harness.work import canonical_json
 from oracle import __version__
 
 LEVEL = "3"
-LINE = "x" * 700  # about what is said of an attempt
+LINE = "x" * 700  # about the length of a report of an attempt
 CASES = 8
 
 

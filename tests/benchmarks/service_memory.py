@@ -38,7 +38,7 @@ def measure(parent: int) -> Sample:
 
 
 def share(pid: int) -> float:
-    """Return the proportional megabytes of a process; 0: it has ended."""
+    """Return the proportional megabytes of a process, or 0 if it has ended."""
     with contextlib.suppress(OSError):
         found = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
         return int(found[1]) / 1024 if found else 0.0

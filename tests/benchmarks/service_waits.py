@@ -63,7 +63,7 @@ def pairs(found: list[Wait]) -> list[tuple[Wait, Wait]]:
 
 
 def fairness(found: list[Wait]) -> Report:
-    """Compare waits of those who had as many before them. Without such a pair nothing is shown."""
+    """Compare waits of students with equally many before them; show nothing without a pair."""
     compared = pairs(found)
     if not compared:
         most = max((one.ahead for one in found), default=0)

@@ -167,7 +167,7 @@ class Storm:
         self.starts = starts
         self._is_seen = is_seen
         self._draw = Random(seed)
-        # What is left of this turn. The first turn begins with what lasts longest.
+        # The rest of this turn. The first turn begins with the longest disturbances.
         kinds = self._shuffle(DISTURBANCES)
         self._kinds = sorted(kinds, key=lambda kind: not kind.is_to_be_seen)
         self._hosts = {kind: self._shuffle(sorted(kind.of or parts)) for kind in DISTURBANCES}

@@ -20,7 +20,7 @@ class Written(NamedTuple):
     held: str  # the lease with which the attempt was last taken
     last: bool  # the attempt was done with it
     machine: str
-    sandbox: str  # in which it was run; empty: nothing was run
+    sandbox: str  # in which it was run; empty if nothing was run
     result: str
 
 

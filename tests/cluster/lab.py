@@ -25,8 +25,8 @@ ROOM = Path("/run/lab")  # within: a memory file system of its own
 _NAMES = Path("/run/netns")  # where ip keeps them
 _PIECE = 1 << 20
 
-# Who is where. The database is reached by the server alone, and by us, who look at the ledger.
-# We reach the scheduler, too, and see who has come to it.
+# The networks. Only the server reaches the database, and we do, to read the ledger. We reach the
+# scheduler, too, and see its workers.
 WORK, DATA = "work", "data"
 _PREFIXES = {WORK: "10.118.1", DATA: "10.118.2"}
 LAN = {network: f"{prefix}.0/24" for network, prefix in _PREFIXES.items()}
@@ -52,7 +52,7 @@ _ON_HOST = 'echo "$0" >/proc/sys/kernel/hostname; mount --bind "$1" /dev/shm; sh
 
 
 def why_not() -> str:
-    """Return why no lab can be made here; empty: it can."""
+    """Return why no lab can be made here, or "" if it can."""
     if os.geteuid():
         return "only root makes network namespaces"
     needed = ("ip", "tc", "nft", "setpriv", "unshare", "nsenter")

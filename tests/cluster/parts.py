@@ -84,7 +84,7 @@ class Part:
 
     @property
     def pid(self) -> int:
-        """Its first process; 0: it has ended."""
+        """Its first process, or 0 if it has ended."""
         return self._process.pid if self._process else 0
 
     def kill(self) -> None:
@@ -134,7 +134,7 @@ class Database(Part):
         return False
 
     def count(self, table: str) -> int:
-        """Return how many rows a table of the ledger has; 0: it is not there yet."""
+        """Return how many rows a table of the ledger has, or 0 if it does not exist yet."""
         with (
             contextlib.suppress(psycopg.Error),
             psycopg.connect(self.address("ledger", "postgres"), connect_timeout=3) as connection,

@@ -241,7 +241,7 @@ def _written(ledger: Ledger) -> list[Written]:
 
 
 def _settled(written: list[Written]) -> Mapping[str, str]:
-    """Return what is believed of each attempt."""
+    """Return the accepted result of each attempt."""
     return {one.basis: one.result for one in sorted(written)}
 
 

@@ -92,7 +92,7 @@ def room(tmp_path):
 
 @pytest.fixture
 def few(tmp_path):
-    """Three of them, who are quick, and the one who hands in nothing."""
+    """Three quick ones, and the one who submits nothing."""
     needs(3)
     return small_class.make(tmp_path, CLASS[:3])
 

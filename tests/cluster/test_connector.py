@@ -305,7 +305,7 @@ def test_a_unit_of_another_version_is_known_by_its_id(name):
     assert cluster_state.read_task_name(name).described == "id"
 
 
-# --- what is seen of workers -------------------------------------------------------------------
+# --- the state of workers ----------------------------------------------------------------------
 
 
 def identity(metrics, **more):

@@ -34,7 +34,7 @@ CASE = b"1 twice 2\n#? [4]\n"
 OUTCOME = Outcome(0, Verdict.FAILED, None)
 SHA256 = hashlib.sha256(CASE).hexdigest()
 SECRET = "of the ledger"
-BASES = ["01" * 32, "02" * 32, "03" * 32]  # none of them is done twice
+BASES = ["01" * 32, "02" * 32, "03" * 32]  # each is done once
 ONE, TWO = (Facts(f"tcp://{name}", name, __version__, ("3",), (), ()) for name in ("one", "two"))
 
 
@@ -112,7 +112,7 @@ def late(load):
 
 @pytest.fixture
 def carried(tmp_path):
-    """Carry a unit of three case files; return what is told of it, and how it ended."""
+    """Carry a unit of three case files; return its progress and how it ended."""
     (tmp_path / SHA256).write_bytes(CASE)
     cases = tuple(UnitCase(basis, "one.gtp", SHA256) for basis in BASES)
     own = SimpleNamespace(natures=Natures({}), build=None)
@@ -304,7 +304,7 @@ def test_nothing_of_this_machine_but_what_lies_where_is_sent(carried, tmp_path):
 
 
 def test_another_grading_sends_nothing_under_the_same_name(carried):
-    """What the first one sent may still be with the scheduler, whoever has killed it."""
+    """Units that the first one sent may still be with the scheduler after it was killed."""
     one, other = carried(died), carried(died)
     assert not {load.id for load in one.connector.loads} & {
         load.id for load in other.connector.loads

@@ -175,7 +175,7 @@ async def guarded(folder):
 
 
 async def ask(address, security, message):
-    """Return what a peer answers; None: it ends the connection."""
+    """Return what a peer answers, or None if it ends the connection."""
     comm = await connect(address, **security.get_connection_args("client"))
     try:
         await comm.write(message)

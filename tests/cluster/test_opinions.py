@@ -1,4 +1,4 @@
-"""Second opinions: who is believed, and who is a liar."""
+"""Second opinions: which workers are trusted, and which ones lie."""
 
 import pytest
 

@@ -147,7 +147,7 @@ def place(open_place):
 
 @pytest.fixture
 def room(open_place):
-    """A class of three who are quick, and one who submits nothing."""
+    """A class of three quick ones, and one who submits nothing."""
     (open_place / "class").mkdir()
     return small_class.make(open_place / "class", CLASS[:3])
 
@@ -221,7 +221,7 @@ def test_workers_are_started_by_ssh(place, hosts, room):
         assert not list(home.rglob("scheduler.pem"))
         assert len((home / "workers.pid").read_text().split()) == CORES
     place.run(stop)
-    # What is left of a host is its server's own.
+    # Its server removes the rest of a host.
     until(lambda: not any(map(workers_of, hosts)))
 
 

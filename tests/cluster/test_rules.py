@@ -45,7 +45,7 @@ def test_it_fits_if_it_has_all_that_is_needed(facts, needs):
     )
     assert rules.fits(facts, needs) is expected
     assert bool(rules.missing(facts, needs)) is not expected
-    # And Dask, which compares resources, sees the same but for environments that can be sent.
+    # And Dask, which compares resources, sees the same except for environments that can be sent.
     have, want = rules.list_announced_resources(facts), rules.list_requested_resources(needs)
     has_all = all(have.get(name, 0) >= count for name, count in want.items())
     assert has_all if expected else not has_all or needs.base

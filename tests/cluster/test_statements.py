@@ -1,4 +1,4 @@
-"""How often a grading asks its ledger: what is asked of many attempts is asked at once."""
+"""How often a grading asks its ledger: one statement for many attempts."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""Sends a reply byte by byte, so that there is always something new and never an end."""
+"""Sends a reply byte by byte, always something new, without an end."""
 
 import time
 

@@ -16,7 +16,7 @@ _MILLISECONDS = 120_000  # on a busy machine, too
 
 
 class Sight(NamedTuple):
-    """What is seen of a page as it opens."""
+    """The visible part of a page as it opens."""
 
     page: str  # its path in the folder
     width: int  # of the window
@@ -102,7 +102,7 @@ def names(folder: Path) -> list[str]:
 def sights(
     browser, folder: Path, pages: Sequence[str], widths: Sequence[int], **how: object
 ) -> list[Sight]:
-    """What is seen of pages of a folder in windows of these widths."""
+    """The visible parts of a folder's pages in windows of these widths."""
     found = []
     with opened(browser, **how) as page:
         for name in pages:
@@ -124,7 +124,7 @@ def complaints(page, *, contrast: bool = True) -> list[str]:
     """What axe finds on a page, of any severity: its rule, and the first places.
 
     ``contrast``: of text, too, which takes most of the time. Below the heads of its table a link
-    may be scrolled in part, if it is as large as it must be. What is out of sight is laid out, as
+    may be scrolled in part, if it is as large as it must be. Parts out of sight are laid out, as
     it is when it is scrolled to: until then its buttons would lie upon what comes after it.
     """
     page.evaluate(_axe())

@@ -41,7 +41,7 @@ def declare(course: Path, **keys: str) -> None:
 
 
 def make(folder: Path, requirements: str = REQUIREMENTS) -> Path:
-    """Write a course of which engines need ``oldlib``; return its folder."""
+    """Write a course whose engines need ``oldlib``; return its folder."""
     course = small_class.make(folder, small_class.CLASS[:1])
     write_wheel(course / "counting" / "wheels")
     (course / "counting" / "requirements.txt").write_text(requirements)

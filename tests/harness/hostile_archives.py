@@ -1,4 +1,4 @@
-"""Archives that nobody should take in, made byte by byte, each with what is said of it.
+"""Archives that nobody should take in, made byte by byte, each with its refusal.
 
 ``python -m tests.harness.hostile_archives FOLDER`` writes them all.
 """

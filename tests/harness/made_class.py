@@ -191,7 +191,7 @@ def with_reply(result: FileResult, line: int, text: str) -> FileResult:
 
 
 def broken(result: FileResult, after: int, failure: Failure, stderr: str) -> FileResult:
-    """A result of which all after some steps was not reached."""
+    """A result that reached only some of its steps."""
     replies = tuple(one if i < after else None for i, one in enumerate(result.replies))
     outcomes = tuple(
         one if one.step < after else one._replace(verdict=Verdict.NOT_RUN, reply=None)
@@ -365,7 +365,7 @@ def _hostile() -> Graded:
 
 @cache
 def made_class(visible: str = "verdict") -> ClassResult:
-    """The class; ``visible`` is what students may see of private tests."""
+    """The class; ``visible``: the parts of private tests that students may see."""
     makers = (
         _right, _wrong, _late_group, _refused, _unbuilt, _died, _slow, _flaky, _withheld,
         _suspicious, _absent, _hostile,

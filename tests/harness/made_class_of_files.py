@@ -87,7 +87,7 @@ def made(
 
 
 def faulty(*names: str) -> dict[str, str]:
-    """Return what those hand in who have an engine of ``faults``; ``right``: the right one."""
+    """Return submissions of students with an engine of ``faults``; ``right``: the right one."""
     return {
         name.replace("_", ""): (
             GO / "assignment1" / "Go1.py" if name == "right" else GO / "faults" / f"{name}.py"

@@ -68,7 +68,7 @@ def rich_history() -> list[RunKept]:
 
 
 def large_history(tests: int, runs: int, files: int, share: float) -> list[RunKept]:
-    """Runs of many tests, of which a share fails now and then; times with noise."""
+    """Runs of many tests; a share of them fails now and then; times with noise."""
     rng = random.Random(16)
     asked = [made_test(f"f{n % files}.tst", n, f"reg_genmove black {n}") for n in range(tests)]
     unsteady = set(rng.sample(range(tests), int(tests * share)))

@@ -12,7 +12,7 @@ from harness.environments.records import Interpreter, PackedEnvironment, fingerp
 
 
 class Made(NamedTuple):
-    """An environment, its archive, and what is told of it."""
+    """An environment, its archive, and its description."""
 
     folder: Path
     archive: Path

@@ -206,7 +206,7 @@ def case_text(tests: tuple[Test, ...]) -> str:
 
 # --- submissions -------------------------------------------------------------------------------
 
-Reply = Callable[[Test], str | None]  # what it answers; None: it breaks there
+Reply = Callable[[Test], str | None]  # what it answers; None if it breaks there
 
 
 class Real(NamedTuple):
@@ -214,7 +214,7 @@ class Real(NamedTuple):
 
     label: str
     files: dict[str, tuple[bytes, int]]  # by name in the folder: bytes and mode
-    reply: Reply | None  # None: it never answers
+    reply: Reply | None  # None if it never answers
     archive: bytes | None = None  # in place of an archive of ``files``
     name: str = "a1.tgz"
     log: bool = True  # the point for log and readme

@@ -595,7 +595,7 @@ def holds_memory_without_control_groups(level: int) -> None:
         counted = tuple(one for one in ROSTER if one.source == "holding" and _is_counted(one))
         assert len(counted) >= 15
         played = referee.play_at_once((level,), counted)
-        # Among so many, on a busy machine, whoever counts comes late: those play once more.
+        # With so many, on a busy machine, the count comes late: those play once more.
         again = tuple(finding.attack for finding in played if finding.escapes)
         for finding in referee.play_at_once((level,), again):
             assert finding.escapes == (), finding

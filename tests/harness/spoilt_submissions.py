@@ -18,7 +18,7 @@ class Spoilt(NamedTuple):
     old: str  # what is there, once at least; all of it is changed
     new: str
     said: str  # a part of what the first failing test, or the build, says
-    failing: frozenset[str] = frozenset()  # the commands that fail; none: it cannot be built
+    failing: frozenset[str] = frozenset()  # the commands that fail; empty if it cannot be built
     cases: str = "*.gtp"  # those that can show it
     seconds: float = 1.0  # of CPU time for each call; programs in C are given whole ones
 

@@ -1,4 +1,4 @@
-"""What is the same of several failures, on an index of a thousand tests."""
+"""Common features of several failures, on an index of a thousand tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit decides: who is looked at, what is sure, what is known. No process is started."""
+"""Decisions of an audit: which submissions it checks, which findings are sure. No processes."""
 
 from __future__ import annotations
 

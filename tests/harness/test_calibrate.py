@@ -24,7 +24,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def told(tmp_path, capsys):
-    """Return what is told of a declaration, as (command, matter, text)."""
+    """Return the remarks on a declaration, as (command, matter, text)."""
 
     def calibrated(declared=WHOLE, engine=ENGINE, *ways, status=ExitCode.FAILED, many=24):
         lay(tmp_path, declared, engine)

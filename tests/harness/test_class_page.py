@@ -31,7 +31,7 @@ KOMI, WHITE = find_mistake("komi-ignored"), find_mistake("neutral-points-to-whit
 
 
 def of(**mistakes: str):
-    """A class of which each makes a mistake of the bank, or (empty) none."""
+    """A class; each student makes a mistake of the bank, or none if it is empty."""
     return tuple(
         marked(submission(key, student(key, key.title(), n)), attempts(key, mistake))
         for n, (key, mistake) in enumerate(mistakes.items(), 1)

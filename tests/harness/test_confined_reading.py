@@ -54,7 +54,7 @@ def unchosen() -> Iterator[None]:
 
 
 def planted(body: str) -> ConfinedReader:
-    """Return who has archives read by code of an attacker's; ended after a moment."""
+    """Return a reader of archives that runs an attacker's code; it ends after a moment."""
     lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
     return ConfinedReader(PLANTED.replace("{body}", lines), patience=0.5)
 
@@ -207,7 +207,7 @@ def test_a_child_that_fails_is_a_harness_error(body, said, tmp_path):
 
 
 def heard(*said: tuple[bytes, object]) -> list[tuple[str, bytes]]:
-    """Return the files of an archive of which a child says this."""
+    """Return the files of an archive if a child says this about it."""
     sink = io.BytesIO()
     for kind, value in said:
         payload = value if isinstance(value, bytes) else json.dumps(value).encode()
@@ -343,7 +343,7 @@ def test_a_server_that_does_not_start_is_a_harness_error(tmp_path):
         _members(ConfinedReader("raise SystemExit"), path)
 
 
-# --- who has archives read so ------------------------------------------------------------------
+# --- callers that read archives so -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("sandbox", "is_confined"), [("auto", True), ("2", True), ("off", False)])

@@ -226,7 +226,7 @@ def test_commands_of_ones_own_stand_beside_an_assignment_that_ships(course, caps
 
 
 def test_commands_of_ones_own_stand_beside_gomoku(course, capsys):
-    """The oracle knows who is to move, the reference what is left, sorted."""
+    """The oracle knows the side to move, the reference the remaining moves, sorted."""
     own = course / "points"
     declared = BESIDE.replace("go-scoring", "gomoku-rules").replace('reply = "any order"\n', "")
     (own / "assignment.toml").write_text(declared)
@@ -246,7 +246,7 @@ def test_commands_of_ones_own_stand_beside_gomoku(course, capsys):
 
 @pytest.mark.long(6)
 def test_tests_are_made_about_them_beside_what_ships(course, capsys):
-    """Engines of the bank do not know the command: that catches none of their mistakes."""
+    """Engines of the bank do not know the command, so it catches no mistake of theirs."""
     own = course / "points"
     (own / "assignment.toml").write_text(BESIDE + '\n[cases]\npublic = ["made.gtp"]\n')
     made = own / "made.gtp"

@@ -36,7 +36,7 @@ def diagnose(files, memory=None):
 
 
 def names(found):
-    """The names of mistakes each of which explains everything."""
+    """The names of mistakes that each explain everything."""
     return [one.name for (one,) in found.sets]
 
 

@@ -27,7 +27,7 @@ ABOUT = ("gtp-harness.json", b'{"unloadable": []}')
 def here(tmp_path):
     """An environment; its packages' folder is the other one."""
     packages = packed_environments.make(tmp_path / "here")
-    run(tmp_path / "here", "import oldlib")  # so that there is a compiled module
+    run(tmp_path / "here", "import oldlib")  # compiles a module
     return tmp_path / "here", packages
 
 

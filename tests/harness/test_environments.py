@@ -39,7 +39,7 @@ def _without_uv():
 
 @pytest.fixture
 def room():
-    """A folder that engines can enter whoever they are: pytest's own is for its user alone."""
+    """A folder that engines of any user can enter: pytest's own is for its user alone."""
     with workspace.workspace() as folder:
         yield folder
 
@@ -256,7 +256,7 @@ INSTALL = 'exec {harness} -m pip --python "$6" install --quiet -r /dev/stdin'
 
 
 def fake_uv(room: Path, seconds: float, install: str = "") -> dict[str, str]:
-    """A uv of which one knows what it was asked; returns the PATH with it."""
+    """A uv that records its arguments; returns the PATH with it."""
     tools = room / "tools"
     tools.mkdir(exist_ok=True)
     install = install or f"sleep {seconds}"

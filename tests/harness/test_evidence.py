@@ -49,7 +49,7 @@ def seen(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
         ("loadsgf games/a1.sgf", "=", "[A1]", "", "A1", "", ""),
         ("score", "= W+3.5", r"[W\\+5]", "", "", "", ""),
         ("echo x-A1 B2.", "= C3d", "[A1x]", "", "", "", ""),
-        # An expectation that leaves open what is right says of nothing that it is wrong.
+        # An expectation that leaves the right answer open calls nothing wrong.
         ("genmove b", "= C5", "[!C5]", "", "", "", ""),
         ("genmove b", "= C5", "[.*E5]", "", "", "", ""),
         ("genmove b", "= C5", None, "", "", "", ""),

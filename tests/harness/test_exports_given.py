@@ -13,7 +13,7 @@ from harness.grading.records import GivenMark, counting_mark, decimal
 from tests.harness.made_class import CANVAS, MOODLE, made_class
 
 WHY = "seen <b>in person</b>"
-# By students: of a group two of three, somebody whose mark is withheld, somebody who is refused.
+# By students: two of a group of three, one with a withheld mark, one with a refused submission.
 GIVEN = {"ada": "1.5", "cat": "0.25", "dan": "0.25", "kim": "2", "fay": "3.25"}
 
 

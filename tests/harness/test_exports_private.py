@@ -1,7 +1,7 @@
 """Nothing private reaches a student: not in pages, not in results.json, not in comments or zips.
 
 Two ways: a class whose private parts are full of words that are found again wherever they leak;
-and pairs of submissions that differ in nothing but what a student must not see, of which all that
+and pairs of submissions that differ only in what a student must not see: all that
 students get must be the same to the byte.
 """
 

@@ -1,4 +1,4 @@
-"""What is told of a failed test besides its answer, and the files that it is saved as."""
+"""The details of a failed test besides its answer, and the files that it is saved as."""
 
 from __future__ import annotations
 

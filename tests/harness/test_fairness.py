@@ -280,7 +280,7 @@ def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
         ("pFppp", "ppppp", 1, 1, "ppppp"),
         ("pFppp", "pFppp", 1, 1, "pFppp"),
         ("pFppp", "ppppF", 1, 1, "ppppp"),  # the other choice passed before
-        ("pFppp", "p----", 1, 1, "p-p-p"),  # what is not of a choice counts as in the last run
+        ("pFppp", "p----", 1, 1, "p-p-p"),  # tests without a choice count as in the last run
         ("pFppp", "FpFFp", 1, 1, "FppFp"),
         ("pFppp", "ppppF", 31, 1, "ppppF"),  # it passed, but took longer than allowed
         ("pFppp", "ppppF", 1, 61, "ppppF"),

@@ -1,6 +1,6 @@
 """Submissions in C and Java, right and wrong, built and run as ``check`` and ``grade`` do it.
 
-Nothing is said of which tests a wrong one passes by chance; what must be so is that a command
+The tests that a wrong one passes by chance do not matter; what must be so is that a command
 whose answer is wrong fails, that no other does, and that the first failure says why.
 """
 

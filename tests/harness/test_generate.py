@@ -274,7 +274,7 @@ def assert_a_place_before_each_test(case):
 
 
 def test_no_game_is_played_on_boards_that_are_not_wanted(tmp_path, monkeypatch):
-    """Where a kind of position is made on other boards alone, none of it can be used."""
+    """A kind of position that is only made on other boards cannot be used."""
     played, game = set(), made_positions.go_game
 
     def noted(random, size, moves=None):

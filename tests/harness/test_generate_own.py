@@ -140,7 +140,7 @@ pytestmark = [pytest.mark.processes]
 
 
 def wins(game, color):
-    """Whether who is to move wins: some move leaves the other one without a winning move."""
+    """Whether the side to move wins: some move leaves the other one without a winning move."""
     return bool(winning(game, color))
 
 

@@ -42,13 +42,13 @@ def room(tmp_path, sandbox):
 
 @pytest.fixture
 def few(tmp_path, sandbox):
-    """Three of them, who are quick, and the one who hands in nothing."""
+    """Three quick ones, and the one who submits nothing."""
     return small_class.make(tmp_path, (*CLASS[:2], CLASS[5]))
 
 
 @pytest.fixture
 def unhurried(tmp_path, sandbox):
-    """Three of them, one of whom sleeps: the grading still runs when its first result is there."""
+    """Three of them; one sleeps, so the grading still runs when its first result is there."""
     sleeps = CLASS[5]._replace(body="time.sleep(0.8)\n    return 2 * n")
     return small_class.make(tmp_path, (*CLASS[:2], sleeps))
 
@@ -554,7 +554,7 @@ def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(
     tmp_path, sandbox, how, monkeypatch
 ):
     room = one_of(tmp_path, "return 2 * n", 2)
-    # Who is killed leaves his folder behind.
+    # A killed process leaves its folder behind.
     with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
         Path(name).chmod(0o755)
         monkeypatch.setenv("TMPDIR", name)

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.long(20)]
 
 ROOT = Path(__file__).parents[2]
 PUBLIC, PRIVATE = "public", "private"
-ADA, BEN = 4711, 4712  # the numbers of who is right, and of who is wrong
+ADA, BEN = 4711, 4712  # the numbers of the right student and of the wrong one
 NAMES = {ADA: "Ada Right", BEN: "Ben Wrong"}
 SECRET = "nobody who reads this has the real one"
 TESTS = 16  # private ones; enough that no part of a mark is without any

@@ -342,7 +342,7 @@ def test_half_a_run_is_never_kept(path):
 
 
 def spoilt(path, how):
-    """Make a file that is not a history, or a damaged one."""
+    """Make a file that is not a history, or is damaged."""
     if how == "text":
         Path(path).write_text("what is this? " * 100)
     elif how == "folder":
@@ -394,7 +394,7 @@ def test_a_file_that_nobody_may_write(path, monkeypatch):
     connect = sqlite3.connect
     monkeypatch.setattr(
         history_file.sqlite3, "connect", lambda file, **rest: connect(f"{file}?mode=ro", **rest)
-    )  # whoever runs the tests may be root
+    )  # the tests may run as root
     with pytest.raises(UsageError, match="attempt to write a readonly database"):
         history_file.enter(path, rich_history()[0])
 

@@ -223,7 +223,7 @@ def test_a_plot_of_times_tells_the_median_and_the_quartiles():
 
 @given(st.lists(st.floats(0, 1e4), min_size=1, max_size=30))
 def test_a_spread_is_drawn_in_its_order(times):
-    """Whisker, box, stroke: within the picture, and within one another but for a least width."""
+    """Whisker, box, stroke: within the picture and one another, except for a least width."""
     drawn = plots.time(list(enumerate(times)), plots.Scale([*times, 0.5]))
     ends, box, middle = re.findall(r'd="M([\d.e-]+) \dh([\d.e-]+)v', drawn)
     (low, wide), (first, width), (stroke, _) = (

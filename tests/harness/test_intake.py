@@ -104,7 +104,7 @@ def test_what_is_refused_is_named(title, name, tmp_path):
 
 
 def test_every_limit_has_a_hostile_archive():
-    """Each field of the limits is what some archive of the roster is refused by."""
+    """Each field of the limits refuses some archive of the roster."""
     said = {
         "compressed": "big",
         "unpacked": "large",

@@ -153,7 +153,7 @@ def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.Monkey
 
 
 def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
-    """Eight parts of three tasks, most of which sleep, at one place; each is done once."""
+    """Eight parts of three tasks at one place; most of them sleep; each is done once."""
     done: list[tuple[int, object]] = []
 
     def work(task: int, line: jobs.WorkerChannel) -> str:

@@ -91,7 +91,7 @@ def zipped_apple() -> bytes:
 
 
 class Work(NamedTuple):
-    """A submission, what is said of it, and whether its engine passes the public tests."""
+    """A submission, its remarks, and whether its engine passes the public tests."""
 
     make: Callable[[], bytes]
     said: str

@@ -57,7 +57,7 @@ def test_the_files_of_generated_cases_lie_beside_them(game, tmp_path, capsys):
     assert main(["run", wrong_one, str(path)]) == ExitCode.FAILED
     (path.parent / "boards" / next(iter(found))).write_text("another")
     assert main([*words, "--engine", wrong_one]) == ExitCode.BROKEN
-    assert "is not the file of that name in" in capsys.readouterr().err
+    assert "differs from the file of that name in" in capsys.readouterr().err
 
 
 @pytest.mark.long(2)

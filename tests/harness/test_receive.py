@@ -525,7 +525,7 @@ def test_the_files_of_a_folder_are_kept_together_or_not_at_all(store, tmp_path):
     assert not list(store.path("").iterdir())
 
 
-# --- what the source gives is what receive takes
+# --- receive takes exactly what the source gives
 
 
 def test_a_canvas_download_is_received(tmp_path, store):

@@ -1,4 +1,4 @@
-"""What is said of case files and expressions that cannot be read: each sentence, whole."""
+"""Messages about case files and expressions that cannot be read: each sentence, whole."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TO_GTP = [
 
 
 def refused(kind: str, given: object, read: Callable[[], object]) -> str:
-    """Return what is said of something, with its beginning."""
+    """Return the messages about something, with its beginning."""
     shown = repr(given)[:70]
     try:
         read()

@@ -55,7 +55,7 @@ def told(old, new, assignment=ASSIGNMENT):
 
 
 def tried(text, *answers):
-    """An attempt at a case file of this text, of which each test has an answer and a verdict."""
+    """An attempt at a case file of this text; each test has an answer and a verdict."""
     case = casefile.parse(text.encode(), "a.gtp")
     steps = [i for i, step in enumerate(case.steps) if step.is_test]
     outcomes = []

@@ -23,7 +23,7 @@ from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 
 # Whatever an engine or a case file may hold: markup, control characters, undecoded bytes.
 anything = st.text(st.characters(exclude_categories=()), max_size=30)
-# A case file has no half of a pair of surrogates but those that stand for bytes.
+# The only lone surrogates in a case file stand for bytes.
 written = st.text(
     st.characters(exclude_categories=["Cs"])
     | st.characters(categories=["Cs"], min_codepoint=0xDC80, max_codepoint=0xDCFF),

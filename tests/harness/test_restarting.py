@@ -1,7 +1,7 @@
 """A file that goes on with a new engine after one broke: where, what is sent again, what is told.
 
 The worst that could happen is a verdict that a file without a break would not have had. So each
-place of each case file that there is, and of files drawn at random, is tried with the oracle's
+place of each existing case file, and of files drawn at random, is tried with the oracle's
 engines: from there on a new one must answer as the one that was sent everything.
 """
 

@@ -1,4 +1,4 @@
-"""A box at every level, for whoever runs the tests and, if that is root, for an ordinary user."""
+"""A box at every level, for the user of the tests and, if that is root, for an ordinary one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def shared_folder() -> Iterator[Path]:
 
 
 def names(folder: Path) -> set[str]:
-    """Return the paths of all that lies in a folder but what Python compiles."""
+    """Return the paths of all files in a folder except compiled Python."""
     return {str(path) for path in folder.rglob("*") if "__pycache__" not in str(path)}
 
 
@@ -190,7 +190,7 @@ ATTACKED = [
 @pytest.mark.long(30)
 @pytest.mark.parametrize(("level", "user"), ATTACKED)
 def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_folder: Path) -> None:
-    """But those that a level is known, and says, not to hold."""
+    """Except those that a level is known, and says, not to hold."""
     needs(level)
     words = ("-m", "harness.cli", "doctor", "--attack", "--level", str(level))
     before = names(open_room)

@@ -1,4 +1,4 @@
-"""Engines in boxes without a box: who is started where, why one broke, which level is taken."""
+"""Engines in boxes without a box: which starts where, why one broke, which level is taken."""
 
 from __future__ import annotations
 

@@ -300,7 +300,7 @@ def test_time_is_what_is_counted_or_what_is_seen_and_estimated(made, monkeypatch
     running = stat_of(7, own=1.0, running=True)
     assert made._time([running], 1.0) == 1.0
     assert made._looked > begun
-    assert made._time([], 1.0) >= 2.0  # who is gone has taken its second
+    assert made._time([], 1.0) >= 2.0  # the process that is gone has used its second
     monkeypatch.setattr(made._clock, "seconds", lambda: 7.0)
     assert made._time([], 1.0) == 7.0
     assert made._time([], 9.0) == 9.0

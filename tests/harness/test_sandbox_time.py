@@ -100,7 +100,7 @@ def test_what_is_waited_for_is_not_lost(life: float) -> None:
 
 
 def test_a_parent_takes_what_it_waited_for_along() -> None:
-    """It ends with its own time and that of its children, all of which its parent then has."""
+    """It ends with its own time and that of its children; its parent then has it all."""
     estimate = Estimate()
     estimate.look({1: ProcessSample(0, 0, 0), 2: ProcessSample(0.5, 2.0, 0)}, LOOK)
     assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 0

@@ -185,7 +185,7 @@ def test_neither_does_what_a_command_without_an_assignment_names(
 
 
 def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
-    """Cases that ship lie within the harness: it stays hidden, but for what they name."""
+    """Cases that ship lie within the harness: it stays hidden except for the files they name."""
     own = tmp_path / "site" / "harness"
     start = own / "cases" / "gosensei"
     names = ["secret.py", "cli/run.py", "cases/go-scoring/area.gtp"]

@@ -426,7 +426,7 @@ def beginnings(game: str, count: int = 120) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
-    """It has right moves only, none of which a program chose, and is short."""
+    """It is short and has only right moves that no program chose."""
     declaration, reference = of_game(game)
     plays = {one.name for one in declaration.commands if one.plays}
     over = declaration.game.over

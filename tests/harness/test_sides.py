@@ -26,7 +26,7 @@ BOARD = Diagram(
 
 
 def told(command, reply, pattern, verdict=V.FAILED, assignment=None):
-    """Return what is told of one test."""
+    """Return both sides of one test."""
     file = made_file("x.gtp", [Line("komi 0.5"), Line(command, reply, pattern, verdict)])
     wordings = specification(assignment).wordings if assignment else {}
     seen = view(file)._replace(boards={1: BOARD}, wordings=wordings)

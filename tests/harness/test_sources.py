@@ -130,7 +130,7 @@ names = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=20)
 @settings(deadline=None)
 @given(names, st.integers(1, 10**9), st.integers(1, 10**9), st.booleans())
 def test_whatever_the_name_canvas_ids_are_found(name, user, attachment, late):
-    """But where the name ends like an id, of which Canvas itself says that it makes it fail."""
+    """Except where the name ends like an ID: Canvas itself says that this fails."""
     made = canvas_name(name, user, attachment, "a1.tgz", late)
     (piece,) = canvas.pieces(Path(made), canvas.NAME.fullmatch(made))
     if "_" in name:

@@ -216,7 +216,7 @@ def test_a_file_of_answers_is_refused_in_a_run_of_gtp(tmp_path: Path) -> None:
 
 @given(st.lists(st.sampled_from(["1 0", "10", "x", "=="])), ENDS)
 def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> None:
-    """Whoever asks without naming the protocol, as fuzzing does, is told nothing wrong."""
+    """A caller that does not name the protocol, such as fuzzing, gets nothing wrong."""
     (reply,) = (
         find_protocol(STATUS_LAST)
         .splitter(strict=True)

@@ -75,7 +75,7 @@ def failed(text: str, name: str = NAME) -> FileResult:
 
 
 def class_with(visible: str, secret: FileResult, digest: str = DIGEST) -> ClassResult:
-    """A class of one, who fails public tests as well, so that there are boards on the page."""
+    """A class of one that fails public tests as well, so that the page has boards."""
     public = [one for one in attempts("me", "neutral-points-to-white") if one.kind == PUBLIC]
     private = Attempt("me", PRIVATE, secret.case.path, secret)
     graded = marked(submission("me", student("me", "Me Myself", 1)), (*public, private))
@@ -99,7 +99,7 @@ def sources(tmp_path_factory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def unseen(tmp_path_factory) -> str:
-    """The page of somebody who has no private tests: what is on it is no secret."""
+    """The page of a student without private tests: nothing on it is secret."""
     result = class_with("nothing", failed(SECRET))
     (graded,) = result.graded
     public = tuple(one for one in graded.attempts if one.kind == PUBLIC)

@@ -211,7 +211,7 @@ def test_nothing_is_said_without_images_or_results():
 @given(st.integers(0, 5), st.integers(0, 5))
 def test_fisher_counts_all_ways_to_draw(first, second):
     size = 5
-    cards = range(2 * size)  # of which those from 5 on are images
+    cards = range(2 * size)  # those from 5 on are images
     ways = list(combinations(cards, first + second))
     extreme = sum(sum(card >= size for card in hand) >= second for hand in ways)
     assert fisher(first, second, size) == pytest.approx(extreme / len(ways))

@@ -109,7 +109,7 @@ def game(size: int, number: int) -> bytes:
 
 
 def generated(folder: Path) -> object:
-    """What is generated of the game records of a folder, as files, and what it catches."""
+    """Case files generated from the game records of a folder, and the mistakes they catch."""
     own = specification("go-scoring")
     drawn, paths = choices(7), [str(folder / "games.sgf")]
     wanted = HarvestOptions(own.kind, drawn, Moves(), own.kind.sizes, private=None)

@@ -1,6 +1,6 @@
 """Engines with other words: a transposed board, exchanged colors, other names and words.
 
-Two programs for Hex by different authors are the example: what one of them answers is what the
+Two programs for Hex by different authors are the example: an answer of one of them is what the
 other one does, through a translation, whatever is said to them.
 """
 

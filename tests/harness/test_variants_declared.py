@@ -224,7 +224,7 @@ def test_colors_are_exchanged_where_any_may_play(
         "begin 9 9\nput b a1\n10 at a1\n",  # a size that is not declared
         "begin 3 3\nput b z9\n10 at a1\n",  # nobody knows what a wrong point does
         "begin 3 3\nput b b2\n10 at b2\n",  # the same, however the board is turned
-        "begin 3 3\nother\nput b a1\n10 at a1\n",  # of which nothing is known
+        "begin 3 3\nother\nput b a1\n10 at a1\n",  # an unknown command
     ],
 )
 def test_what_is_left_open_has_no_image(lines: str, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ HIDDEN = [
     ("go-scoring", "10 loadsgf missing.sgf\n#? [.*]\n20 score\n#? [B\\+5\\.5]", [1, 3]),
     ("go-scoring", "10 loadsgf missing.sgf\n#? []*\n20 score\n#? [0]", []),  # it is known
     ("go-scoring", "10 loadsgf missing.sgf\nloadsgf missing.sgf\n", [1, 2]),
-    # the board is set anew, but neither its size nor its komi is what the record has
+    # the board is set anew, but with another size and komi than the record
     ("go-scoring", "10 loadsgf missing.sgf\nclear_board\n20 score\n#? [0]", [1, 3]),
     ("go-scoring", "10 loadsgf missing.sgf\nboardsize 9\n20 score\n#? [0]", [1, 3]),
     ("go-scoring", "10 loadsgf missing.sgf\nkomi 0\n20 score\n#? [0]", [1, 3]),

@@ -63,7 +63,7 @@ WHOLE = st.integers(0, 1 << 40)
 
 
 def made_of(limits):
-    """Limits of all kinds: none of them is negative."""
+    """Limits of all kinds; no limit is negative."""
     default = limits()._asdict()
     kinds = {key: NUMBERS if isinstance(one, float) else WHOLE for key, one in default.items()}
     return st.builds(limits, **kinds)

@@ -369,7 +369,7 @@ RIGHT: dict[str, Any] = {
     "text": "x", "number": 0, "share": 1, "digest": "0" * 64, "inner": None,
 }  # fmt: skip
 FIELDS = "text, number, share, digest, inner, many, is_so"
-# What is changed; where the mistake is, and what is said of it.
+# The change; the place of the mistake, and its message.
 MISTAKES = [
     ({"text": 1}, "it.text: found 1, expected a text"),
     ({"text": "a\0"}, 'it.text: found "a\\u0000", expected a text'),

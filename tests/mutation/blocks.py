@@ -124,7 +124,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _head(module: ast.Module) -> int:
-    """Return how many lines must stay first: the docstring and what is asked of the compiler."""
+    """Return how many lines must stay first: the docstring and the future imports."""
     head = 0
     for one in module.body:
         if not _is_docstring(one) and getattr(one, "module", "") != "__future__":

@@ -38,7 +38,7 @@ class _Telling:
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self) -> None:
-        """Draw the same examples each time, and make none of them smaller."""
+        """Draw the same examples each time, and do not shrink them."""
         from hypothesis import Phase, settings
 
         phases = [Phase.explicit, Phase.generate]

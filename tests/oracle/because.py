@@ -295,7 +295,7 @@ def _lines(rows: int, columns: int) -> str:
 
 
 def check_eye_spaces(text: str, board, color: int) -> None:
-    """Assert what is said of each region that touches the color, and how many spaces there are."""
+    """Assert the sentence on each region that touches the color, and the number of spaces."""
     spaces = naive.eye_spaces(board, color)
     expected: list[Fact] = [("spaces", len(spaces))]
     for region in regions(board):
@@ -380,7 +380,7 @@ def check_policy(text: str, rows, color: int, policy: str) -> None:
 
 
 def _check_named(said: list[Fact], moves) -> None:
-    """Assert that there is one sentence for each move."""
+    """Assert one sentence for each move."""
     assert Counter(fact[1] for fact in said) == Counter(names([move]) for move in moves)
 
 

@@ -29,7 +29,7 @@ Rule = Callable[[Grid, int, int], object]
 
 
 class Question(NamedTuple):
-    """One question, and who answers it in the oracle; None: nobody in this way.
+    """One question, and the oracle's function for it, or None.
 
     Attributes: ``name``, as ``exhaustive.c`` has it, with the color; ``values``, 0 for one number,
     or how many values a point may have beside 0; ``batch``, answers to many boards; ``rule``, the

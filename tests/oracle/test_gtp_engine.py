@@ -21,7 +21,7 @@ RULER = "game_id board board_size legal_moves side_to_move final_result"
 
 
 def ask(engine, *lines):
-    """Return the texts of the replies to some commands, each of which must succeed."""
+    """Return the texts of the replies to some commands; each must succeed."""
     texts = []
     for line in lines:
         reply = engine.handle(line)

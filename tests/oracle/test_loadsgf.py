@@ -261,7 +261,7 @@ def test_what_is_done_to_records_is_read_alike_or_refused(gnugo, tmp_path, monke
         if isinstance(oracles, str):
             assert any(reason in oracles for reason in REASONS), (text, oracles)
         elif isinstance(gnugos, Loaded) and not ("AB[aa" in text and "W[" in text):
-            assert oracles == gnugos, text  # but for stones that are set up on stones
+            assert oracles == gnugos, text  # except for stones set up on stones
             alike += 1
     assert alike > 50
 

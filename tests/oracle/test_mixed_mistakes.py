@@ -116,7 +116,7 @@ def asked(names, *commands):
 
 
 SHARED = ("boardsize 3", "komi 1.5", "play b a1", "play w c1", "score")
-# X . O, and all else empty: a draw but for the komi.
+# X . O, and all else empty: a draw except for the komi.
 
 
 @pytest.mark.parametrize(

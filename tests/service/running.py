@@ -112,7 +112,7 @@ def children(pid: int) -> list[int]:
 
 
 def command(pid: int) -> bytes:
-    """Return the words of a process, each with a zero behind it; none: it has ended.
+    """Return the words of a process, each with a zero behind it; empty if it has ended.
 
     So has one that nobody waited for: one of an orphan's, where this process gets these.
     """

@@ -216,7 +216,7 @@ class Person:
     def _look_at_plain(self, name: str) -> None:
         """Let axe look at a page without script, in one width; it may not come anew meanwhile.
 
-        That a page comes anew by itself is what it does instead of a script: axe may say so.
+        A page reloads itself instead of running a script: axe may say so.
         """
         comes_anew = self.page.evaluate(_STAY)
         with self.switch():

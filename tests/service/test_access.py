@@ -45,8 +45,8 @@ from harness.service.work.previewing import Preview
 from tests.service.serving import KINDS, client_of, opened, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
-SECOND = "second teacher"  # of the course, whom others ask about
-# Who asks. Of the other course, who is the same there as somebody here.
+SECOND = "second teacher"  # of the course, about whom others ask
+# The people who ask. Those of the other course have the same roles there.
 ASKERS = (NOBODY, ADMIN, *ROLES, MATE, *(f"other {role}" for role in ROLES))
 ALL, SIGNED_IN = set(ASKERS), set(ASKERS) - {NOBODY}
 HERE = {TEACHER, ASSISTANT, STUDENT, MATE}

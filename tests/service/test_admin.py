@@ -1,4 +1,4 @@
-"""``gtp-harness admin``: who is let in by it can sign in, and who is shut out cannot."""
+"""``gtp-harness admin``: people it lets in can sign in, and people it shuts out cannot."""
 
 import pytest
 from sqlalchemy import update

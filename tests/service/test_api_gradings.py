@@ -58,7 +58,7 @@ def tess(service):
 
 @pytest.fixture
 def course(service, tess, counting):
-    """Make a course with an assignment and a roster; return who is in it, by keys."""
+    """Make a course with an assignment and a roster; return its members by keys."""
     made = tess.post("/courses", {"title": "Games"})["id"]
     taken = tess.ask("POST", f"/courses/{made}/roster", content=ROSTER.encode())
     assert taken == {"students": 3}

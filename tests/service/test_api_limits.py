@@ -102,7 +102,7 @@ def test_nobody_is_counted_for_ever():
     assert counted.begin("ben")
     counted.end("ada")
     assert counted.begin("ada")
-    assert all(counted.begin("") for _ in range(9))  # who is not signed in sends little
+    assert all(counted.begin("") for _ in range(9))  # requests without sign-in are not counted
 
 
 @pytest.mark.parametrize("kind", KINDS)

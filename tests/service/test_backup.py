@@ -173,8 +173,11 @@ def backup(tmp_path):
 SPOILED = [
     (lambda folder: (folder / "backup.json").unlink(), "is not a whole backup"),
     (lambda folder: (folder / "backup.json").write_text("[]"), "is not a whole backup"),
-    (lambda folder: (folder / "keys/service.key").unlink(), "service.key is missing, or is not"),
-    (lambda folder: (folder / "service.sqlite").write_bytes(b"x"), "is not what was backed up"),
+    (lambda folder: (folder / "keys/service.key").unlink(), "service.key is missing, or differs"),
+    (
+        lambda folder: (folder / "service.sqlite").write_bytes(b"x"),
+        "differs from the backed-up file",
+    ),
 ]
 
 

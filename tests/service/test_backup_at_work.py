@@ -1,4 +1,4 @@
-"""A backup while workers grade: what is made of it comes to the same end, on both databases."""
+"""A backup while workers grade: restored, it comes to the same end, on both databases."""
 
 import time
 from contextlib import closing

@@ -55,7 +55,7 @@ def test_a_course_with_groups_assistants_and_marks_that_change(world, disk, way)
 
 
 def make_course(tess, disk):
-    """Take two rosters, of which one has a group."""
+    """Take two rosters, one of them with a group."""
     tess.write("Title", "Games")
     tess.press("Make the course")
     course = tess.page.url

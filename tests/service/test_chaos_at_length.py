@@ -129,7 +129,7 @@ class Came(NamedTuple):
 
 
 def came(ledger, run):
-    """Return what a grading left in its ledger, all of which is whole and done."""
+    """Return what a grading left in its ledger; check that all is whole and done."""
     ledger.check()
     planned = ledger.list_planned(run)
     states = ledger.states([one.basis for one in planned])
@@ -169,7 +169,7 @@ def undisturbed(assignment, folder):
 
 
 class Watched:
-    """A grading as somebody watches it who begins anew what died three times."""
+    """A grading under the eyes of somebody who restarts attempts that died three times."""
 
     def __init__(self, service, grading):
         self.service, self.grading = service, grading
@@ -294,7 +294,7 @@ def left(watched, assignment):
 
 
 def compare(found, calm, everybody):
-    """See that each student has what the one with the same program has who was not disturbed."""
+    """See that each student has the marks of the undisturbed one with the same program."""
     keys = [one.name.lower() for one in everybody]
     alike = {key: keys[place % len(BODIES)] for place, key in enumerate(keys)}
     assert found.marks == {key: calm.marks[alike[key]] for key in keys}

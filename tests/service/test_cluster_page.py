@@ -37,7 +37,7 @@ FLIGHTS = (
 
 @pytest.fixture(params=KINDS)
 def settings(request, tmp_path):
-    """Settings of a service with a cluster, of which nothing is known yet."""
+    """Settings of a service with a cluster in an unknown state."""
     found = settings_of(request.param, request, tmp_path / "data")._replace(scheduler=SCHEDULER)
     machines.folder(found).mkdir(parents=True)
     return found

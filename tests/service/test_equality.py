@@ -65,7 +65,7 @@ def in_time(*handed):
 
 
 def small():
-    """Two who are right, one of them with a second try; wrong, dead, hanging and silent ones.
+    """Two right students, one with a second try; wrong, dead, hanging and silent ones.
 
     A group hands in by one of two. It and one more have later deadlines; all others are late.
     """
@@ -113,7 +113,7 @@ SHIPPED = {
 def of_shipped(source):
     """Two with the same right program, and one with a mistake in it, whose first try was right.
 
-    None of them draws its moves: each run must answer the same.
+    No program draws its moves: each run must answer the same.
     """
     change, own = SHIPPED[source], assignments.find(source)
     place = SUBMISSIONS / change.folder
@@ -152,7 +152,7 @@ def test_so_are_those_of_two_hundred_of_every_kind(service, c_tools, java, tmp_p
     extended = frozenset(key for key, case in cases_.items() if not case.late)
     own = Class(made_.assignment.name, handed, extended=extended)
     compared = compare(service, own, tmp_path)
-    # The service takes no empty file: whoever sends one has handed in nothing.
+    # The service takes no empty file: a student who sends one has submitted nothing.
     empty = {key for key, files_ in handed.items() if not any(one.data for one in files_)}
     truth = {key: case.mark for key, case in cases_.items() if key not in empty}
     assert len(truth) > whole_class.COUNT - 5

@@ -49,7 +49,7 @@ def test_readme_has_these_steps():
 
 @pytest.fixture
 def checkout(tmp_path):
-    """The files of which this is installed, in a folder where nothing has been."""
+    """The files that this is installed from, in a new folder."""
     shutil.copytree(ROOT, tmp_path / "new", ignore=shutil.ignore_patterns(*NOT_INSTALLED))
     return tmp_path / "new"
 

@@ -52,7 +52,7 @@ class Route(NamedTuple):
     name: str
     method: str
     path: str
-    right: tuple[bytes, ...]  # files of which one is changed
+    right: tuple[bytes, ...]  # files; one is changed
     page: str  # with the form; empty: by API
     field: str = "file"
     by: str = "teacher"

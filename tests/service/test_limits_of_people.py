@@ -84,7 +84,7 @@ def test_a_student_may_submit_so_often_to_an_assignment(serve):
     headers = {"authorization": f"Bearer {token_of(service, 'ada')}"}
     path = f"/api/v1{place(course).path}"
     answer = client_of(service).post(path, params={"name": "a"}, content=b"x", headers=headers)
-    assert answer.status_code == 422 and "which is the limit" in answer.json()["detail"]
+    assert answer.status_code == 422 and "times, the limit" in answer.json()["detail"]
     hand_in(ben, course, bytes(90))
     large = ben.post(f"{page}/uploads", page, {"file": ("a1.tgz", bytes(11))})
     assert large.status_code == 422 and "the limit is 100" in large.text

@@ -205,7 +205,7 @@ def test_a_roster_gets_links_and_former_ones_hold_until_then(service, counting, 
     assert deliver(service, **by(server)) == 2
     assert "2 sent" in course.teacher.get(course.course).text
     assert Browser(service).get(course.links["bea"].removeprefix(BASE)).status_code == 404
-    Browser(service).enter(course.links["cyd"])  # who has no address keeps the link
+    Browser(service).enter(course.links["cyd"])  # cyd has no address and keeps the link
     found = {to: links(message)[0] for _, to, message in post.taken}
     for _ in range(2):  # these hold for the term
         assert "Games" in Browser(service).enter(found["Ada@example.org"]).get("/").text
@@ -396,7 +396,7 @@ def test_one_signs_in_on_an_encrypted_connection_alone(
 def test_nothing_is_said_in_the_clear_to_another_machine(tmp_path, server, monkeypatch):
     settings = settings_of("sqlite", None, tmp_path)._replace(**by(server))
     monkeypatch.setattr(outbox.MailServer, "is_local", False)
-    with pytest.raises(outbox.MailDelayedError, match="cannot do what is needed: STARTTLS"):
+    with pytest.raises(outbox.MailDelayedError, match="lacks a feature that is needed: STARTTLS"):
         outbox.probe(settings)
 
 

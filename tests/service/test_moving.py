@@ -138,7 +138,7 @@ def test_what_one_sent_for_a_group_stays_when_that_one_is_removed(service, tmp_p
     assert counted(service, assigned)["duo"] == "1"
 
 
-EXTENSIONS = {  # who has one of how many hours; the roster after it; hours of whom then
+EXTENSIONS = {  # hours by student; the roster after it; hours by student then
     "joined a group": ({"ada": 5}, "ada,duo\n", {"duo": 5, "ben": 0}),
     "joined a group that has a later one": ({"ada": 5, "duo": 7}, "ada,duo\n", {"duo": 7}),
     "joined a group that has an earlier one": ({"ada": 9, "duo": 7}, "ada,duo\n", {"duo": 9}),
@@ -286,7 +286,7 @@ def by_api(service, grading):
 
 @pytest.mark.processes
 def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
-    """The group's mark stays that of those who are left; nobody has two, or another one's."""
+    """The group's mark stays with its remaining students; nobody has two, or another one's."""
     course = made(service, ROSTER, deadline="2999-01-01T00:00")
     ada, _, cyd, _ = (Browser(service).enter(link) for link in course.links.values())
     send(cyd, course, WRONG)

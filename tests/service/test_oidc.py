@@ -72,7 +72,7 @@ class World:
         return response
 
     def _spoiled(self, token):
-        """Return a token as it was, but for what the test has changed, signed anew."""
+        """Return a token with the changes of the test, signed anew."""
         own = flask.g.oidc_provider_mock_storage.jwk.as_dict(is_private=True)
         key = RSAKey.import_key(own)
         read = jwt.decode(token, key)

@@ -50,7 +50,7 @@ def settings(request, tmp_path):
 
 
 def found(settings):
-    """Return what is found of each thing, without the slow ones."""
+    """Return the results of the checks, without the slow ones."""
     return {
         name: checking.of(name, look, settings)
         for name, look in checking.LOOKS.items()

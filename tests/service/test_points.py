@@ -206,7 +206,7 @@ NO_WEIGHTS = [
     ({"public": {"one.gtp:9": "0"}}, "public: there is no test 'one.gtp:9'"),
     ({"public": {"three.gtp:1": "0"}}, "public: there is no test 'three.gtp:1'"),
     ({"secret": {"one.gtp:1": "0"}}, "there is no part 'secret'"),
-    ({"private": {"three.gtp:1": "0", "three.gtp:2": "0"}}, "private: none of its tests would"),
+    ({"private": {"three.gtp:1": "0", "three.gtp:2": "0"}}, "private: no test of it would"),
 ]
 
 
@@ -334,7 +334,7 @@ def test_who_corrects_a_file_is_told_what_is_still_left_out(service, counting):
     assert told() == [["mine.gtp:1"]] * 3
     back, still = preview("1")
     assert still == []
-    seen, still = preview("0")  # a teacher who was told may leave it out all the same
+    seen, still = preview("0")  # a warned teacher may leave it out all the same
     assert still == ["mine.gtp:1"]
     tess.post(f"{seen}/set", seen)
     work(service)

@@ -58,7 +58,7 @@ def test_no_answer_to_a_student_has_a_word_of_a_private_case(service, counting):
     stolen = hand_in(thief, course, small_class.submission(body))
     own = hand_in(ada, course, small_class.submission("return 2 * n if n < 1000 else exit(n)"))
     work(service)
-    assert "False" in thief.get(stolen.url.path).text  # it saw that there is no such folder
+    assert "False" in thief.get(stolen.url.path).text  # it saw no such folder
     grading = tess.post(f"{course.assignment}/gradings").url.path
     work(service)
     tess.post(f"{grading}/release")

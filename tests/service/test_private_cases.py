@@ -116,7 +116,7 @@ def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
     assert strength.measure([case], specification("gosensei")).wrong == ()
     for path in service.settings.data.rglob("drafts/*/ch*.json"):  # as another version named them
         path.rename(path.with_name("kept.json"))
-    assert "let them be found again" in course.teacher.get(draft).text
+    assert "search again" in course.teacher.get(draft).text
 
 
 def candidate(kind, caught, identity):

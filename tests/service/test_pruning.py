@@ -276,7 +276,7 @@ def test_who_cuts_without_the_key_is_noticed(service, edit, said):
 
 
 def test_the_end_of_a_log_is_not_its_beginning(service):
-    """Its seal is another: else whoever edits rows could cut the whole log off."""
+    """Its seal is another: else an editor of rows could cut the whole log off."""
     with service.database.acting() as act:
         entering.add_person(act, "Ada")
     with service.database.changing() as db:

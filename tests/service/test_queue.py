@@ -1,4 +1,4 @@
-"""The queue: who is next, leases of workers that live and that died, deaths and faults."""
+"""The queue: the next job, leases of workers that live and that died, deaths and faults."""
 
 import os
 import time
@@ -177,7 +177,7 @@ def test_a_lease_of_a_process_that_lives_holds_until_it_runs_out(database, assig
     outdated(database, job, until=time.time() - 1)
     again = lease(database)
     assert (again.id, again.deaths) == (job.id, 1)
-    with database.changing() as db:  # who had it before has it no more
+    with database.changing() as db:  # its former owner has lost it
         assert not queue.finish(db, mine)
         assert not queue.renew(db, mine)
         assert queue.renew(db, again)

@@ -1,4 +1,4 @@
-"""What the staff see first of an assignment: who has submitted what, and how far that is."""
+"""The staff's first view of an assignment: all submissions and their progress."""
 
 import re
 

@@ -120,7 +120,7 @@ def test_sql_is_in_its_rooms_alone():
 
 
 def _speakers():
-    """Yield the modules elsewhere that import what speaks SQL, but for types of parameters."""
+    """Yield other modules that import what speaks SQL, except for types of parameters."""
     for path in sorted((ROOT / "harness").rglob("*.py")):
         name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
         if not name.startswith(ROOMS) and any(one in text for one in SPEAK):

@@ -116,7 +116,7 @@ def images(assignment: Assignment, public: Iterable[PlannedCase], seed: str) -> 
     from harness.grading.attempts.variants import image_of
 
     if assignment.specification is None:
-        return []  # nobody knows what is right
+        return []  # the right answers are unknown
     found = []
     for one in public:
         folder = str(Path(one.path).parent)

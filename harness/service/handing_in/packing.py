@@ -38,7 +38,7 @@ def pack(files: Iterable[Loose], folder: str, target: IO[bytes]) -> None:
     found = {_path(one): one for one in files}
     kept = {path: one for path, one in found.items() if not _is_left_behind(path)}
     if not kept:
-        raise UsageError("there is no file in what you sent: choose an archive, or a folder")
+        raise UsageError("your upload has no files: choose an archive, or a folder")
     tops = {path.parts[0] for path in kept if len(path.parts) > 1}
     is_within = len(tops) == 1 and all(len(path.parts) > 1 for path in kept)
     with (

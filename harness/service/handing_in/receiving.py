@@ -120,7 +120,7 @@ def _check_room(
 ) -> None:
     count, total = uploads.measure(db, assigned.id, member.person)
     if count >= most.uploads:
-        raise UsageError(f"you have submitted {count} times, which is the limit: ask your teacher")
+        raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
     if total + size > most.size:
         raise UsageError(
             f"your submissions have {total:,} bytes, the limit is {most.size:,}: ask your teacher"
@@ -134,7 +134,7 @@ def explain_bound(
     if reason := explain_closed(db, assigned, key, now):
         return reason
     if all(one.upload != upload for one in ownership.of(db, assigned, key).own):
-        return f"it is of the group {upload.key}, which continues without you"
+        return f"it belongs to the group {upload.key}, which continues without you"
     return _explain_final(db, assigned, key, now)
 
 

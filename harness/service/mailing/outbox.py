@@ -168,7 +168,7 @@ def _naming_errors(found: MailServer) -> Iterator[None]:
         raise _explain_answer(place, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPNotSupportedError:
         raise MailDelayedError(
-            f"{place} cannot do what is needed: STARTTLS, AUTH or SMTPUTF8"
+            f"{place} lacks a feature that is needed: STARTTLS, AUTH or SMTPUTF8"
         ) from None
     except ssl.SSLCertVerificationError as error:
         raise MailDelayedError(f"{place}: certificate not valid: {error.verify_message}") from None

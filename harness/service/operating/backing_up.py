@@ -173,7 +173,7 @@ def _check_files(source: Path, settings: Settings) -> dict[str, str]:
     for name, digest in files.items():
         path = source / name
         if not path.is_file() or _digest(path) != digest:
-            raise UsageError(f"{path} is missing, or is not what was backed up")
+            raise UsageError(f"{path} is missing, or differs from the backed-up file")
     return files
 
 

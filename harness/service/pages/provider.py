@@ -94,7 +94,7 @@ def _way(act: Act, person: Person) -> tuple[list[str], str]:
     return titles, entering.link(act, person.id, _CHOICE, once=True).text
 
 
-_UNKNOWN = "no course knows you by what your provider says of you: ask your teacher for a link"
+_UNKNOWN = "no course knows the person your provider names: ask your teacher for a link"
 _UNVERIFIED = "your provider does not say that your mail address is verified: sign in by a link"
 
 

@@ -150,7 +150,7 @@ def _naming_errors() -> Iterator[None]:
         told = getattr(error, "error", "") or type(error).__name__
         claim = getattr(error, "claim", "")
         why = f"{told} ({claim})" if claim else told
-        raise RefusedError(f"what the provider says does not hold: {why}") from None
+        raise RefusedError(f"the provider's statement is not valid: {why}") from None
     except (KeyError, ValueError, TypeError) as error:
         raise AwayError(f"the provider's answer cannot be read: {type(error).__name__}") from None
 

@@ -92,7 +92,7 @@ def token(
     """
     name, person = one_line(name, _LONGEST_NAME), owner or act.by
     if not name.strip():
-        raise UsageError("name: found nothing, expected what the token is for")
+        raise UsageError("name: found nothing, expected the purpose of the token")
     if not 1 <= days <= LONGEST_TOKEN:
         raise UsageError(f"days: found {days}, expected 1 to {LONGEST_TOKEN}")
     if len(people.TOKENS.all(act.db, person=person)) >= MOST_TOKENS:

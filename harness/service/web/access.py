@@ -89,7 +89,7 @@ MEMBERS = Rule("members of the course", frozenset(ROLES))
 STUDENTS = Rule("students of the course", frozenset({STUDENT}))
 STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
 TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
-OWNERS = Rule("whose suite it is", owns=True)
+OWNERS = Rule("the owner of the suite", owns=True)
 RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS, OWNERS)
 
 

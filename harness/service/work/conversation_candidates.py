@@ -143,7 +143,7 @@ def _test(one: Draft, specification: Specification) -> CandidateTest:
     engine = specification.reference_engine()
     assert isinstance(engine, ReferenceEngine)
     right = engine.replies((*one.setup, one.command))[-1].text
-    return told._replace(answer=f"{right}, or what the declaration takes for the same")
+    return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
 
 
 def _board(one: Draft, specification: Specification) -> CandidateBoard | None:

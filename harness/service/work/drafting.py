@@ -139,7 +139,7 @@ def draft(ground: Ground, job: Job) -> None:
     """Find candidates.
 
     Raises:
-        UsageError: nobody knows what is right in this assignment but its case files; or nothing
+        UsageError: only the case files of this assignment know the right answers; or nothing
             can be asked.
     """
     made, assignment = (
@@ -175,7 +175,7 @@ def why_not(assignment: Assignment) -> str:
         )
     told = assignment.declaration
     if _is_own_game(assignment) and not (told and told.reference):
-        return "the game is declared without a reference, which would know the right answers"
+        return "the game is declared without a reference, so the right answers are unknown"
     return ""
 
 

@@ -123,11 +123,11 @@ def put_in_force(act: Act, settings: Settings, assigned: Assigned, found: Previe
     change only if that is accepted.
 
     Raises:
-        NotNowError: it is not known yet what would change.
+        NotNowError: the changes are not known yet.
         UsageError: the parts or tests are others by now.
     """
     if found.read() is None:
-        raise NotNowError("it is not known yet what would change")
+        raise NotNowError("the changes are not known yet")
     own = own_files.assignment_of(settings, assigned)
     now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), found.worth)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}

@@ -52,7 +52,7 @@ class PolicyFacts(NamedTuple):
 def look(moment: SceneMoment) -> PolicyFacts:
     """Return the moves of each type."""
     mine, theirs = moment.board.of(moment.to_play), moment.board.of(3 - moment.to_play)
-    if is_over(moment) or (mine and not theirs):  # who moves next must not have moved last
+    if is_over(moment) or (mine and not theirs):  # the next color must not have moved last
         return PolicyFacts({}, "", mine, theirs)
     found = dict(zip(rules.TYPES, rules.by_urgency(moment.shape, mine, theirs), strict=True))
     return PolicyFacts(found, next(kind for kind, moves in found.items() if moves), mine, theirs)

@@ -1,6 +1,6 @@
 """Python as it is on macOS: whatever Linux alone has is gone from this process and its children.
 
-On :data:`sys.path` it is imported at the start of each Python. What it takes away is what the
+On :data:`sys.path` it is imported at the start of each Python. It takes away what the
 documentation of Python 3.11 calls available on Linux, or on Unix but not on macOS. ``/proc`` and
 ``/sys`` cannot be opened or listed; programs that are not Python still see them.
 """

@@ -1,4 +1,4 @@
-"""Hex by somebody else, who is right in his own words.
+"""Hex by another author, right in its own words.
 
 White begins and joins the left with the right, Black the top with the bottom, so that both
 programs agree when colors and coordinates are exchanged. ``winner`` answers ``unknown`` as long as

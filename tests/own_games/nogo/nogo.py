@@ -1,7 +1,7 @@
 """NoGo for GTP, as a teacher wrote it: no captures, no suicide, no pass; who cannot move loses.
 
 ``play`` refuses with a successful reply, ``= illegal move: "b a1" (occupied)``. ``solve`` answers
-the winner and, if that is who is to move, a winning move; ``unknown`` when ``timelimit`` is over.
+the winner and, if that is the side to move, a winning move; ``unknown`` after ``timelimit``.
 """
 
 import random
@@ -94,7 +94,7 @@ class NoGo:
     # --- the solver -----------------------------------------------------------------------------
 
     def winning_move(self, color, known):
-        """Return a move that wins for who is to move, None if there is none."""
+        """Return a winning move for the side to move, or None."""
         if time.monotonic() > self.ends:
             raise TimeIsUp
         key = frozenset(self.board.items())

@@ -48,7 +48,7 @@ class RefusedStoneStays(NoGo):
 
 
 class ClearKeepsTurn(NoGo):
-    """Takes the stones away for a new game, and lets go on who was to move."""
+    """Takes the stones away for a new game, and keeps the side to move."""
 
     def do_clear_board(self):
         turn = self.turn
@@ -215,7 +215,7 @@ class SolvesWithSuicide(NoGo):
 
 
 class WinnerAsAName(NoGo):
-    """Names the winner only where who is to move loses, and nothing but a move where it wins."""
+    """Names the winner only where the side to move loses, and only a move where it wins."""
 
     def do_solve(self):
         answer = super().do_solve()

@@ -68,7 +68,7 @@ class NobodyPasses(Othello):
 
 
 class OverWhenOneIsStuck(Othello):
-    """Calls the game over when the color to move cannot, and lets nobody move any more."""
+    """Calls the game over when the color to move cannot, and allows no more moves."""
 
     def is_over(self):
         return not self.legal(self.turn)

@@ -61,7 +61,7 @@ class HalfOfTheWidth(Takuzu):
 
 
 class PlayersKeptInNewGame(Takuzu):
-    """Lets the player go on who was to move in the game before."""
+    """Keeps the player to move from the game before."""
 
     def do_game(self, words):
         player = self.player

@@ -45,7 +45,7 @@ form.addEventListener("drop", function (event) {
   Promise.all(entries.map(read)).then(function (found) {
     dropped = [].concat.apply([], found);
     said.textContent = dropped.length + " files are ready to be submitted.";
-  }, function () { said.textContent = "What you dropped cannot be read."; });
+  }, function () { said.textContent = "The dropped files cannot be read."; });
 });
 form.addEventListener("change", function () { dropped = null; said.textContent = ""; });
 
