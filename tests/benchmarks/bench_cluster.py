@@ -5,8 +5,8 @@ efficiency is the time of one worker, divided by the workers and by their time.
 
 **Cost.** Engines that answer at once are graded by one worker, few and many of them: the
 difference is the cost of attempts without the fixed cost of every grading. Seconds of the
-processor are those that the kernel counts for each process. What units of work take here without a cluster,
-in the same sandbox, is subtracted. All connections have TLS.
+processor are those that the kernel counts for each process. The time of the same units in the same
+sandbox without a cluster is subtracted. All connections have TLS.
 
 **Many workers.** What a unit costs scheduler, connector and dispatcher where workers do nothing.
 
