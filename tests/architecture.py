@@ -236,24 +236,24 @@ def _part(package: str, graph: dict[str, set[str]]) -> str:
     lines = [
         *(f"## The rooms of `{package}`", "", "```text", *map("   ".join, LAYERS[package]), "```"),
         *("", "An arrow is an import. Those that follow from others are left out here.", ""),
-        *("```mermaid", "flowchart TB", *_drawn(package, graph), "```", ""),
+        *("```mermaid", "flowchart TB", *_list_drawn_arrows(package, graph), "```", ""),
         *("| room | what it is | imports from |", "|---|---|---|", *_table(package, graph), ""),
     ]
     return "\n".join(lines)
 
 
-def _drawn(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
+def _list_drawn_arrows(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
     """Yield the arrows within a package that do not follow from two others."""
     for layer in LAYERS[package]:
         for name in layer:
             own = graph.get(f"{package}.{name}", set())
-            further = {far for near in own for far in _reached(near, graph)}
+            further = {far for near in own for far in _find_reachable(near, graph)}
             for other in sorted(own - further):
                 if other.startswith(f"{package}."):
                     yield f"    {_node(f'{package}.{name}')} --> {_node(other)}"
 
 
-def _reached(name: str, graph: dict[str, set[str]]) -> set[str]:
+def _find_reachable(name: str, graph: dict[str, set[str]]) -> set[str]:
     found: set[str] = set()
     left = [name]
     while left:

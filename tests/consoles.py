@@ -60,10 +60,10 @@ def rerun(text: str, folder: Path) -> str:
 
 
 def _block(block: str, folder: Path) -> str:
-    return "".join(_shown(call, output_of(call, folder)) for call in calls(block))
+    return "".join(_format_call(call, output_of(call, folder)) for call in calls(block))
 
 
-def _shown(call: Call, output: str) -> str:
+def _format_call(call: Call, output: str) -> str:
     lines = f"$ {call.command}\n" + (f"{output}\n" if output else "")
     return lines + call.gap
 

@@ -122,7 +122,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         pytest.skip("postgresql is not installed")
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    with used(shared / "postgresql") as running:
+    with use_server(shared / "postgresql") as running:
         yield running
 
 
@@ -131,7 +131,7 @@ def own_postgresql(tmp_path: Path) -> Iterator[Running]:
     """A server for one test, which may kill it."""
     if programs() is None:
         pytest.skip("postgresql is not installed")
-    with used(tmp_path / "postgresql") as running:
+    with use_server(tmp_path / "postgresql") as running:
         yield running
 
 
@@ -143,7 +143,7 @@ def database(postgresql: Running) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def used(place: Path) -> Iterator[Running]:
+def use_server(place: Path) -> Iterator[Running]:
     """Use the server of all workers, which is started if none runs."""
     place.mkdir(exist_ok=True)
     with (place / "users").open("a") as users:
@@ -180,7 +180,7 @@ def _start() -> tuple[Path, int]:
     """Make a server of its own and start it; return its folder and its port."""
     folder = Path(tempfile.mkdtemp(prefix="gtp-harness-postgresql-", dir=_fast_place()))
     initialize(folder)
-    port = _started(folder)
+    port = _start_server(folder)
     Running(folder, port).execute(MAKE_USER)
     return folder, port
 
@@ -208,7 +208,7 @@ def initialize(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> 
         file.write(settings)
 
 
-def _started(folder: Path) -> int:
+def _start_server(folder: Path) -> int:
     """Start the server on a port that is free; another may be quicker to take it."""
     for _ in range(5):
         with socket.socket() as free:

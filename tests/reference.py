@@ -94,10 +94,10 @@ def _help(main: Callable[[list[str]], int], *words: str) -> str:
 def formats() -> str:
     """Return the page of the JSON that commands write."""
     text = _head("JSON that commands write", "Members may be added to a document of version 1.")
-    return text + "".join(f"\n## {title}\n{_rst(_described(at))}" for title, at in FORMATS.items())
+    return text + "".join(f"\n## {title}\n{_rst(_describe(at))}" for title, at in FORMATS.items())
 
 
-def _described(place: str) -> str:
+def _describe(place: str) -> str:
     module, _, name = place.partition(":")
     found = import_module(module)
     return inspect.getdoc(getattr(found, name) if name else found) or ""
@@ -164,7 +164,7 @@ def assignment_keys() -> str:
 
 def _table(name: str) -> str:
     rows = [
-        f"| `{key}` | {_taken(field.read)} | {_missing(field.default)} |"
+        f"| `{key}` | {_find_expected(field.read)} | {_missing(field.default)} |"
         for key, field in _TABLES[name].items()
     ]
     title = f"`[{name}]`" if name else "At the top"
@@ -172,7 +172,7 @@ def _table(name: str) -> str:
     return head + "\n".join(rows) + "\n"
 
 
-def _taken(read: Callable[[object, KeyPlace], object]) -> str:
+def _find_expected(read: Callable[[object, KeyPlace], object]) -> str:
     """Return what a reader says that it expects, when it is given what nobody takes."""
     try:
         read(object(), KeyPlace("file"))

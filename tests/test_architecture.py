@@ -24,7 +24,7 @@ from tests.architecture import (
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Import]:
+def every_found_import() -> list[Import]:
     return every_import()
 
 
@@ -34,21 +34,21 @@ def test_every_folder_is_a_room_in_one_layer():
     assert sorted(named) == sorted({room(name) for name in modules()})
 
 
-def test_no_arrow_leads_upward_or_to_the_side(found):
-    assert not upward(found)
+def test_no_arrow_leads_upward_or_to_the_side(every_found_import):
+    assert not upward(every_found_import)
 
 
-def test_the_oracle_imports_nothing_of_the_harness(found):
+def test_the_oracle_imports_nothing_of_the_harness(every_found_import):
     assert not [
         one
-        for one in found
+        for one in every_found_import
         if one.importer.startswith("oracle") and one.imported.startswith("harness")
     ]
 
 
-def test_there_is_no_circle_even_within_a_room(found):
+def test_there_is_no_circle_even_within_a_room(every_found_import):
     graph: dict[str, set[str]] = {}
-    for one in found:
+    for one in every_found_import:
         if not one.is_named:  # the table of commands names the modules that print it
             graph.setdefault(one.importer, set()).add(one.imported)
     assert not circle(graph)

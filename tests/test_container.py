@@ -46,7 +46,7 @@ def test_the_script_wants_a_source() -> None:
     assert done.stderr == "usage: container/install SOURCE [PACKAGE…]\n"
 
 
-def succeed(*words: object) -> str:
+def run_successfully(*words: object) -> str:
     done = subprocess.run(
         list(map(str, words)), capture_output=True, text=True, timeout=1200, check=False
     )
@@ -70,7 +70,7 @@ def debian(tmp_path_factory) -> Path:
     (release,) = re.findall(r"debian:(\w+)-slim", CONTAINERFILE)
     root = tmp_path_factory.mktemp("debian")
     root.chmod(0o755)
-    succeed("unshare", "-m", debootstrap, "--variant=minbase", release, root)
+    run_successfully("unshare", "-m", debootstrap, "--variant=minbase", release, root)
     return root
 
 
@@ -83,16 +83,18 @@ def test_a_class_is_graded_in_a_bare_debian_after_the_script(debian: Path) -> No
     name, content = wheel()
     (house / name).write_bytes(content)
     fetch = ["-m", "pip", "download", "-q", "--python-version=3.11", "--only-binary=:all:"]
-    succeed(sys.executable, *fetch, "-d", house, f"{house / name}[fuzz]")
+    run_successfully(sys.executable, *fetch, "-d", house, f"{house / name}[fuzz]")
     (debian / "install").write_bytes(INSTALL.read_bytes())
     inside = ("unshare", "-m", "sh", "-c", _PROC, debian)
     offline = ("env", "-i", "PATH=/usr/bin:/usr/sbin", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/wheels")
-    succeed(*inside, "chroot", debian, *offline, "sh", "/install", f"/wheels/{name}", "make")
+    run_successfully(
+        *inside, "chroot", debian, *offline, "sh", "/install", f"/wheels/{name}", "make"
+    )
 
     room = small_class.make(debian / "work", CLASS[:4])
     words = ("grade", "/work/submissions", "--assignment", "/work/counting", "--no-images")
     run = ("env", "-i", "PATH=/usr/local/bin:/usr/bin", "gtp-harness", *words)
-    succeed(*inside, *DOCKER, "chroot", debian, *run, "--output", "/work/out")
+    run_successfully(*inside, *DOCKER, "chroot", debian, *run, "--output", "/work/out")
     found = marks(room)
     assert [of(one, found) for one in CLASS[:4]] == [one.mark for one in CLASS[:4]]
     assert "level 1" in (room / "out" / "class.html").read_text()

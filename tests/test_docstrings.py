@@ -30,7 +30,7 @@ def tree_of(name: str) -> ast.Module:
 # --- the trees of errors -----------------------------------------------------------------------
 
 
-def drawn(text: str) -> dict[str, str]:
+def parse_drawn_tree(text: str) -> dict[str, str]:
     """Return the parent of each error of a tree, as it is drawn."""
     parents, above = {}, {}
     for line in text.splitlines():
@@ -45,7 +45,7 @@ def drawn(text: str) -> dict[str, str]:
 _SUBCLASS = re.compile(r"^ *class \w+\(", re.MULTILINE)  # a tree takes longer
 
 
-def defined(package: str, root: str) -> dict[str, str]:
+def find_subclasses(package: str, root: str) -> dict[str, str]:
     """Return the parent of each class of a package that comes from ``root``."""
     bases = {
         node.name: base.id
@@ -67,7 +67,9 @@ def defined(package: str, root: str) -> dict[str, str]:
     ("module", "root"), [(harness.errors, "HarnessError"), (oracle.errors, "OracleError")]
 )
 def test_every_error_is_in_the_tree(module, root):
-    assert drawn(module.__doc__) == defined(module.__name__.partition(".")[0], root)
+    assert parse_drawn_tree(module.__doc__) == find_subclasses(
+        module.__name__.partition(".")[0], root
+    )
 
 
 # --- pure modules ------------------------------------------------------------------------------
@@ -84,13 +86,13 @@ CALLS = frozenset(
 )  # fmt: skip
 
 
-def called(tree: ast.AST) -> set[str]:
+def list_calls(tree: ast.AST) -> set[str]:
     """Return the names of what is called anywhere within."""
     functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return {getattr(one, "attr", getattr(one, "id", "")) for one in functions}
 
 
-def imported(tree: ast.AST) -> list[tuple[str, str]]:
+def list_imports(tree: ast.AST) -> list[tuple[str, str]]:
     """Return the modules that are imported, with the name taken of each."""
     found = []
     for node in ast.walk(tree):
@@ -103,12 +105,16 @@ def imported(tree: ast.AST) -> list[tuple[str, str]]:
 
 def impurities(tree: ast.AST) -> set[str]:
     """Return what of a module touches the world: imports, calls, and functions that do."""
-    found = {module for module, _ in imported(tree) if module.partition(".")[0] in TOUCHES}
-    for module, name in imported(tree):
+    found = {module for module, _ in list_imports(tree) if module.partition(".")[0] in TOUCHES}
+    for module, name in list_imports(tree):
         for node in tree_of(module).body if module in TEXTS else ():
-            if isinstance(node, ast.FunctionDef) and node.name == name and called(node) & CALLS:
+            if (
+                isinstance(node, ast.FunctionDef)
+                and node.name == name
+                and list_calls(node) & CALLS
+            ):
                 found.add(f"{module}.{name}")
-    return found | (called(tree) & CALLS)
+    return found | (list_calls(tree) & CALLS)
 
 
 def docstring(name: str) -> str:

@@ -22,7 +22,7 @@ LEAVINGS = shutil.ignore_patterns(".*", "__pycache__", "tests")
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a ``checkout``, its wheel in ``dist``, and a ``site`` that has it."""
     room = tmp_path_factory.mktemp("installed")
     room.chmod(0o755)
@@ -53,9 +53,9 @@ def harness(site: Path, folder: Path, *words: str) -> subprocess.CompletedProces
 
 
 @pytest.mark.parametrize("folder", ["oracle", "harness", "cases"])
-def test_every_file_is_there(folder: str, installed: Path) -> None:
-    source = installed / "checkout" / folder
-    target = installed / "site" / ("harness/cases" if folder == "cases" else folder)
+def test_every_file_is_there(folder: str, installed_site: Path) -> None:
+    source = installed_site / "checkout" / folder
+    target = installed_site / "site" / ("harness/cases" if folder == "cases" else folder)
     names = sorted(p.relative_to(source).as_posix() for p in source.rglob("*") if p.is_file())
     assert names
     assert filecmp.cmpfiles(source, target, names, shallow=False) == (names, [], [])
@@ -66,22 +66,29 @@ ADAPTED = [("gosensei", "with-make", "c_tools"), ("java-go", "static", "java")]
 
 @pytest.mark.parametrize(("key", "right", "tools"), ADAPTED)
 def test_an_assignment_that_ships_is_checked(
-    key: str, right: str, tools: str, installed: Path, tmp_path: Path, request
+    key: str, right: str, tools: str, installed_site: Path, tmp_path: Path, request
 ) -> None:
     """With its case files, and with the adapter that runs beside the student's program."""
     request.getfixturevalue(tools)
     write(key, right, tmp_path)
-    done = harness(installed / "site", tmp_path, "check", "--assignment", key)
+    done = harness(installed_site / "site", tmp_path, "check", "--assignment", key)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert "nothing wrong was found" in done.stdout
 
 
-def test_cases_that_ship_are_run_by_name_from_anywhere(installed: Path, tmp_path: Path) -> None:
+def test_cases_that_ship_are_run_by_name_from_anywhere(
+    installed_site: Path, tmp_path: Path
+) -> None:
     """Without a PATH: the oracle's program lies beside the harness's."""
     done = subprocess.run(
-        [installed / "site" / "bin" / "gtp-harness", "run", "gtp-oracle", "@go-scoring/public"],
+        [
+            installed_site / "site" / "bin" / "gtp-harness",
+            "run",
+            "gtp-oracle",
+            "@go-scoring/public",
+        ],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(installed / "site"), "PATH": ""},
+        env={"PYTHONPATH": str(installed_site / "site"), "PATH": ""},
         capture_output=True,
         text=True,
         timeout=300,
@@ -93,18 +100,20 @@ def test_cases_that_ship_are_run_by_name_from_anywhere(installed: Path, tmp_path
 # --- for a package index ------------------------------------------------------------------------
 
 
-def described(installed: Path) -> email.message.Message:
+def read_metadata(installed: Path) -> email.message.Message:
     (path,) = (installed / "site").glob("gtp_harness-*.dist-info/METADATA")
     return email.message_from_string(path.read_text(encoding="utf-8"))
 
 
-def test_an_index_would_take_the_wheel(installed: Path) -> None:
-    (wheel,) = (installed / "dist").iterdir()
+def test_an_index_would_take_the_wheel(installed_site: Path) -> None:
+    (wheel,) = (installed_site / "dist").iterdir()
     python("-m", "twine", "check", "--strict", wheel)
 
 
-def test_every_link_and_picture_of_the_long_description_has_an_address(installed: Path) -> None:
-    found = described(installed)
+def test_every_link_and_picture_of_the_long_description_has_an_address(
+    installed_site: Path,
+) -> None:
+    found = read_metadata(installed_site)
     text = found.get_payload()
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -117,7 +126,7 @@ def test_every_link_and_picture_of_the_long_description_has_an_address(installed
     assert code == re.findall(r"^```.*?^```$", readme, re.MULTILINE | re.DOTALL)
 
 
-def test_the_changelog_tells_of_this_version(installed: Path) -> None:
+def test_the_changelog_tells_of_this_version(installed_site: Path) -> None:
     log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     (first, *_) = re.findall(r"^## ([\d.]+)", log, re.MULTILINE)
-    assert first == described(installed)["Version"]
+    assert first == read_metadata(installed_site)["Version"]

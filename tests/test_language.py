@@ -82,7 +82,7 @@ class Said(NamedTuple):
 
 
 @cache
-def said(path: Path) -> Said:
+def read_said(path: Path) -> Said:
     """Read a module: once, for that takes longer than all else here."""
     text = read(path)
     nodes = [*ast.walk(ast.parse(text))]
@@ -116,10 +116,10 @@ def comments(text: str) -> list[str]:
 @cache
 def classes() -> list[tuple[str, str]]:
     """Return the name of each class and its module."""
-    return [(name, module) for module, path in MODULES.items() for name in said(path).classes]
+    return [(name, module) for module, path in MODULES.items() for name in read_said(path).classes]
 
 
-def shared(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def find_shared(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the names that are given several times, and the places of each."""
     places: dict[str, list[str]] = defaultdict(list)
     for name, place in names:
@@ -142,11 +142,11 @@ def subjects() -> Iterator[tuple[str, str]]:
 
 def test_no_class_name_stands_for_two_things():
     """Nor do two that differ in a leading underscore, or two in one module."""
-    assert not shared((name.lstrip("_"), module) for name, module in classes())
+    assert not find_shared((name.lstrip("_"), module) for name, module in classes())
 
 
 def test_no_module_name_stands_for_two_things():
-    found = shared(set(subjects()))
+    found = find_shared(set(subjects()))
     packages = {path.parent.name for path in MODULES.values() if path.name == "__init__.py"}
     assert {
         name: places for name, places in found.items() if name not in {*SHARED, *packages}
@@ -161,7 +161,9 @@ def test_no_shared_name_is_listed_that_is_shared_no_longer():
 
 
 def test_a_shared_name_is_found():
-    assert shared([("Row", "a"), ("Row", "b"), ("Column", "a"), ("Cell", "a"), ("Cell", "a")]) == {
+    assert find_shared(
+        [("Row", "a"), ("Row", "b"), ("Column", "a"), ("Cell", "a"), ("Cell", "a")]
+    ) == {
         "Row": ["a", "b"],
         "Cell": ["a", "a"],
     }
@@ -197,8 +199,8 @@ def documents() -> list[str]:
 def sources() -> tuple[list[str], list[str]]:
     """Return all docstrings and comments, and all string literals."""
     named = [path for name, path in MODULES.items() if not name.startswith("oracle.mistakes")]
-    return [one for path in named for one in said(path).prose], [
-        one for path in MODULES.values() for one in said(path).literals
+    return [one for path in named for one in read_said(path).prose], [
+        one for path in MODULES.values() for one in read_said(path).literals
     ]
 
 
@@ -254,7 +256,7 @@ def test_a_word_with_two_meanings_gets_rarer(pattern):
 
 def named_in(path: Path) -> list[str]:
     """Return the functions of a module that stand in its messages, as a careless rename leaves."""
-    found = said(path)
+    found = read_said(path)
     names = {name for name in found.functions if not name.startswith("_")}
     texts = (_CODE.sub("x", one) for one in found.literals if one.count(" ") > 2)
     return sorted(names & {word for text in texts for word in re.findall(r"\w+_\w+", text)})
@@ -290,8 +292,8 @@ LEARNT = 1  # by no means learnt by heart
 def test_planted_twins_are_found(tmp_path):
     planted = tmp_path / "planted.py"
     planted.write_text(PLANTED)
-    found = {twin for twin in TWINS if matches(twin, END.join(said(planted).prose))}
+    found = {twin for twin in TWINS if matches(twin, END.join(read_said(planted).prose))}
     assert found == {"processor time", "learnt by heart"}
-    assert matches("processor time", END.join(said(planted).literals))
+    assert matches("processor time", END.join(read_said(planted).literals))
     table = "| term | meaning | do not say |\n|---|---|---|\n| a | b | c, d e |\n| f | g | |\n"
     assert dict(rows(table)) == {"a": ["c", "d e"], "f": []}

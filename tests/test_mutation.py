@@ -87,7 +87,7 @@ def test_a_marked_module_does_the_same_and_notes_what_it_reached(tmp_path, monke
     marks = tmp_path / "marks"
     marks.write_bytes(bytes(2 + len(found)))
     room: dict = {}
-    exec(compile(blocks.marked(MODULE, 2, str(marks), 0), "module", "exec"), room)
+    exec(compile(blocks.mark_blocks(MODULE, 2, str(marks), 0), "module", "exec"), room)
     assert not any(marks.read_bytes())
     assert room["one"](1) == "some"
     names = [one.name for one, mark in zip(found, marks.read_bytes()[2:], strict=True) if mark]
@@ -156,8 +156,13 @@ def test_the_share_of_changes_that_are_noticed(outcomes, share):
 
 
 def test_a_table_has_a_row_for_each_folder():
-    later = made("survived")._replace(later="a test")
-    found = [made("noticed"), made("survived"), made("noticed", "harness/work/crew.py"), later]
+    later = make_result("survived")._replace(later="a test")
+    found = [
+        make_result("noticed"),
+        make_result("survived"),
+        make_result("noticed", "harness/work/crew.py"),
+        later,
+    ]
     assert table.markdown(found).splitlines()[2:] == [
         "| `harness/work` | 1 | 1 | 0 | 0 | 0 |",
         "| `oracle` | 3 | 1 | 0 | 2 | 1 |",
@@ -166,8 +171,8 @@ def test_a_table_has_a_row_for_each_folder():
 
 
 def test_the_page_tells_what_was_noticed_at_first_and_what_is_now():
-    later = made("survived")._replace(later="a test", before="x")
-    text = table.paragraph([made("noticed"), made("survived"), later])
+    later = make_result("survived")._replace(later="a test", before="x")
+    text = table.paragraph([make_result("noticed"), make_result("survived"), later])
     assert "33.3% of those that change something were noticed" in text
     assert "with the tests that were written since: 66.7%" in text
     assert text.endswith("Not noticed:\n\n- `oracle/play.py`: ``a`` became ``b``\n")
@@ -176,7 +181,7 @@ def test_the_page_tells_what_was_noticed_at_first_and_what_is_now():
 @pytest.mark.processes
 def test_a_survivor_that_is_noticed_later_keeps_its_place(tmp_path):
     path = tmp_path / "results.jsonl"
-    found = [made("survived")._replace(line=line) for line in (1, 2, 3)]
+    found = [make_result("survived")._replace(line=line) for line in (1, 2, 3)]
     path.write_text("".join(json.dumps(one._asdict()) + "\n" for one in found))
     results.note_later(path, found[1], "a test")
     found = list(results.read(path))
@@ -228,7 +233,7 @@ def test_nothing_to_do_needs_no_worker():
     assert not list(share([], (pytest.fail("made one") for _ in range(2)), Worker))
 
 
-def made(outcome: str, module: str = "oracle/play.py") -> results.Result:
+def make_result(outcome: str, module: str = "oracle/play.py") -> results.Result:
     return results.Result(module, 1, "a", "b", outcome, "", 1, 0.5, 1, "2026-01-01", "abc")
 
 

@@ -24,7 +24,7 @@ GO = TESTS / "submissions" / "go-scoring"
 PROGRAMS = Path(sys.executable).parent
 
 
-def called(
+def call_on_system(
     system: str, folder: Path, *words: object, said: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run ``gtp-harness`` or ``gtp-oracle`` as on a system; "": on this one."""
@@ -106,10 +106,10 @@ def test_the_commands_for_windows_are_told():
 
 def test_the_oracle_answers_on_windows(tmp_path):
     asked = "boardsize 5\nplay b c3\nscore\nquit\n"
-    found = called("windows", tmp_path, "gtp-oracle", "gtp", said=asked)
+    found = call_on_system("windows", tmp_path, "gtp-oracle", "gtp", said=asked)
     assert (found.returncode, found.stdout) == (0, "= \n\n= \n\n= B+25\n\n= \n\n")
     case = TESTS.parent / "cases" / "go-scoring" / "area.gtp"
-    found = called("windows", tmp_path, "gtp-oracle", "score", case)
+    found = call_on_system("windows", tmp_path, "gtp-oracle", "score", case)
     assert (found.returncode, found.stderr) == (0, "")
 
 
@@ -130,7 +130,7 @@ def course(tmp_path: Path) -> Path:
 def see_answered(system: str, folder: Path, line: str, status: int, told: str) -> None:
     names = {"ORACLE": ORACLE, "WRONG": WRONG, "NOGO": NOGO, "GO": GO}
     words = [word.format(**names) for word in line.split()]
-    found = called(system, folder, "gtp-harness", *words)
+    found = call_on_system(system, folder, "gtp-harness", *words)
     said = found.stdout + found.stderr
     assert (found.returncode, told in said) == (status, True), said
     assert "Traceback" not in said
@@ -157,7 +157,9 @@ def test_engines_end_as_on_linux(tmp_path, engine):
         "--no-color",
     )
     program = f"python3 {TESTS}/engines/{engine}.py"
-    here, there = (called(system, tmp_path, *words, program, "a.gtp") for system in ("", "macos"))
+    here, there = (
+        call_on_system(system, tmp_path, *words, program, "a.gtp") for system in ("", "macos")
+    )
     assert without_times(there) == without_times(here)
 
 

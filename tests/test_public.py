@@ -64,7 +64,7 @@ def test_the_page_names_everything_and_shows_the_consumer():
     assert source.split('"""\n\n', 1)[1].rstrip() in PAGE
 
 
-def used(source):
+def list_used(source):
     """Return the names that a program takes from both packages, and the modules it enters."""
     names, entered = set(), set()
     for node in ast.walk(ast.parse(source)):
@@ -83,7 +83,7 @@ def used(source):
 def test_documents_and_the_consumer_use_public_names_only(path):
     text = read(path)
     sources = [text] if path.suffix == ".py" else blocks(text, "python")
-    for names, entered in map(used, sources):
+    for names, entered in map(list_used, sources):
         assert entered == set()
         assert {name for of, name in names if name not in PACKAGES[of].__all__} == set()
 
@@ -95,7 +95,7 @@ def test_methods_that_the_page_names_are_of_public_classes():
 
 
 def test_what_is_not_public_is_seen():
-    names, entered = used("import oracle\nfrom harness.errors import Away\noracle.nothing()")
+    names, entered = list_used("import oracle\nfrom harness.errors import Away\noracle.nothing()")
     assert (names, entered) == (
         {("oracle", "nothing"), ("harness.errors", "Away")},
         {"harness.errors"},

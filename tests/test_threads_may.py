@@ -26,7 +26,7 @@ DOORS = {
 }
 
 
-def touched(source: str) -> set[tuple[str, int]]:
+def list_touched(source: str) -> set[tuple[str, int]]:
     """Return the names of the process's own that code calls or hands on, with their lines."""
     if not any(name in source for name in FOLDER | SIGNALS):
         return set()  # a tree takes longer
@@ -49,7 +49,7 @@ def test_only_doors_touch_what_is_the_whole_process_s():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {one}"
         for name, path in MODULES.items()
-        for one, line in touched(path.read_text(encoding="utf-8"))
+        for one, line in list_touched(path.read_text(encoding="utf-8"))
         if one not in DOORS.get(name, ())
     ]
     assert found == []
@@ -57,7 +57,7 @@ def test_only_doors_touch_what_is_the_whole_process_s():
 
 def test_every_door_is_one():
     for name, allowed in DOORS.items():
-        found = {one for one, _ in touched(MODULES[name].read_text(encoding="utf-8"))}
+        found = {one for one, _ in list_touched(MODULES[name].read_text(encoding="utf-8"))}
         assert found
         assert found <= allowed
 
@@ -74,4 +74,4 @@ def test_every_door_is_one():
     ],
 )
 def test_it_is_found_however_it_is_written(source):
-    assert touched(source)
+    assert list_touched(source)

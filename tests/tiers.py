@@ -98,7 +98,7 @@ def arrange(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     groups: dict[object, list[pytest.Item]] = {}
     for item in items:
         for node, _ in item.iter_markers_with_node("long"):
-            together = (node.nodeid, _shared(item)) if node is not item else item
+            together = (node.nodeid, _list_shared(item)) if node is not item else item
             groups.setdefault(together, []).append(item)
             break
     shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
@@ -122,7 +122,7 @@ def _seconds(group: list[pytest.Item]) -> float:
     return float(mark.args[0]) if mark and mark.args else _SOME
 
 
-def _shared(item: pytest.Item) -> tuple[str, ...]:
+def _list_shared(item: pytest.Item) -> tuple[str, ...]:
     """Return the parameters of what a test shares with others: fixtures that outlive one test.
 
     pytest has no public way to tell them from a test's own; ``test_tiers.py`` notices when this
@@ -145,7 +145,7 @@ def limit_examples(item: pytest.Item, tier: str) -> None:
         most = soak.args[0]
     elif tier == "quick" or (tier == "full" and not soak):
         most = min(most, MOST[tier])
-    test = _drawn(item)
+    test = _get_function(item)
     # All sets of a test's parameters share its function: settings made anew for each would lie in
     # one another, deeper than Python goes.
     if most != _own(test).max_examples:
@@ -154,7 +154,7 @@ def limit_examples(item: pytest.Item, tier: str) -> None:
 
 def own_examples(item: pytest.Item) -> int:
     """Return how many examples a Hypothesis test says that it draws; 0 for other tests."""
-    test = _drawn(item)
+    test = _get_function(item)
     return _own(test).max_examples if getattr(test, "is_hypothesis_test", False) else 0
 
 
@@ -167,7 +167,7 @@ def _own(test: object) -> settings:
     return getattr(test, _SETTINGS, None) or settings()
 
 
-def _drawn(item: pytest.Item) -> object:
+def _get_function(item: pytest.Item) -> object:
     """Return the function of a test."""
     test = getattr(item, "obj", None)
     return getattr(test, "__func__", test)

@@ -22,7 +22,7 @@ from harness.reading import casefile
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS
 from tests.harness.mixed import RIGHT, draw, judge
-from tests.harness.test_diagnosis import result_of, shipped
+from tests.harness.test_diagnosis import read_shipped_cases, result_of
 
 SIZES = {2: 300, 3: 100}
 COLD = 10  # sets of each size that are diagnosed without memory
@@ -58,7 +58,7 @@ def row(assignment, size, count, cases):
 
 def rows(assignment, sizes, folder):
     """Yield the rows of one bank."""
-    cases = [*shipped(assignment), *private(assignment, folder)]
+    cases = [*read_shipped_cases(assignment), *private(assignment, folder)]
     right = [result_of(case, specification(assignment).reference_engine()) for case in cases]
     assert diagnoses(right) == (), "the right engine has no mistake"
     for size, count in sizes.items():

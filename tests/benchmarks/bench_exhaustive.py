@@ -37,7 +37,7 @@ import numpy as np
 from oracle.color import BLACK, NAMES, WHITE
 from oracle.grid import grid
 from oracle.symmetry import ALL, image
-from tests.oracle.boards import scattered
+from tests.oracle.boards import scatter_stones
 from tests.oracle.definition_in_c import (
     ANSWER,
     BATCH,
@@ -210,7 +210,7 @@ def compare_slopes(program: Path, direction: int) -> Checked:
 
 def compare_random(program: Path, size: int) -> Checked:
     """Compare boards at which stones are thrown."""
-    boards = scattered(np.random.default_rng(size), RANDOM_BOARDS, size, size)
+    boards = scatter_stones(np.random.default_rng(size), RANDOM_BOARDS, size, size)
     return compare(
         program, QUESTIONS, {"batch": (boards, {BATCH}), "sample": (boards, {RULE, ANSWER})}
     )

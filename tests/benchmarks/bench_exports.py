@@ -46,7 +46,9 @@ def make_graded(number, files):
         Attempt(key, PUBLIC if place < public else PRIVATE, Path(file.case.path).name, file)
         for place, file in enumerate(files)
     )
-    return made.marked(made.submission(key, made.student(key, f"Student {number}", number)), found)
+    return made.mark_by_counting(
+        made.submission(key, made.student(key, f"Student {number}", number)), found
+    )
 
 
 def the_class():

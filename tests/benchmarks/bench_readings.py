@@ -7,7 +7,7 @@ each had. The engines are in this process, so that the time is the fuzzer's.
 import sys
 
 from oracle.mistakes import ASSIGNMENTS
-from tests.harness.in_process import fuzzed
+from tests.harness.in_process import start_fuzzer
 from tests.harness.test_readings import engines
 
 SECONDS = 120.0
@@ -19,7 +19,7 @@ def main(seconds: float = SECONDS, assignments: tuple[str, ...] = tuple(ASSIGNME
     print(f"{seconds:g} s each\nassignment      reading{'':31}conversations  findings")
     for assignment in assignments:
         for number, (name, start) in enumerate(engines(assignment).items()):
-            with fuzzed(
+            with start_fuzzer(
                 start, assignment, examples=0, seconds=seconds, seed=1000 + number
             ) as fuzzer:
                 found = list(fuzzer.findings())

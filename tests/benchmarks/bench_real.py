@@ -2,7 +2,7 @@
 
 import os
 
-from tests.harness.graded_class import BUSY, graded
+from tests.harness.graded_class import BUSY, grade_class
 
 CIRCUMSTANCES = {
     "root": ("root", 0),
@@ -16,7 +16,7 @@ def main() -> None:
     """Print a row for each of the circumstances."""
     print("| graded as | sandbox | marks | not as computed | withheld | wall |\n|" + "---|" * 6)
     for label, (name, busy) in CIRCUMSTANCES.items():
-        with graded(name, busy) as one:
+        with grade_class(name, busy) as one:
             wrong = one.wrong()
             withheld = list(one.marks().values()).count("withheld")
             level = one.document["sandbox"].partition(":")[0]

@@ -75,7 +75,7 @@ def body(number: int) -> str:
 
 
 @contextlib.contextmanager
-def started(settings: Settings) -> Iterator[tuple[int, str]]:
+def run_service(settings: Settings) -> Iterator[tuple[int, str]]:
     """Run a service; give its process and its address."""
     words = ["--data", settings.data, "--port", "0"]
     words += ["--database", settings.database] if settings.database else []
@@ -217,7 +217,7 @@ def measure(given: argparse.Namespace, database: str, room: Path) -> list[Report
     small_class.make(room)
     settings = Settings(room / "data", database)
     service = Service.open(settings)
-    with contextlib.closing(service), started(settings) as (pid, base):
+    with contextlib.closing(service), run_service(settings) as (pid, base):
         course = make_course(service, room, given.students)
         plan = {"base": base, "assignment": course.path, "students": course.students,
                 "seconds": given.seconds, "watchers": given.watchers}  # fmt: skip
@@ -236,7 +236,7 @@ def database(wanted: str, room: Path) -> Iterator[str]:
     if wanted != "postgresql":
         yield "" if wanted == "sqlite" else wanted
         return
-    with postgresql.used(room) as server, server.new_database() as address:
+    with postgresql.use_server(room) as server, server.new_database() as address:
         yield address
 
 

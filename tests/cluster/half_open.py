@@ -54,7 +54,7 @@ def _until_unlocked(lab: Lab) -> float:
     database.prepare()
     host = lab.hosts[SERVER]
     place = (database.address("ledger"), host.home / "key")
-    holding, said = _started(host, _HOLD, *place)
+    holding, said = _start_python(host, _HOLD, *place)
     _hear(said, "locked")
     with host.cut_off():
         holding.kill()
@@ -73,7 +73,7 @@ def _without_worker(lab: Lab) -> float:
     until(lambda: server.reaches(*cluster.place), _PATIENCE)
     cluster.worker(worker.name).start()
     own = (cluster.address, cluster.papers, server.address(WORK))
-    _, said = _started(server, _WATCH, *own)
+    _, said = _start_python(server, _WATCH, *own)
     _hear(said, "1")
     with worker.cut_off():
         begun = time.monotonic()
@@ -81,7 +81,7 @@ def _without_worker(lab: Lab) -> float:
         return time.monotonic() - begun
 
 
-def _started(host: Host, code: str, *words: object) -> tuple[subprocess.Popen[str], IO[str]]:
+def _start_python(host: Host, code: str, *words: object) -> tuple[subprocess.Popen[str], IO[str]]:
     """Start Python on a host; return the process, and what it says."""
     command = host.command(sys.executable, "-c", code, *words)
     environment = host.environment

@@ -24,7 +24,7 @@ class Written(NamedTuple):
     result: str
 
 
-def broken(
+def find_violations(
     wanted: Mapping[str, str],
     written: Iterable[Written],
     machines: Collection[str],

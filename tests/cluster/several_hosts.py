@@ -184,11 +184,13 @@ class Trial:
             states = _states(ledger)
             wanted = {basis: one.state for basis, one in states.items()}
             faults = {basis: one.faults for basis, one in states.items() if one.faults}
-            written = _written(ledger)
-            self.wrong += invariants.broken(
+            written = _read_results(ledger)
+            self.wrong += invariants.find_violations(
                 wanted, written, WORKERS, f"level {LEVEL}", faults, deaths
             )
-            differing = _differences(_settled(_written(undisturbed)), _settled(written))
+            differing = _differences(
+                _select_accepted(_read_results(undisturbed)), _select_accepted(written)
+            )
             self.wrong += differing
         if self._marks("alone") != self._marks("graded"):
             self.wrong.append("marks differ from those of the undisturbed run")
@@ -210,11 +212,11 @@ class Trial:
         for name, part in self.parts.items():
             text = part.log.read_text(errors="replace") if part.log.exists() else ""
             self.wrong += [f"{name} shows a {one}" for one in _NO_SENTENCES if one in text]
-            if name != DATABASE and (odd := set(part.ends) - _expected(name, text)):
+            if name != DATABASE and (odd := set(part.ends) - _list_expected_ends(name, text)):
                 self.wrong.append(f"{name} ended by itself: {sorted(odd)}")
 
 
-def _expected(name: str, text: str) -> set[int]:
+def _list_expected_ends(name: str, text: str) -> set[int]:
     """Return how a program may end; ``text``: what it has said."""
     full = {_BAD} if f"{os.strerror(errno.ENOSPC)}\n" in text else set()
     if name in WORKERS:
@@ -229,7 +231,7 @@ def _states(ledger: Ledger) -> dict[str, AttemptState]:
     return ledger.states([one.basis for one in ledger.list_planned(number)])
 
 
-def _written(ledger: Ledger) -> list[Written]:
+def _read_results(ledger: Ledger) -> list[Written]:
     own, held = RESULT.c, ATTEMPT.c.token.label("held")
     columns = (own.basis, own.number, own.link, own.token, held, own.last, own.result, own.figures)
     found = []
@@ -240,7 +242,7 @@ def _written(ledger: Ledger) -> list[Written]:
     return found
 
 
-def _settled(written: list[Written]) -> Mapping[str, str]:
+def _select_accepted(written: list[Written]) -> Mapping[str, str]:
     """Return the accepted result of each attempt."""
     return {one.basis: one.result for one in sorted(written)}
 

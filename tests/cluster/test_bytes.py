@@ -37,7 +37,7 @@ def lying(folder, *contents):
 
 
 @pytest.fixture
-def served():
+def served_bytes():
     with closing(BytesServer("127.0.0.1", 0)) as found:
         yield found
 
@@ -60,31 +60,31 @@ def bring(cache, found, one):
     cache.keep(missing)
 
 
-def test_a_token_opens_what_its_unit_names_until_it_is_taken_back(served, tmp_path):
+def test_a_token_opens_what_its_unit_names_until_it_is_taken_back(served_bytes, tmp_path):
     one, two = lying(tmp_path, b"one", b"three")
-    token, unused = served.tokens.make([one]), served.tokens.make([two])
-    with source(served, token) as found:
+    token, unused = served_bytes.tokens.make([one]), served_bytes.tokens.make([two])
+    with source(served_bytes, token) as found:
         fetch(found, one, tmp_path / "own")
         assert (tmp_path / "own").read_bytes() == b"one"
         for wanted in ([two], [one, two]):
             with pytest.raises(FetchError, match="403") as told:
                 found.fetch([Missing(each.sha256, tmp_path / "others") for each in wanted])
             assert token not in str(told.value)
-        assert served.tokens.end(token)  # a worker had it in hand
+        assert served_bytes.tokens.end(token)  # a worker had it in hand
         with pytest.raises(FetchError, match="403"):
             fetch(found, one, tmp_path / "late")
-    assert not served.tokens.end(unused)
-    with source(served, unused) as found, pytest.raises(FetchError, match="403"):
+    assert not served_bytes.tokens.end(unused)
+    with source(served_bytes, unused) as found, pytest.raises(FetchError, match="403"):
         fetch(found, two, tmp_path / "late")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file-3", "file-5", "own"]
 
 
-def test_who_asks_for_what_a_token_does_not_open_has_not_begun(served, tmp_path):
+def test_who_asks_for_what_a_token_does_not_open_has_not_begun(served_bytes, tmp_path):
     one, two = lying(tmp_path, b"one", b"three")
-    token = served.tokens.make([one])
-    with source(served, token) as found, pytest.raises(FetchError, match="403"):
+    token = served_bytes.tokens.make([one])
+    with source(served_bytes, token) as found, pytest.raises(FetchError, match="403"):
         fetch(found, two, tmp_path / "others")
-    assert not served.tokens.end(token)
+    assert not served_bytes.tokens.end(token)
 
 
 @pytest.fixture
@@ -98,11 +98,13 @@ def connections(monkeypatch):
     return made
 
 
-def test_one_connection_serves_all_units_until_something_fails(served, tmp_path, connections):
+def test_one_connection_serves_all_units_until_something_fails(
+    served_bytes, tmp_path, connections
+):
     files = lying(tmp_path, b"one", b"three", b"sixsix", b"")
-    with closing(ByteConnection(served.address, None)) as connection:
+    with closing(ByteConnection(served_bytes.address, None)) as connection:
         for _ in range(2):
-            found = Source(connection, served.tokens.make(files))
+            found = Source(connection, served_bytes.tokens.make(files))
             places = [tmp_path / f"own-{one.sha256}" for one in (*files, files[0])]
             found.fetch(list(map(Missing, [one.sha256 for one in (*files, files[0])], places)))
             assert [digest(path.read_bytes()) for path in places] == [
@@ -121,7 +123,7 @@ def test_one_connection_serves_all_units_until_something_fails(served, tmp_path,
             fetch(found, files[2], tmp_path / "none")
 
 
-def test_many_files_come_in_several_answers(served, tmp_path, monkeypatch):
+def test_many_files_come_in_several_answers(served_bytes, tmp_path, monkeypatch):
     files = lying(tmp_path, *(bytes(size) for size in range(250)))
     asked = []
     plain = ByteConnection.ask
@@ -130,15 +132,15 @@ def test_many_files_come_in_several_answers(served, tmp_path, monkeypatch):
         "ask",
         lambda self, token, names: (asked.append(len(names)), plain(self, token, names))[1],
     )
-    with source(served, served.tokens.make(files)) as found:
+    with source(served_bytes, served_bytes.tokens.make(files)) as found:
         found.fetch([Missing(one.sha256, tmp_path / one.sha256) for one in files])
     assert asked == [100, 100, 50]
     assert all(digest((tmp_path / one.sha256).read_bytes()) == one.sha256 for one in files)
 
 
-def test_a_server_that_has_hung_up_since_is_asked_again(served, tmp_path, connections):
+def test_a_server_that_has_hung_up_since_is_asked_again(served_bytes, tmp_path, connections):
     (one,) = lying(tmp_path, b"one")
-    with source(served, served.tokens.make([one])) as found:
+    with source(served_bytes, served_bytes.tokens.make([one])) as found:
         fetch(found, one, tmp_path / "own")
         found._connection._connection.sock.shutdown(socket.SHUT_RDWR)  # as after a long rest
         fetch(found, one, tmp_path / "again")
@@ -179,9 +181,9 @@ def test_what_a_server_may_send(tmp_path, head, body, said):
     assert [path.name for path in tmp_path.iterdir()] == ([] if said else ["own"])
 
 
-def test_a_disk_that_takes_nothing_is_named(served, tmp_path):
+def test_a_disk_that_takes_nothing_is_named(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"one")
-    with source(served, served.tokens.make([one])) as found:
+    with source(served_bytes, served_bytes.tokens.make([one])) as found:
         with pytest.raises(FetchError, match=r"cannot write into .*nowhere"):
             fetch(found, one, tmp_path / "nowhere" / "own")
         fetch(found, one, tmp_path / "own")
@@ -190,60 +192,62 @@ def test_a_disk_that_takes_nothing_is_named(served, tmp_path):
 @pytest.mark.parametrize(
     "path", ["/", "/etc/passwd", "/../x", "/TOKEN/../../etc/passwd", "/TOKEN/"]
 )
-def test_nothing_else_is_answered(served, path, tmp_path):
-    token = served.tokens.make(lying(tmp_path, b"one"))
-    with closing(http.client.HTTPConnection(*served.address[7:].split(":"), timeout=5)) as asked:
+def test_nothing_else_is_answered(served_bytes, path, tmp_path):
+    token = served_bytes.tokens.make(lying(tmp_path, b"one"))
+    with closing(
+        http.client.HTTPConnection(*served_bytes.address[7:].split(":"), timeout=5)
+    ) as asked:
         asked.request("GET", path.replace("TOKEN", token))
         assert asked.getresponse().status == 403
 
 
-def test_other_bytes_than_were_asked_for_are_none(served, tmp_path):
+def test_other_bytes_than_were_asked_for_are_none(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"one")
     Path(one.path).write_bytes(b"changed since")
     with (
-        source(served, served.tokens.make([one])) as found,
+        source(served_bytes, served_bytes.tokens.make([one])) as found,
         pytest.raises(FetchError, match="other bytes"),
     ):
         fetch(found, one, tmp_path / "own")
     assert not (tmp_path / "own").exists()
 
 
-def kept(cache):
+def list_kept_sizes(cache):
     """The sizes of the files that a cache keeps for the next units."""
     return {path.stat().st_size for path in cache.folder.iterdir() if path.is_file()}
 
 
-def test_a_cache_keeps_what_was_used_last(served, tmp_path):
+def test_a_cache_keeps_what_was_used_last(served_bytes, tmp_path):
     files = lying(tmp_path, *(bytes(size) for size in (10, 20, 30)))
-    token = served.tokens.make(files)
-    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+    token = served_bytes.tokens.make(files)
+    with source(served_bytes, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
         for moment, number in enumerate((0, 1, 0), start=1):
             bring(cache, found, files[number])
             cache.clear()
             os.utime(cache.folder / files[number].sha256, (moment, moment))
         bring(cache, found, files[2])
-        assert kept(cache) == {10, 30}
+        assert list_kept_sizes(cache) == {10, 30}
 
 
 def test_all_files_of_a_cache_are_looked_at_when_its_room_is_used_up(
-    served, tmp_path, monkeypatch
+    served_bytes, tmp_path, monkeypatch
 ):
     files = lying(tmp_path, *(bytes(size) for size in range(10, 20)))
     looked, look = [], fetching._kept
     monkeypatch.setattr(fetching, "_kept", lambda own: looked.append(own) or look(own))
     with (
-        source(served, served.tokens.make(files)) as found,
+        source(served_bytes, served_bytes.tokens.make(files)) as found,
         closing(Cache(tmp_path / "cache", 100)) as cache,
     ):
         for one in files:
             bring(cache, found, one)
-            assert sum(kept(cache)) <= 100
+            assert sum(list_kept_sizes(cache)) <= 100
     # At first, and when 10 + 11 + … + 16 and 14 + … + 19 are more than there is room for.
     assert len(looked) == 3
 
 
 def test_what_two_units_need_is_not_read_again_and_what_one_needs_does_not_stay_in_use(
-    served, tmp_path, monkeypatch
+    served_bytes, tmp_path, monkeypatch
 ):
     common, first, second = files = lying(tmp_path, b"c", b"f1", b"s22")
     hashed, check = [], fetching._is_whole
@@ -251,7 +255,7 @@ def test_what_two_units_need_is_not_read_again_and_what_one_needs_does_not_stay_
         fetching, "_is_whole", lambda path, name: hashed.append(name) or check(path, name)
     )
     with (
-        source(served, served.tokens.make(files)) as found,
+        source(served_bytes, served_bytes.tokens.make(files)) as found,
         closing(Cache(tmp_path / "cache", 100)) as cache,
     ):
         for one in (first, second):
@@ -265,38 +269,41 @@ def test_what_two_units_need_is_not_read_again_and_what_one_needs_does_not_stay_
         assert [one.sha256 for one in cache.use([common.sha256])] == [common.sha256]
 
 
-def test_after_a_unit_that_failed_half_of_its_files_are_no_trouble(served, tmp_path):
+def test_after_a_unit_that_failed_half_of_its_files_are_no_trouble(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"one")
-    token = served.tokens.make([one])
-    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+    token = served_bytes.tokens.make([one])
+    with source(served_bytes, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
         found.fetch(cache.use([one.sha256]))  # and it is not kept
         assert cache.use([one.sha256]) == []
 
 
-def test_what_one_worker_uses_stays_while_another_makes_room(served, tmp_path):
+def test_what_one_worker_uses_stays_while_another_makes_room(served_bytes, tmp_path):
     files = lying(tmp_path, bytes(30), bytes(40))
     place = tmp_path / "cache"
     with (
-        source(served, served.tokens.make(files)) as found,
+        source(served_bytes, served_bytes.tokens.make(files)) as found,
         closing(Cache(place, 45)) as cache,
         closing(Cache(place, 45)) as other,
     ):
         bring(cache, found, files[0])
         bring(other, found, files[1])
-        assert kept(cache) == {30, 40}  # more than it is to have, as long as both are used
+        assert list_kept_sizes(cache) == {
+            30,
+            40,
+        }  # more than it is to have, as long as both are used
         (cache.folder / files[0].sha256).unlink()  # even so
         assert (cache.in_use / files[0].sha256).stat().st_size == 30
         for one in (cache, other):
             one.clear()
             assert not list(one.in_use.iterdir())
         bring(cache, found, files[0])
-        assert kept(cache) == {30}
+        assert list_kept_sizes(cache) == {30}
 
 
-def test_a_file_that_another_worker_removes_is_not_missed(served, tmp_path, monkeypatch):
+def test_a_file_that_another_worker_removes_is_not_missed(served_bytes, tmp_path, monkeypatch):
     files = lying(tmp_path, bytes(30))
-    token = served.tokens.make(files)
-    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+    token = served_bytes.tokens.make(files)
+    with source(served_bytes, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
         gone = cache.folder / "gone"
         listed = Path.iterdir
         monkeypatch.setattr(Path, "iterdir", lambda folder: iter([gone, *listed(folder)]))
@@ -304,19 +311,22 @@ def test_a_file_that_another_worker_removes_is_not_missed(served, tmp_path, monk
         assert (cache.in_use / files[0].sha256).stat().st_size == 30
 
 
-def test_a_file_of_the_cache_that_was_changed_is_fetched_again(served, tmp_path):
+def test_a_file_of_the_cache_that_was_changed_is_fetched_again(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"one")
-    token = served.tokens.make([one])
-    with source(served, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
+    token = served_bytes.tokens.make([one])
+    with source(served_bytes, token) as found, closing(Cache(tmp_path / "cache", 45)) as cache:
         (cache.folder / one.sha256).write_bytes(b"on a disk that breaks")
         bring(cache, found, one)
         assert (cache.folder / one.sha256).read_bytes() == b"one"
         assert (cache.in_use / one.sha256).read_bytes() == b"one"
 
 
-def test_case_files_lie_in_memory_and_are_gone_after_their_unit(served, tmp_path):
+def test_case_files_lie_in_memory_and_are_gone_after_their_unit(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"secret")
-    with source(served, served.tokens.make([one])) as found, closing(Memory()) as memory:
+    with (
+        source(served_bytes, served_bytes.tokens.make([one])) as found,
+        closing(Memory()) as memory,
+    ):
         found.fetch(memory.places([one.sha256]))
         (kept,) = memory.folder.iterdir()
         assert kept.read_bytes() == b"secret"

@@ -45,17 +45,17 @@ def marks(room, output="graded"):
     return {one["key"]: one["marks"]["total"]["exact"] for one in document["submissions"]}
 
 
-def settled(room, output="graded"):
+def strip_measurements(room, output="graded"):
     """All that marks are made of, without what was measured."""
     ledger = Ledger(room / output / "ledger.sqlite")
     try:
-        found = remembered(ledger)
+        found = list_last_planned(ledger)
         return {basis: [text for text, _ in ledger.results(basis)][-1] for basis in found}
     finally:
         ledger.close()
 
 
-def remembered(ledger):
+def list_last_planned(ledger):
     number, _ = ledger.last_run()
     return [one.basis for one in ledger.list_planned(number)]
 
@@ -63,7 +63,7 @@ def remembered(ledger):
 def machines(room):
     """The machines of each attempt, one for each time that it was run."""
     with contextlib.closing(Ledger(room / "graded" / "ledger.sqlite")) as ledger:
-        runs = [ledger.results(basis) for basis in remembered(ledger)]
+        runs = [ledger.results(basis) for basis in list_last_planned(ledger)]
     return [[canonical_json.loads(Measurements, one).machine for _, one in of] for of in runs]
 
 
@@ -72,7 +72,7 @@ def check_ledger(room, machines, output="graded"):
     ledger = Ledger(room / output / "ledger.sqlite")
     try:
         ledger.check()
-        for basis, state in ledger.states(remembered(ledger)).items():
+        for basis, state in ledger.states(list_last_planned(ledger)).items():
             assert state.state == "done"
             runs = [canonical_json.loads(Measurements, one) for _, one in ledger.results(basis)]
             assert 1 <= len(runs) <= 2  # never counted twice: number is a part of the key
@@ -113,7 +113,7 @@ def test_a_class_gets_the_same_marks_from_two_machines(tmp_path, monkeypatch):
     expected = sorted(str(Fraction(one.mark)) for one in students)
     assert sorted(marks(room).values())[-len(expected) :] == expected
     assert marks(room) == marks(room, "alone")
-    assert settled(room) == settled(room, "alone")
+    assert strip_measurements(room) == strip_measurements(room, "alone")
     check_ledger(room, {"one", "two"})
     twice = [of for of in machines(room) if len(of) > 1]
     assert twice and all(set(of) == {"one", "two"} for of in twice)
@@ -194,7 +194,7 @@ def test_workers_and_scheduler_may_be_killed_and_stopped(room, tmp_path, capfd):
     assert grading.returncode in (OK, ATTENTION), said
     assert grade(room, output="alone") in (OK, ATTENTION)
     assert marks(room) == marks(room, "alone")
-    assert settled(room) == settled(room, "alone")
+    assert strip_measurements(room) == strip_measurements(room, "alone")
     check_ledger(room, {"one", "two", "three", "four"})
 
 
@@ -277,7 +277,9 @@ def test_three_workers_that_die_under_one_attempt_make_a_fault(tmp_path, capfd):
         assert [one.wait(10) for one in workers] == [-signal.SIGKILL] * 3
     assert "1 withheld" in capfd.readouterr().out
     with contextlib.closing(Ledger(room / "graded" / "ledger.sqlite")) as ledger:
-        well, dead = sorted(ledger.states(remembered(ledger)).values(), key=lambda one: one.faults)
+        well, dead = sorted(
+            ledger.states(list_last_planned(ledger)).values(), key=lambda one: one.faults
+        )
     assert (well.state, well.faults, dead.state, dead.faults) == ("done", 0, "fault", 3)
     who = r"^the worker tcp://127\.0\.0\.1:\d+ on (one|two|three) (died|is gone)$"
     assert re.search(who, dead.fault)
@@ -295,5 +297,5 @@ def test_a_worker_that_lies_changes_no_mark(tmp_path, monkeypatch, capfd):
     assert "liar is set aside" in capfd.readouterr().out
     assert grade(room, "--no-images", output="alone") in (OK, ATTENTION)
     assert marks(room) == marks(room, "alone")
-    assert settled(room) == settled(room, "alone")
+    assert strip_measurements(room) == strip_measurements(room, "alone")
     check_ledger(room, {"one", "two"})

@@ -72,7 +72,7 @@ def nothing_ends(monkeypatch):
     monkeypatch.setattr("harness.cluster.connector.wait", wait)
 
 
-def done(act):
+def run_connector(act):
     """Let a connector with one worker do something; return what it said, and what it released."""
     said, client = [], Client()
 
@@ -88,7 +88,7 @@ def done(act):
 
 
 def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
-    said, (is_released,) = done(lambda connector: connector.send(load(TWO.address)))
+    said, (is_released,) = run_connector(lambda connector: connector.send(load(TWO.address)))
     assert said == [
         PresentWorkers((ONE,)),
         LostUnit("id", "its worker is gone", begun=False),
@@ -97,7 +97,9 @@ def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
 
 
 def test_one_for_workers_that_are_there_is_not():
-    said, (is_released,) = done(lambda connector: connector.send(load(TWO.address, ONE.address)))
+    said, (is_released,) = run_connector(
+        lambda connector: connector.send(load(TWO.address, ONE.address))
+    )
     assert said == [PresentWorkers((ONE,))]
     assert not is_released
 
@@ -243,7 +245,7 @@ def test_what_nobody_waits_for_is_dropped_without_a_word():
         connector.drop(Drop("id"))
         connector.drop(Drop("another"))
 
-    said, (is_released,) = done(act)
+    said, (is_released,) = run_connector(act)
     assert said == [PresentWorkers((ONE,))]
     assert is_released
 
@@ -267,7 +269,7 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
     client.status, own = "running", load(TWO.address)
     client.scheduler = LosingScheduler(cluster_state.task_name(own))
 
-    async def ended(future):
+    async def end_in_error(future):
         future.status = "error"
 
     async def run():
@@ -277,7 +279,7 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
         await connector._look_who_left()
         connector._note_workers((ONE,))
         connector._note_workers((ONE, TWO))
-        monkeypatch.setattr("harness.cluster.connector.wait", ended)
+        monkeypatch.setattr("harness.cluster.connector.wait", end_in_error)
         connector.send(own)
         while not isinstance(said[-1], LostUnit):
             await asyncio.sleep(0.01)

@@ -68,24 +68,26 @@ def unit_of(load):
     return plain_values.read(WorkUnit, load.unit, "the unit")
 
 
-def finished(basis):
+def finish_attempt(basis):
     return AttemptFinished(basis, NOTHING, Measurements(pace=1.0), failed=True, doubtful=False)
 
 
 def well(load):
-    return brought(load, [*(finished(case.basis) for case in unit_of(load).cases), UnitFinished()])
+    return bring_report(
+        load, [*(finish_attempt(case.basis) for case in unit_of(load).cases), UnitFinished()]
+    )
 
 
-def brought(load, said):
+def bring_report(load, said):
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("liar", lines)))]
 
 
-def died(load):
+def lose_to_death(load):
     return [LostUnit(load.id, "its worker died", begun=True)]
 
 
-def vanished(load):
+def lose_unseen(load):
     return [LostUnit(load.id, "it was lost on the way", begun=False)]
 
 
@@ -107,11 +109,11 @@ def twice(load):
 
 def late(load):
     """The first try comes back after it was given up."""
-    return [*vanished(load), *well(load)]
+    return [*lose_unseen(load), *well(load)]
 
 
 @pytest.fixture
-def carried(tmp_path):
+def carry_unit(tmp_path):
     """Carry a unit of three case files; return its progress and how it ended."""
     (tmp_path / SHA256).write_bytes(CASE)
     cases = tuple(UnitCase(basis, "one.gtp", SHA256) for basis in BASES)
@@ -146,54 +148,56 @@ def bases(found, kind=AttemptFinished):
     return sorted(word.basis for word in found.said if isinstance(word, kind))
 
 
-@pytest.mark.parametrize("answer", [well, vanished, twice, late, lies, in_trouble])
-def test_whatever_is_lost_each_attempt_is_told_once(carried, answer):
-    found = carried(answer)
+@pytest.mark.parametrize("answer", [well, lose_unseen, twice, late, lies, in_trouble])
+def test_whatever_is_lost_each_attempt_is_told_once(carry_unit, answer):
+    found = carry_unit(answer)
     assert found.ends == [(0, None)]
     assert bases(found) == BASES
     assert not bases(found, HarnessFailed)
 
 
-def test_what_was_lost_goes_after_what_was_never_tried(carried):
-    found = carried(vanished, workers=(ONE,), single=True)
+def test_what_was_lost_goes_after_what_was_never_tried(carry_unit):
+    found = carry_unit(lose_unseen, workers=(ONE,), single=True)
     sent = [unit_of(load).cases[0].basis for load in found.connector.loads]
     assert sent == [*BASES, BASES[0]]
 
 
-def test_who_may_do_them_is_asked_once_for_all_that_are_sent(carried, monkeypatch):
+def test_who_may_do_them_is_asked_once_for_all_that_are_sent(carry_unit, monkeypatch):
     asked, ask = [], rules.eligible_workers
     monkeypatch.setattr(rules, "eligible_workers", lambda *own: asked.append(own) or ask(*own))
-    found = carried(single=True)
+    found = carry_unit(single=True)
     assert len(found.connector.loads) == 3
     assert len(asked) < 3
 
 
-def test_after_a_death_each_case_file_goes_by_itself(carried):
-    found = carried(died)
+def test_after_a_death_each_case_file_goes_by_itself(carry_unit):
+    found = carry_unit(lose_to_death)
     assert [len(unit_of(load).cases) for load in found.connector.loads] == [3, 1, 1, 1]
     assert bases(found) == BASES
     assert not bases(found, HarnessFailed)
 
 
-def test_a_death_under_one_attempt_is_told_and_costs_no_other(carried):
-    found = carried(died, well, died, well)
+def test_a_death_under_one_attempt_is_told_and_costs_no_other(carry_unit):
+    found = carry_unit(lose_to_death, well, lose_to_death, well)
     assert bases(found) == [BASES[0], BASES[2]]
     assert bases(found, HarnessFailed) == [BASES[1]]
     assert found.ends == [(0, None)]
 
 
-def test_a_worker_that_lies_is_set_aside_and_the_other_one_does_it(carried):
-    found = carried(lies)
+def test_a_worker_that_lies_is_set_aside_and_the_other_one_does_it(carry_unit):
+    found = carry_unit(lies)
     liar = found.connector.loads[0].only[0]
     assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
     assert liar == ONE.address
     assert [liar in remark for remark in found.remarks] == [True]
 
 
-def test_a_machine_that_was_set_aside_stays_so_in_another_grading_by_its_name(carried, tmp_path):
-    carried(lies, book=SetAside(tmp_path / "aside" / "jsonl"))
+def test_a_machine_that_was_set_aside_stays_so_in_another_grading_by_its_name(
+    carry_unit, tmp_path
+):
+    carry_unit(lies, book=SetAside(tmp_path / "aside" / "jsonl"))
     anew = ONE._replace(address="tcp://one:2")  # its process was started anew
-    found = carried(workers=[anew, TWO], book=SetAside(tmp_path / "aside" / "jsonl"))
+    found = carry_unit(workers=[anew, TWO], book=SetAside(tmp_path / "aside" / "jsonl"))
     assert [load.only for load in found.connector.loads] == [(TWO.address,)]
     assert not found.remarks
 
@@ -208,32 +212,32 @@ def test_a_line_that_a_person_has_damaged_is_named(tmp_path, line):
         SetAside(path).machines()
 
 
-def test_all_workers_of_a_machine_are_set_aside_with_one(carried):
+def test_all_workers_of_a_machine_are_set_aside_with_one(carry_unit):
     other = ONE._replace(address="tcp://one:2")
-    found = carried(lies, workers=[ONE, other, TWO])
+    found = carry_unit(lies, workers=[ONE, other, TWO])
     assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
     assert len(found.remarks) == 1
 
 
 @pytest.mark.parametrize("pace", [1000.0, 5.0, 0.1])
-def test_a_worker_of_an_absurd_pace_gets_nothing_and_is_named_once(carried, pace):
+def test_a_worker_of_an_absurd_pace_gets_nothing_and_is_named_once(carry_unit, pace):
     slow = ONE._replace(pace=pace)
-    found = carried(workers=[slow, TWO])
+    found = carry_unit(workers=[slow, TWO])
     assert {load.only for load in found.connector.loads} == {(TWO.address,)}
     (remark,) = found.remarks
     assert f"{ONE.address} on one gets nothing: its pace is {pace:g}" in remark
 
 
-def test_a_worker_that_limits_by_another_pace_than_it_announced_is_set_aside(carried):
+def test_a_worker_that_limits_by_another_pace_than_it_announced_is_set_aside(carry_unit):
     slow = ONE._replace(pace=2.0)  # what it brings was divided by 1
-    found = carried(well, workers=[slow, TWO])
+    found = carry_unit(well, workers=[slow, TWO])
     assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
     assert "by another pace" in found.remarks[0]
     assert bases(found) == BASES
 
 
-def test_where_it_was_run_is_what_the_scheduler_says(carried):
-    assert {word.figures.machine for word in carried(well).said} == {"one"}
+def test_where_it_was_run_is_what_the_scheduler_says(carry_unit):
+    assert {word.figures.machine for word in carry_unit(well).said} == {"one"}
 
 
 @pytest.fixture
@@ -249,8 +253,8 @@ def clock(monkeypatch):
     return now
 
 
-def test_trouble_on_all_workers_is_told_in_the_end(carried, clock):
-    found = carried(*[in_trouble] * 900, workers=[ONE])
+def test_trouble_on_all_workers_is_told_in_the_end(carry_unit, clock):
+    found = carry_unit(*[in_trouble] * 900, workers=[ONE])
     ((place, fault),) = found.ends
     assert place == 0
     assert "no disk" in fault.message
@@ -262,20 +266,20 @@ def test_trouble_on_all_workers_is_told_in_the_end(carried, clock):
     ]
 
 
-def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carried, clock):
+def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carry_unit, clock):
     """Though its worker is the only one, and each of its troubles takes no time."""
 
     def full(load):
         return in_trouble(load) if clock.seconds < 30 else well(load)
 
-    found = carried(*[full] * 900, workers=[ONE])
+    found = carry_unit(*[full] * 900, workers=[ONE])
     assert found.ends == [(0, None)]
     assert bases(found) == BASES
 
 
-def test_of_troubles_that_last_for_a_minute_five_are_none_too_many(carried, clock):
+def test_of_troubles_that_last_for_a_minute_five_are_none_too_many(carry_unit, clock):
     clock.step = 20
-    found = carried(*[in_trouble] * 5, workers=[ONE])
+    found = carry_unit(*[in_trouble] * 5, workers=[ONE])
     assert found.ends == [(0, None)]
 
 
@@ -288,32 +292,32 @@ def test_of_troubles_that_last_for_a_minute_five_are_none_too_many(carried, cloc
     ],
 )
 def test_what_is_in_doubt_goes_to_another_machine_than_the_ledger_has(
-    carried, alone, workers, only
+    carry_unit, alone, workers, only
 ):
     ran_on = dict.fromkeys(BASES, "one")
-    (load,) = carried(ran_on=ran_on, alone=alone, workers=workers).connector.loads
+    (load,) = carry_unit(ran_on=ran_on, alone=alone, workers=workers).connector.loads
     assert load.only == only
 
 
-def test_nothing_of_this_machine_but_what_lies_where_is_sent(carried, tmp_path):
-    (load,) = carried(well).connector.loads
+def test_nothing_of_this_machine_but_what_lies_where_is_sent(carry_unit, tmp_path):
+    (load,) = carry_unit(well).connector.loads
     assert str(tmp_path) not in load.unit
     assert (load.cases, load.alone) == (3, False)
     assert (SHA256, str(tmp_path / SHA256)) in load.files
-    assert len({one.id for one in carried(died).connector.loads}) == 4
+    assert len({one.id for one in carry_unit(lose_to_death).connector.loads}) == 4
 
 
-def test_another_grading_sends_nothing_under_the_same_name(carried):
+def test_another_grading_sends_nothing_under_the_same_name(carry_unit):
     """Units that the first one sent may still be with the scheduler after it was killed."""
-    one, other = carried(died), carried(died)
+    one, other = carry_unit(lose_to_death), carry_unit(lose_to_death)
     assert not {load.id for load in one.connector.loads} & {
         load.id for load in other.connector.loads
     }
 
 
-def test_one_in_a_hundred_goes_to_another_machine_as_well(carried, monkeypatch):
+def test_one_in_a_hundred_goes_to_another_machine_as_well(carry_unit, monkeypatch):
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
-    found = carried()
+    found = carry_unit()
     opinions = found.connector.loads[1:]
     assert sorted(unit_of(load).cases[0].basis for load in opinions) == BASES
     assert {load.only for load in opinions} == {(TWO.address,)}
@@ -323,52 +327,52 @@ def test_one_in_a_hundred_goes_to_another_machine_as_well(carried, monkeypatch):
 def failing(load):
     """What a machine brings that tells another verdict of each case file than the others."""
     text = canonical_json.dumps(RESULT._replace(outcomes=(OUTCOME,), replies=(REPLY,)))
-    said = [*(finished(case.basis)._replace(result=text) for case in unit_of(load).cases)]
+    said = [*(finish_attempt(case.basis)._replace(result=text) for case in unit_of(load).cases)]
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in (*said, UnitFinished()))
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("", lines)))]
 
 
-def test_two_machines_that_stay_with_what_they_said_are_a_harness_error(carried, monkeypatch):
+def test_two_machines_that_stay_with_what_they_said_are_a_harness_error(carry_unit, monkeypatch):
     """The third run goes to one of them again, whose vote counts once."""
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
     brought = {ONE.address: well, TWO.address: failing}
     answer = [lambda load: brought[load.only[0]](load)] * 20
-    found = carried(*answer)
+    found = carry_unit(*answer)
     assert bases(found) == []
     assert bases(found, HarnessFailed) == BASES
     assert all("one, two differ" in remark for remark in found.remarks)
     assert len(found.remarks) == 3
 
 
-def test_so_are_two_that_differ_if_nobody_can_run_it_a_third_time(carried, monkeypatch):
+def test_so_are_two_that_differ_if_nobody_can_run_it_a_third_time(carry_unit, monkeypatch):
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
-    found = carried(well, failing, failing, failing, *[died] * 3)
+    found = carry_unit(well, failing, failing, failing, *[lose_to_death] * 3)
     assert bases(found) == []
     assert bases(found, HarnessFailed) == BASES
 
 
-def test_which_are_done_twice_is_sent_to_nobody(carried, monkeypatch):
+def test_which_are_done_twice_is_sent_to_nobody(carry_unit, monkeypatch):
     asked = []
     monkeypatch.setattr("harness.cluster.rules.is_seconded", lambda *given: asked.append(given))
-    found = carried()
+    found = carry_unit()
     assert asked == [(basis, SECRET) for basis in BASES]
     assert not any(SECRET in canonical_json.dumps(load) for load in found.connector.loads)
 
 
-def test_a_second_opinion_that_nobody_brings_is_not_waited_for(carried, monkeypatch):
+def test_a_second_opinion_that_nobody_brings_is_not_waited_for(carry_unit, monkeypatch):
     monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
-    assert bases(carried(well, died, died, died)) == BASES
+    assert bases(carry_unit(well, lose_to_death, lose_to_death, lose_to_death)) == BASES
 
 
-def test_a_machine_on_which_the_harness_failed_is_not_the_next_to_try(carried, tmp_path):
+def test_a_machine_on_which_the_harness_failed_is_not_the_next_to_try(carry_unit, tmp_path):
     """Else one on which all fails, and fast, would use up all three tries of an attempt."""
 
     def fails(load):
         basis = unit_of(load).cases[0].basis
-        said = [HarnessFailed(basis, "no sandbox"), *(finished(one) for one in BASES[1:])]
-        return brought(load, [*said, UnitFinished()])
+        said = [HarnessFailed(basis, "no sandbox"), *(finish_attempt(one) for one in BASES[1:])]
+        return bring_report(load, [*said, UnitFinished()])
 
-    found = carried(fails)
+    found = carry_unit(fails)
     assert bases(found, HarnessFailed) == BASES[:1]
     first = found.connector.loads[0].only[0]
     found.again()
@@ -390,14 +394,16 @@ HAS_IT, TAKES_IT, OTHER = (
 
 
 @pytest.fixture
-def sent(monkeypatch):
+def sendable_environment(monkeypatch):
     """An environment that can be sent."""
     found = SendableEnvironment(PACKED, Path("/here/archive"))
     monkeypatch.setattr(dispatcher, "sendable", lambda python: found)
 
 
-def test_an_environment_goes_along_to_who_has_it_or_can_be_sent_it(carried, sent):
-    found = carried(workers=[HAS_IT, TAKES_IT, OTHER], python=PYTHON)
+def test_an_environment_goes_along_to_who_has_it_or_can_be_sent_it(
+    carry_unit, sendable_environment
+):
+    found = carry_unit(workers=[HAS_IT, TAKES_IT, OTHER], python=PYTHON)
     (load,) = found.connector.loads
     assert load.only == (HAS_IT.address, TAKES_IT.address)
     assert load.environment == PACKED
@@ -405,29 +411,31 @@ def test_an_environment_goes_along_to_who_has_it_or_can_be_sent_it(carried, sent
     assert not found.remarks
 
 
-def test_where_nobody_can_take_it_the_grading_says_what_is_missing_and_ends(carried, sent):
+def test_where_nobody_can_take_it_the_grading_says_what_is_missing_and_ends(
+    carry_unit, sendable_environment
+):
     with pytest.raises(NoClusterError) as error:
-        carried(workers=[OTHER], python=PYTHON, wait=0.1)
+        carry_unit(workers=[OTHER], python=PYTHON, wait=0.1)
     said = str(error.value)
     assert said.startswith(f"no worker has what the units need: gtp-harness {__version__}, ")
     assert f"{PYTHON.described}; what is missing: {BASE}. " in said
 
 
-def test_it_is_said_at_once_and_a_worker_that_comes_gets_it(carried, sent):
+def test_it_is_said_at_once_and_a_worker_that_comes_gets_it(carry_unit, sendable_environment):
     later = [PresentWorkers((OTHER,))] * 3 + [PresentWorkers((OTHER, TAKES_IT))]
-    found = carried(workers=[OTHER], python=PYTHON, later=later)
+    found = carry_unit(workers=[OTHER], python=PYTHON, later=later)
     assert [load.only for load in found.connector.loads] == [(TAKES_IT.address,)]
     (remark,) = found.remarks
     assert remark.endswith(f"what is missing: {BASE}. A worker that has it is waited for")
 
 
 @pytest.mark.parametrize("error", [UnsendableError("x.py is a link"), UsageError("no disk")])
-def test_one_that_cannot_be_sent_is_only_for_who_has_built_it(carried, monkeypatch, error):
+def test_one_that_cannot_be_sent_is_only_for_who_has_built_it(carry_unit, monkeypatch, error):
     def fails(_python):
         raise error
 
     monkeypatch.setattr(dispatcher, "sendable", fails)
-    found = carried(workers=[HAS_IT, TAKES_IT], python=PYTHON)
+    found = carry_unit(workers=[HAS_IT, TAKES_IT], python=PYTHON)
     (load,) = found.connector.loads
     assert (load.only, load.environment) == ((HAS_IT.address,), None)
     (remark,) = found.remarks

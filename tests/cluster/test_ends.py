@@ -15,7 +15,7 @@ from harness.work import canonical_json
 FAULT = 3
 
 
-def asked(status):
+def ask_silent_scheduler(status):
     """Ask a scheduler that says nothing; return why that ends."""
 
     async def silent(**_options):
@@ -29,12 +29,12 @@ def asked(status):
 
 def test_a_connection_that_is_lost_is_told_and_nothing_else():
     """Python would warn of what was asked and never sent."""
-    assert asked("closed") == "the connection to it is lost"
+    assert ask_silent_scheduler("closed") == "the connection to it is lost"
 
 
 def test_a_scheduler_that_is_silent_is_told(monkeypatch):
     monkeypatch.setattr(connector, "_PATIENCE", 0.01)
-    assert asked("running") == "it does not answer: TimeoutError"
+    assert ask_silent_scheduler("running") == "it does not answer: TimeoutError"
 
 
 def test_a_scheduler_that_is_killed_is_the_harnesss_fault(monkeypatch, capsys):

@@ -49,7 +49,7 @@ def source(three):
 
 
 @pytest.fixture
-def fetched(monkeypatch):
+def fetched_digests(monkeypatch):
     """The digests of all that was fetched."""
     found = []
     plain = Source.fetch
@@ -64,7 +64,7 @@ def fetched(monkeypatch):
     return found
 
 
-def kept(folder):
+def list_kept(folder):
     """The names in a store, without its locks."""
     return {path.name for path in folder.iterdir() if path.suffix != ".lock"}
 
@@ -75,7 +75,7 @@ def use(store, made, source):
         return program
 
 
-def test_it_is_fetched_once_and_runs_where_it_lies(three, source, tmp_path, fetched):
+def test_it_is_fetched_once_and_runs_where_it_lies(three, source, tmp_path, fetched_digests):
     one, _, _ = three
     for _ in range(2):
         store = EnvironmentStore(tmp_path, MUCH, [base()])
@@ -84,8 +84,8 @@ def test_it_is_fetched_once_and_runs_where_it_lies(three, source, tmp_path, fetc
                 words = [program, "-B", "-c", "import lib0; print(lib0.twice(2), lib0.__file__)"]
                 said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
                 assert said.startswith(f"4 {tmp_path / one.packed.sha256}")
-    assert fetched == [one.packed.sha256]
-    assert kept(tmp_path) == {one.packed.sha256}
+    assert fetched_digests == [one.packed.sha256]
+    assert list_kept(tmp_path) == {one.packed.sha256}
 
 
 def test_what_was_not_used_for_longest_makes_room(three, source, tmp_path):
@@ -95,7 +95,7 @@ def test_what_was_not_used_for_longest_makes_room(three, source, tmp_path):
         use(store, one, source)
         os.utime(tmp_path / one.packed.sha256, (moment, moment))
     use(store, three[2], source)
-    assert kept(tmp_path) == {three[0].packed.sha256, three[2].packed.sha256}
+    assert list_kept(tmp_path) == {three[0].packed.sha256, three[2].packed.sha256}
 
 
 def test_one_in_use_stays_while_another_worker_makes_room(three, source, tmp_path):
@@ -104,13 +104,13 @@ def test_one_in_use_stays_while_another_worker_makes_room(three, source, tmp_pat
     one, two, three_ = three
     with store.in_use(one.packed, source) as program:
         use(other, two, source)
-        assert kept(tmp_path) == {one.packed.sha256, two.packed.sha256}
+        assert list_kept(tmp_path) == {one.packed.sha256, two.packed.sha256}
         subprocess.run([program, "-B", "-c", "import lib0"], check=True)
     use(other, three_, source)
-    assert kept(tmp_path) == {three_.packed.sha256}
+    assert list_kept(tmp_path) == {three_.packed.sha256}
 
 
-def test_of_two_workers_at_once_one_fetches_it_for_both(three, source, tmp_path, fetched):
+def test_of_two_workers_at_once_one_fetches_it_for_both(three, source, tmp_path, fetched_digests):
     plain = environment_archive.unpack
     found, threads = [], []
 
@@ -129,7 +129,7 @@ def test_of_two_workers_at_once_one_fetches_it_for_both(three, source, tmp_path,
         for thread in threads:
             thread.join()
     assert len(found) == 4
-    assert len(set(found)) == len(fetched) == 1
+    assert len(set(found)) == len(fetched_digests) == 1
 
 
 def test_workers_that_make_room_all_the_time_do_not_take_it_from_each_other(
@@ -147,7 +147,7 @@ def test_workers_that_make_room_all_the_time_do_not_take_it_from_each_other(
         rows = [[str(word) for word in one.packed] for one in three]
         workers = [subprocess.Popen([*words, *row], cwd=ROOT) for row in (*rows, *rows)]
         assert [worker.wait(120) for worker in workers] == [0] * 6
-    assert not [name for name in kept(tmp_path) if name.startswith(".")]
+    assert not [name for name in list_kept(tmp_path) if name.startswith(".")]
 
 
 def turn(folder, address, token, *told):
@@ -169,11 +169,11 @@ def turn(folder, address, token, *told):
 
 
 @contextmanager
-def refused(said, folder):
+def expect_refusal(said, folder):
     """In here something is refused, and nothing of it stays."""
     with pytest.raises(FetchError, match=said):
         yield
-    assert not kept(folder)
+    assert not list_kept(folder)
 
 
 def test_other_bytes_than_were_asked_for_are_none(three, tmp_path):
@@ -183,7 +183,7 @@ def test_other_bytes_than_were_asked_for_are_none(three, tmp_path):
         token = served.tokens.make([ServedFile(one.packed.sha256, str(two.archive))])
         with (
             closing(ByteConnection(served.address, None)) as connection,
-            refused("other bytes than|has more than", tmp_path),
+            expect_refusal("other bytes than|has more than", tmp_path),
         ):
             use(store, one, Source(connection, token))
 
@@ -202,7 +202,7 @@ def test_other_bytes_than_were_asked_for_are_none(three, tmp_path):
 def test_what_is_not_as_it_was_told_is_refused(three, source, tmp_path, change, said):
     store = EnvironmentStore(tmp_path, MUCH, [base()])
     one = three[0]._replace(packed=three[0].packed._replace(**change))
-    with refused(said, tmp_path):
+    with expect_refusal(said, tmp_path):
         use(store, one, source)
 
 
@@ -214,7 +214,7 @@ def test_a_disk_that_is_full_is_trouble_of_the_worker(three, source, tmp_path, m
 
     with monkeypatch.context() as patch:
         patch.setattr(environment_archive, "unpack", full)
-        with refused("No space left on device", tmp_path):
+        with expect_refusal("No space left on device", tmp_path):
             use(store, three[0], source)
     use(store, three[0], source)  # and later it goes on
 
@@ -253,13 +253,15 @@ def lose_its_record(folder):
 @pytest.mark.parametrize(
     "damage", [lose_a_file, truncate_a_file, lose_its_python, lose_its_record]
 )
-def test_what_is_not_as_it_was_unpacked_is_fetched_again(three, source, tmp_path, fetched, damage):
+def test_what_is_not_as_it_was_unpacked_is_fetched_again(
+    three, source, tmp_path, fetched_digests, damage
+):
     one, _, _ = three
     use(EnvironmentStore(tmp_path, MUCH, [base()]), one, source)
     damage(tmp_path / one.packed.sha256)
     program = use(EnvironmentStore(tmp_path, MUCH, [base()]), one, source)
     subprocess.run([program, "-B", "-c", "import lib0"], check=True)
-    assert len(fetched) == 2
+    assert len(fetched_digests) == 2
 
 
 def test_what_a_worker_that_was_killed_left_is_removed(three, source, tmp_path):
@@ -267,7 +269,7 @@ def test_what_a_worker_that_was_killed_left_is_removed(three, source, tmp_path):
     for left in (one, two):
         (tmp_path / f".unfinished-{left.packed.sha256}" / "environment").mkdir(parents=True)
     use(EnvironmentStore(tmp_path, MUCH, [base()]), one, source)
-    assert kept(tmp_path) == {one.packed.sha256}
+    assert list_kept(tmp_path) == {one.packed.sha256}
 
 
 # --- what is announced -------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 from harness.assignments import workspace
 from tests.cluster.clusters import cluster
-from tests.cluster.test_carrying import ATTENTION, OK, grade, marks, settled
+from tests.cluster.test_carrying import ATTENTION, OK, grade, marks, strip_measurements
 from tests.harness import environments
 from tests.harness.test_sandbox_boxes import needs
 
@@ -62,7 +62,7 @@ def room():
         yield course
 
 
-def fetched(folder, machine):
+def list_fetched(folder, machine):
     """The environments that a worker has fetched."""
     return [
         path for path in (folder / machine / "cache" / "environments").iterdir() if path.is_dir()
@@ -76,7 +76,7 @@ def test_one_that_is_sent_gives_the_results_of_one_that_was_built_there(room, mo
     assert grade(room, output="alone") in (OK, ATTENTION)
     assert list(marks(room).values()) == ["7"]
     assert marks(room) == marks(room, "alone")
-    assert settled(room) == settled(room, "alone")
-    (text, *_) = settled(room).values()
+    assert strip_measurements(room) == strip_measurements(room, "alone")
+    (text, *_) = strip_measurements(room).values()
     assert "/environment/lib/python3" in json.loads(text)["stderr"]
-    assert [path.name for one in ("one", "two") for path in fetched(room.parent / "c", one)]
+    assert [path.name for one in ("one", "two") for path in list_fetched(room.parent / "c", one)]

@@ -78,7 +78,7 @@ WAYS = ["result", "scheduler", "exception", "message"]
 
 
 @contextlib.contextmanager
-def attacked(way, folder):
+def run_attack(way, folder):
     """Let a worker send pickles; give a cluster, a connector, the worker, and who made them."""
     marks = folder / "marks"
     marks.mkdir()
@@ -108,7 +108,7 @@ def order(connector, worker, name):
 @pytest.mark.long(12)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
-    with attacked(way, tmp_path) as (found, connector, worker, made):
+    with run_attack(way, tmp_path) as (found, connector, worker, made):
         order(connector, worker, "one")
         news = wait_for(connector, FinishedUnit | LostUnit)
         # What is no text is lost; of a text nobody has looked at what is in it.
@@ -129,7 +129,7 @@ def test_without_the_restriction_each_of_them_does_something(way, tmp_path, monk
     careless = [sys.executable, "-c", f"{script}; sys.argv.insert(0, ''); {run}"]
     monkeypatch.setattr(clusters, "SCHEDULER", ("tests.cluster.careless", "scheduler"))
     monkeypatch.setattr(connector_link, "command", lambda kind: [*careless, kind])
-    with attacked(way, tmp_path) as (_, connector, worker, made):
+    with run_attack(way, tmp_path) as (_, connector, worker, made):
         order(connector, worker, "one")
         ends = time.monotonic() + 60
         while not made():
@@ -139,12 +139,12 @@ def test_without_the_restriction_each_of_them_does_something(way, tmp_path, monk
 
 def test_without_the_restriction_the_same_pickle_does_something(tmp_path):
     """So that the tests here can fail."""
-    assert _tried(tmp_path / "made", "free")
+    assert _try_pickle(tmp_path / "made", "free")
     assert (tmp_path / "made").is_dir()
 
 
 def test_with_it_a_pickle_names_nothing_but_what_is_allowed(tmp_path):
-    said = _tried(tmp_path / "made", "restricted").splitlines()
+    said = _try_pickle(tmp_path / "made", "restricted").splitlines()
     assert said[0].count("Nothing") == 3
     assert "Nothing" in said[1]
     assert "{'a': [1.5, 'b', b'c']}" in said[1]
@@ -152,7 +152,7 @@ def test_with_it_a_pickle_names_nothing_but_what_is_allowed(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-def _tried(place, how):
+def _try_pickle(place, how):
     words = [sys.executable, "-c", RESTRICTED, str(place), how]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     return done.stdout or done.stderr
@@ -162,7 +162,7 @@ def _tried(place, how):
 
 
 @contextlib.asynccontextmanager
-async def guarded(folder):
+async def start_guarded(folder):
     """Give a scheduler and a worker that are reached by TLS, in this process."""
     certificates.make(folder, 1)
     own = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
@@ -191,7 +191,7 @@ def test_by_tls_each_gets_what_its_certificate_allows_and_no_more(tmp_path):
     identity = {"op": "identity", "reply": True}
 
     async def run():
-        async with guarded(tmp_path / "papers") as (scheduler, worker, papers):
+        async with start_guarded(tmp_path / "papers") as (scheduler, worker, papers):
             return {
                 (type(asked).__name__, role): await ask(asked.address, papers[role], identity)
                 for asked in (scheduler, worker)
@@ -208,7 +208,7 @@ def test_a_worker_that_asks_for_more_in_the_midst_of_its_work_is_put_out(
     tmp_path, operation, stays
 ):
     async def run():
-        async with guarded(tmp_path / "papers") as (scheduler, worker, _):
+        async with start_guarded(tmp_path / "papers") as (scheduler, worker, _):
             assert worker.address in scheduler.workers
             worker.batched_send({"op": operation, **({} if stays else {"topic": "t", "msg": 1})})
             ends = time.monotonic() + (1 if stays else 20)

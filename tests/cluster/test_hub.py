@@ -60,7 +60,7 @@ def test_people_see_how_much_is_on_its_way_and_by_which_attempt(hub):
     assert flight.name.endswith("-1-0123456789abcdef")
 
 
-def sent(hub):
+def list_sent(hub):
     return [said["id"] for said in hub._connector.said if said["record"] == "load"]
 
 
@@ -69,12 +69,12 @@ def test_no_more_is_on_its_way_than_two_for_each_worker_of_all_dispatchers(hub):
     for number in range(3):
         hub._wait(first, load(f"a{number}"))
         hub._wait(second, load(f"b{number}"))
-    assert len(sent(hub)) == ON_THE_WAY
+    assert len(list_sent(hub)) == ON_THE_WAY
     assert hub.state().waiting == 4
-    hub._take(LostUnit(sent(hub)[0], "why", begun=False))
-    assert len(sent(hub)) == ON_THE_WAY + 1
+    hub._take(LostUnit(list_sent(hub)[0], "why", begun=False))
+    assert len(list_sent(hub)) == ON_THE_WAY + 1
     hub._take(PresentWorkers((ONE, ONE._replace(address="tcp://two"))))
-    assert len(sent(hub)) == 2 * ON_THE_WAY + 1
+    assert len(list_sent(hub)) == 2 * ON_THE_WAY + 1
 
 
 def test_whose_unit_is_on_its_way_is_known(hub):
@@ -87,7 +87,7 @@ def test_each_dispatcher_hears_of_its_own_loads_by_its_own_names_in_order(hub):
     first, second = Sink(), Sink()
     hub._wait(first, load("same"))
     hub._wait(second, load("same"))
-    one, two = sent(hub)
+    one, two = list_sent(hub)
     assert one != two
     hub._take(FinishedUnit(two, ONE.address, "{}"))
     assert [(said["record"], said["id"]) for said in second.said] == [("back", "same")]
@@ -103,11 +103,11 @@ def test_of_a_dispatcher_that_goes_all_is_dropped(hub):
     for number in range(3):
         hub._wait(gone, load(str(number)))
     hub._wait(other, load("other"))
-    before = sent(hub)
+    before = list_sent(hub)
     hub._part(gone)
     dropped = [said["id"] for said in hub._connector.said if said["record"] == "drop"]
     assert dropped == before
-    hub._take(FinishedUnit(sent(hub)[-1], ONE.address, "{}"))
+    hub._take(FinishedUnit(list_sent(hub)[-1], ONE.address, "{}"))
     assert [said["id"] for said in other.said] == ["other"]
     assert hub.state().flights == () and hub.state().waiting == 0
 

@@ -9,7 +9,7 @@ from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished, HarnessFailed
 
 
-def told(*verdicts, stderr=""):
+def report_verdicts(*verdicts, stderr=""):
     """What a worker tells of a case file with these verdicts."""
     outcomes = tuple(Outcome(step, one, None) for step, one in enumerate(verdicts))
     case = CaseFile("", (), ())
@@ -18,18 +18,22 @@ def told(*verdicts, stderr=""):
     return AttemptFinished("basis", text, Measurements(), failed=False, doubtful=False)
 
 
-RIGHT, WRONG, NEITHER = told(Verdict.PASSED), told(Verdict.FAILED), told(Verdict.NOT_RUN)
+RIGHT, WRONG, NEITHER = (
+    report_verdicts(Verdict.PASSED),
+    report_verdicts(Verdict.FAILED),
+    report_verdicts(Verdict.NOT_RUN),
+)
 
 
-def heard(*said):
+def hear_opinions(*said):
     """What is believed after several say something, each on a machine."""
     opinions = Opinions()
     return [opinions.add(f"tcp://{machine}", machine, word) for machine, word in said]
 
 
 def test_one_opinion_is_not_enough_and_two_that_agree_are():
-    other = told(Verdict.PASSED, stderr="another number each time")
-    first, second = heard(("a", RIGHT), ("b", other))
+    other = report_verdicts(Verdict.PASSED, stderr="another number each time")
+    first, second = hear_opinions(("a", RIGHT), ("b", other))
     assert first is None
     assert (second.word, second.liars, second.why) == (RIGHT, (), "")
 
@@ -42,7 +46,7 @@ def test_one_opinion_is_not_enough_and_two_that_agree_are():
     ],
 )
 def test_of_three_who_stands_alone_is_a_liar(said, believed, liar):
-    verdicts = heard(*zip("abc", said, strict=True))
+    verdicts = hear_opinions(*zip("abc", said, strict=True))
     assert verdicts[:2] == [None, None]
     assert verdicts[2].word == believed
     assert verdicts[2].liars == (liar,)
@@ -51,7 +55,7 @@ def test_of_three_who_stands_alone_is_a_liar(said, believed, liar):
 
 @pytest.mark.parametrize("again", [("a", RIGHT), ("b", WRONG)])
 def test_a_machine_that_agrees_with_itself_decides_nothing_against_another(again):
-    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), again)
+    (*_, verdict) = hear_opinions(("a", RIGHT), ("b", WRONG), again)
     assert isinstance(verdict.word, HarnessFailed)
     assert verdict.liars == ()
     assert "a, b" in verdict.why
@@ -60,7 +64,7 @@ def test_a_machine_that_agrees_with_itself_decides_nothing_against_another(again
 
 @pytest.mark.parametrize(("again", "believed"), [(("a", WRONG), WRONG), (("b", RIGHT), RIGHT)])
 def test_what_both_of_two_machines_have_said_is_believed(again, believed):
-    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), again)
+    (*_, verdict) = hear_opinions(("a", RIGHT), ("b", WRONG), again)
     assert (verdict.word, verdict.liars) == (believed, ())
     assert "a, b" in verdict.why
 
@@ -75,12 +79,12 @@ def test_if_nobody_else_can_do_it_one_alone_is_believed_and_two_that_differ_are_
 
 
 def test_where_nobody_agrees_it_is_run_again():
-    (*_, verdict) = heard(("a", RIGHT), ("b", WRONG), ("c", NEITHER))
+    (*_, verdict) = hear_opinions(("a", RIGHT), ("b", WRONG), ("c", NEITHER))
     assert verdict.liars == ()
     assert verdict.word.doubtful
 
 
 def test_nothing_agrees_with_nothing_alone():
     nothing = RIGHT._replace(result=NOTHING)
-    assert heard(("a", nothing), ("b", nothing))[1].word == nothing
-    assert heard(("a", nothing), ("b", WRONG))[1] is None
+    assert hear_opinions(("a", nothing), ("b", nothing))[1].word == nothing
+    assert hear_opinions(("a", nothing), ("b", WRONG))[1] is None

@@ -10,7 +10,14 @@ from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
 from tests.cluster.clusters import SLOW_WORKER, WORKER, cluster
 from tests.cluster.slow_worker import OF, SLOWER
-from tests.cluster.test_carrying import ATTENTION, OK, grade, marks, remembered, settled
+from tests.cluster.test_carrying import (
+    ATTENTION,
+    OK,
+    grade,
+    list_last_planned,
+    marks,
+    strip_measurements,
+)
 from tests.harness import small_class
 from tests.harness.small_class import Student
 from tests.harness.test_sandbox_boxes import needs
@@ -56,7 +63,7 @@ def figures(room, output):
     """What was measured in all runs."""
     ledger = Ledger(room / output / "ledger.sqlite")
     try:
-        runs = [run for basis in remembered(ledger) for run in ledger.results(basis)]
+        runs = [run for basis in list_last_planned(ledger) for run in ledger.results(basis)]
         return [canonical_json.loads(Measurements, text) for _, text in runs]
     finally:
         ledger.close()
@@ -79,5 +86,5 @@ def test_an_engine_near_its_limit_gets_the_same_mark_on_a_slow_machine(
     assert marks(room, "slow") == marks(room, "fast")
     expected = {"0", *(str(one.mark) for one in STUDENTS)}
     assert set(marks(room, "fast").values()) == expected
-    assert settled(room, "slow") == settled(room, "fast")
+    assert strip_measurements(room, "slow") == strip_measurements(room, "fast")
     assert paces[1] == SLOWER * paces[0]

@@ -35,7 +35,7 @@ HOSTS = ("lab1", "lab2", "lab3")
 CORES = len(os.sched_getaffinity(0))
 
 
-def written(heading: str) -> list[str]:
+def find_command_blocks(heading: str) -> list[str]:
     """The blocks of commands below a heading."""
     return documents.blocks(documents.section(heading), "sh")
 
@@ -100,7 +100,7 @@ def equip(home: Path) -> None:
 
 
 @contextlib.contextmanager
-def ended(*processes: subprocess.Popen):
+def end_servers(*processes: subprocess.Popen):
     """End servers at the end."""
     try:
         yield
@@ -177,7 +177,7 @@ def hosts(place):
         equip(home)
         found.append(home)
         servers.append(_server(place, sshd, host, port))
-    with ended(*servers):
+    with end_servers(*servers):
         yield found
 
 
@@ -209,7 +209,7 @@ def _server(place: Place, sshd: str, host: str, port: int) -> subprocess.Popen:
 
 
 def test_workers_are_started_by_ssh(place, hosts, room):
-    _, copy, start, stop = written("By SSH")
+    _, copy, start, stop = find_command_blocks("By SSH")
     place.run(copy)
     place.run(start)
     logs = [home / f"worker-{core}.log" for home in hosts for core in range(1, CORES + 1)]
@@ -262,23 +262,25 @@ def slurm(place):
     own += [f"--log-file={folder}/munged.log", f"--seed-file={folder}/munged.seed"]
     munged = server(program("munged"), "--foreground", *own)
     until(speaks.exists)
-    with ended(
+    with end_servers(
         munged,
         server(program("slurmctld"), "-D"),
         server(program("slurmd"), "-D", "-N", node),
     ):
-        until(lambda: "idle" in _said(["sinfo", "--noheader"], environment))
+        until(lambda: "idle" in _run_for_output(["sinfo", "--noheader"], environment))
         yield environment
 
 
-def _said(words: list[str], environment: dict[str, str]) -> str:
+def _run_for_output(words: list[str], environment: dict[str, str]) -> str:
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     return done.stdout
 
 
 def test_workers_are_started_by_slurm(place, slurm, room):
-    start, stop = written("With Slurm")
-    (scheduler,) = [one for one in written("By SSH")[2].splitlines() if "cluster scheduler" in one]
+    start, stop = find_command_blocks("With Slurm")
+    (scheduler,) = [
+        one for one in find_command_blocks("By SSH")[2].splitlines() if "cluster scheduler" in one
+    ]
     settings = {"SLURM_CONF": slurm["SLURM_CONF"]}
     place.run(scheduler)
     # Two of the twenty, for this node has not the memory for more.
@@ -288,4 +290,4 @@ def test_workers_are_started_by_slurm(place, slurm, room):
     assert sorted(marks) == sorted(EXPECTED)
     assert ran == {socket.gethostname()}
     place.run(stop, **settings)
-    until(lambda: not _said(["squeue", "--noheader"], slurm).strip())
+    until(lambda: not _run_for_output(["squeue", "--noheader"], slurm).strip())

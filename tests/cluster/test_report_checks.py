@@ -59,19 +59,21 @@ TEXT = canonical_json.dumps(RESULT)
 BUILT = BuildFinished("build", Build(True, "", ""), 1.0)
 
 
-def done(basis, text=TEXT):
+def finish_attempt(basis, text=TEXT):
     return AttemptFinished(basis, text, Measurements(), failed=False, doubtful=False)
 
 
-def heard(*said):
+def check_events(*said):
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
     return report_checks.read_events(WorkerReport("one", lines), UNIT, CASES)
 
 
 def test_another_pace_than_it_announced_is_not_believed():
-    word = done("a")
+    word = finish_attempt("a")
     with pytest.raises(UnbelievableError, match="another pace"):
-        heard(word._replace(figures=Measurements(pace=3.0)), done("b"), UnitFinished())
+        check_events(
+            word._replace(figures=Measurements(pace=3.0)), finish_attempt("b"), UnitFinished()
+        )
 
 
 def test_a_unit_that_was_done_is_believed():
@@ -80,16 +82,16 @@ def test_a_unit_that_was_done_is_believed():
         CaseStarted("a"),
         CaseProgress("a", 1),
         EngineHung("a"),
-        done("a"),
-        done("b", NOTHING),
+        finish_attempt("a"),
+        finish_attempt("b", NOTHING),
     )
-    kept, end = heard(*said, UnitFinished())
-    assert kept == [BUILT, done("a"), done("b", NOTHING)]
+    kept, end = check_events(*said, UnitFinished())
+    assert kept == [BUILT, finish_attempt("a"), finish_attempt("b", NOTHING)]
     assert end == UnitFinished()
 
 
 def test_so_is_one_in_which_the_harness_broke():
-    kept, end = heard(HarnessFailed("a", "no room"), UnitFinished("it died"))
+    kept, end = check_events(HarnessFailed("a", "no room"), UnitFinished("it died"))
     assert (kept, end.fault) == ([HarnessFailed("a", "no room")], "it died")
 
 
@@ -97,11 +99,11 @@ def test_so_is_one_in_which_the_harness_broke():
     "said",
     [
         (),
-        (done("a"),),
-        (UnitFinished(), done("a")),
-        (done("c"), UnitFinished()),
-        (done("a"), done("a"), UnitFinished()),
-        (done("a"), HarnessFailed("a", ""), UnitFinished()),
+        (finish_attempt("a"),),
+        (UnitFinished(), finish_attempt("a")),
+        (finish_attempt("c"), UnitFinished()),
+        (finish_attempt("a"), finish_attempt("a"), UnitFinished()),
+        (finish_attempt("a"), HarnessFailed("a", ""), UnitFinished()),
         (BUILT._replace(basis="another"), UnitFinished()),
         (CaseStarted("c"), UnitFinished()),
         (CaseProgress("c", 0), UnitFinished()),
@@ -110,10 +112,10 @@ def test_so_is_one_in_which_the_harness_broke():
 )
 def test_words_about_something_else_are_not(said):
     with pytest.raises(UnbelievableError):
-        heard(*said)
+        check_events(*said)
 
 
-def changed(**fields):
+def change_result(**fields):
     return json.dumps({**json.loads(TEXT), **fields}, sort_keys=True, separators=(",", ":"))
 
 
@@ -124,21 +126,21 @@ OUTCOME = json.loads(TEXT)["outcomes"][0]
     "text",
     [
         "{}",
-        changed(more=1),
+        change_result(more=1),
         json.dumps({key: one for key, one in json.loads(TEXT).items() if key != "restarts"}),
-        changed(errors=1.0),
-        changed(replies=[]),
-        changed(outcomes=[]),
-        changed(outcomes=[{**OUTCOME, "step": 0}]),
-        changed(outcomes=[OUTCOME, OUTCOME]),
-        changed(outcomes=[{**OUTCOME, "verdict": "PASSED BY FAR"}]),
-        changed(outcomes=[{**OUTCOME, "verdict": []}]),
-        changed(errors="none"),
-        changed(seconds="1"),
-        changed(seconds=True),
-        changed(stderr=None),
-        changed(replies=[{"ok": True}, None]),
-        changed(
+        change_result(errors=1.0),
+        change_result(replies=[]),
+        change_result(outcomes=[]),
+        change_result(outcomes=[{**OUTCOME, "step": 0}]),
+        change_result(outcomes=[OUTCOME, OUTCOME]),
+        change_result(outcomes=[{**OUTCOME, "verdict": "PASSED BY FAR"}]),
+        change_result(outcomes=[{**OUTCOME, "verdict": []}]),
+        change_result(errors="none"),
+        change_result(seconds="1"),
+        change_result(seconds=True),
+        change_result(stderr=None),
+        change_result(replies=[{"ok": True}, None]),
+        change_result(
             failures=[{"kind": FailureKind.DIED.value, "text": "", "step": 99, "reason": "",
                        "computed": 0.0, "limit": None, "rest": ""}]
         ),
@@ -146,7 +148,7 @@ OUTCOME = json.loads(TEXT)["outcomes"][0]
 )  # fmt: skip
 def test_a_result_that_its_case_file_cannot_have_is_not(text):
     with pytest.raises(UnbelievableError):
-        heard(done("a", text), UnitFinished())
+        check_events(finish_attempt("a", text), UnitFinished())
 
 
 @pytest.mark.parametrize(

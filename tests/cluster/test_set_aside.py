@@ -65,7 +65,7 @@ class Away:
 
 
 @pytest.fixture
-def wanted(tmp_path):
+def class_of_two(tmp_path):
     """A class of two, and the one who hands in nothing."""
     room = small_class.make(tmp_path, (CLASS[0], CLASS[2]))
     output = room / "graded"
@@ -80,7 +80,7 @@ def wanted(tmp_path):
     )
 
 
-def graded(wanted, away, *, accept=False):
+def grade_class(wanted, away, *, accept=False):
     """Grade; return the outcome, and the machines that gave its results and its builds."""
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger:
@@ -106,30 +106,32 @@ def rows(wanted):
         return ledger.db.execute(select(func.count()).select_from(RESULT)).scalar_one()
 
 
-def test_what_it_said_in_the_same_grading_is_run_again_on_another(wanted):
-    book = SetAside(wanted.set_aside)
+def test_what_it_said_in_the_same_grading_is_run_again_on_another(class_of_two):
+    book = SetAside(class_of_two.set_aside)
     away = Away(("liar", FAILED), ("honest", PASSED), after=lambda: book.add("liar", "it lies"))
-    outcome, machines, builds = graded(wanted, away)
+    outcome, machines, builds = grade_class(class_of_two, away)
     assert machines == builds == {"honest"}
     assert away.asked == [4, 4]
     assert totals(outcome) == [GOOD, GOOD]
-    assert rows(wanted) == 12  # the results of both, and that those of the first do not count
+    assert (
+        rows(class_of_two) == 12
+    )  # the results of both, and that those of the first do not count
 
 
-def test_what_another_machine_said_stays(wanted):
-    graded(wanted, Away(("honest", PASSED)))
-    SetAside(wanted.set_aside).add("liar", "it lies")
+def test_what_another_machine_said_stays(class_of_two):
+    grade_class(class_of_two, Away(("honest", PASSED)))
+    SetAside(class_of_two.set_aside).add("liar", "it lies")
     away = Away()
-    assert totals(graded(wanted, away)[0]) == [GOOD, GOOD]
+    assert totals(grade_class(class_of_two, away)[0]) == [GOOD, GOOD]
     assert away.asked == []
-    assert rows(wanted) == 4
+    assert rows(class_of_two) == 4
 
 
-def test_marks_in_force_are_listed_by_name_and_stay_until_it_was_run_again(wanted):
-    graded(wanted, Away(("liar", FAILED)))
-    SetAside(wanted.set_aside).add("liar", "it lies")
+def test_marks_in_force_are_listed_by_name_and_stay_until_it_was_run_again(class_of_two):
+    grade_class(class_of_two, Away(("liar", FAILED)))
+    SetAside(class_of_two.set_aside).add("liar", "it lies")
     # Nothing is run: no mark is made of it, and none that is in force is changed.
-    outcome, machines, _ = graded(wanted, None, accept=True)
+    outcome, machines, _ = grade_class(class_of_two, None, accept=True)
     assert machines == {"liar"}
     assert totals(outcome) == [BAD, BAD]
     assert {one.key.partition("_")[0] for one in outcome.changes} == {"rightada", "wrongcyd"}
@@ -137,22 +139,22 @@ def test_marks_in_force_are_listed_by_name_and_stay_until_it_was_run_again(wante
         assert change.new.withheld
         assert "on liar, which was set aside" in str(change)
     # Then it is run again elsewhere, and changes are shown before they are made.
-    outcome, machines, builds = graded(wanted, Away(("honest", PASSED)))
+    outcome, machines, builds = grade_class(class_of_two, Away(("honest", PASSED)))
     assert machines == builds == {"honest"}
     assert totals(outcome) == [BAD, BAD]
     assert [(one.old.total, one.new.total) for one in outcome.changes] == [(BAD, GOOD)] * 2
     assert all(sum(cause.points for cause in one.causes) == 4 for one in outcome.changes)
-    outcome, *_ = graded(wanted, None, accept=True)
+    outcome, *_ = grade_class(class_of_two, None, accept=True)
     assert totals(outcome) == [GOOD, GOOD]
 
 
-def test_no_first_mark_is_made_of_what_it_said(wanted):
-    store = Store(wanted.output / ORIGINALS)
-    with closing(Ledger(wanted.output / LEDGER)) as ledger:
-        found = grade.prepare(wanted, ledger, store)
-        grade.run(wanted, ledger, found, store, Unheard(), away=Away(("liar", PASSED)))
-        SetAside(wanted.set_aside).add("liar", "it lies")
-        outcome = grade.update_marks(wanted, ledger, found)
+def test_no_first_mark_is_made_of_what_it_said(class_of_two):
+    store = Store(class_of_two.output / ORIGINALS)
+    with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
+        found = grade.prepare(class_of_two, ledger, store)
+        grade.run(class_of_two, ledger, found, store, Unheard(), away=Away(("liar", PASSED)))
+        SetAside(class_of_two.set_aside).add("liar", "it lies")
+        outcome = grade.update_marks(class_of_two, ledger, found)
         withheld = [one for one in outcome.result.graded if one.marks.withheld]
         assert len(withheld) == 2
         faults = [attempt.fault for one in withheld for attempt in one.attempts]
@@ -161,16 +163,16 @@ def test_no_first_mark_is_made_of_what_it_said(wanted):
         assert set(ledger.in_force()) == refused
 
 
-def test_a_salvaged_ledger_has_not_forgotten_what_counts(wanted, tmp_path):
-    graded(wanted, Away(("liar", FAILED)))
-    SetAside(wanted.set_aside).add("liar", "it lies")
-    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+def test_a_salvaged_ledger_has_not_forgotten_what_counts(class_of_two, tmp_path):
+    grade_class(class_of_two, Away(("liar", FAILED)))
+    SetAside(class_of_two.set_aside).add("liar", "it lies")
+    with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
         found = grade.load_last_plan(ledger)
-        assert len(grade.withdraw_distrusted(wanted, ledger, found)) == 2
-        assert grade.withdraw_distrusted(wanted, ledger, found) == []
+        assert len(grade.withdraw_distrusted(class_of_two, ledger, found)) == 2
+        assert grade.withdraw_distrusted(class_of_two, ledger, found) == []
     into = tmp_path / "saved" / LEDGER
     into.parent.mkdir()
-    salvage(wanted.output / LEDGER, into)
+    salvage(class_of_two.output / LEDGER, into)
     with closing(Ledger(into)) as ledger:
         found = grade.load_last_plan(ledger)
         assert grade.count_pending(ledger, found) == len(found.planned) == 4
@@ -193,9 +195,9 @@ def test_a_file_of_machines_is_read_again_when_it_was_changed(tmp_path, monkeypa
     assert book.machines() == set()
 
 
-def test_what_somebody_has_leased_is_not_withdrawn(wanted):
-    graded(wanted, Away(("liar", FAILED)))
-    with closing(Ledger(wanted.output / LEDGER)) as ledger:
+def test_what_somebody_has_leased_is_not_withdrawn(class_of_two):
+    grade_class(class_of_two, Away(("liar", FAILED)))
+    with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
         bases = sorted(one.basis for one in grade.load_last_plan(ledger).planned)
         assert ledger.withdraw(bases, "why") == bases
         token = ledger.lease(bases[:1])

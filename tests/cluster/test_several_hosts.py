@@ -141,9 +141,9 @@ SECOND = ROW._replace(number=2, place=2)
 OTHER = ROW._replace(basis="b", place=2, token="next", held="next")
 
 
-def broken(*rows, wanted=("a",), state="done", faults=(), deaths=0):
+def find_broken_rules(*rows, wanted=("a",), state="done", faults=(), deaths=0):
     states, counts = dict.fromkeys(wanted, state), dict(faults)
-    return invariants.broken(states, rows, WORKERS, "level 3", counts, deaths)
+    return invariants.find_violations(states, rows, WORKERS, "level 3", counts, deaths)
 
 
 OPEN = FIRST._replace(number=2)  # settled afterwards: it fails as another one did
@@ -153,7 +153,7 @@ OPEN = FIRST._replace(number=2)  # settled afterwards: it fails as another one d
     "rows", [(ROW,), (FIRST, SECOND), (FIRST, OPEN), (ROW._replace(sandbox=""),)]
 )
 def test_a_record_that_holds(rows):
-    assert broken(*rows) == []
+    assert find_broken_rules(*rows) == []
 
 
 @pytest.mark.parametrize(
@@ -173,21 +173,21 @@ def test_a_record_that_holds(rows):
     ],
 )
 def test_a_record_that_does_not(rows, what):
-    assert [told for told in broken(*rows) if re.search(what, told)]
+    assert [told for told in find_broken_rules(*rows) if re.search(what, told)]
 
 
 def test_leases_may_follow_each_other():
-    assert broken(ROW, OTHER, OTHER._replace(basis="c", place=3), wanted="abc") == []
+    assert find_broken_rules(ROW, OTHER, OTHER._replace(basis="c", place=3), wanted="abc") == []
 
 
 def test_faults_of_workers_that_died_hold_and_more_do_not():
-    assert broken(ROW, faults=[("a", 2)], deaths=2) == []
-    assert broken(ROW, faults=[("a", 2)], deaths=1) == [
+    assert find_broken_rules(ROW, faults=[("a", 2)], deaths=2) == []
+    assert find_broken_rules(ROW, faults=[("a", 2)], deaths=1) == [
         "2 faults, and no more than 1 deaths of workers"
     ]
-    assert broken(ROW, faults=[("a", 3)], deaths=3) == ["a: 3 faults"]
+    assert find_broken_rules(ROW, faults=[("a", 3)], deaths=3) == ["a: 3 faults"]
 
 
 @pytest.mark.parametrize("state", ["waiting", "leased", "fault"])
 def test_an_attempt_that_is_lost(state):
-    assert broken(ROW, state=state) == [f"a: {state}, not done"]
+    assert find_broken_rules(ROW, state=state) == [f"a: {state}, not done"]

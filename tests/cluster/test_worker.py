@@ -11,7 +11,7 @@ class Ended(Exception):
     """The test has seen enough."""
 
 
-def stayed(monkeypatch, *ends):
+def end_worker(monkeypatch, *ends):
     """Let a worker end so, one time after the other; return what is left, and how it ended."""
     left = list(ends)
 
@@ -29,10 +29,10 @@ def stayed(monkeypatch, *ends):
 
 @pytest.mark.parametrize("status", [NOT_AS_IT_MUST_BE, NO_SANDBOX])
 def test_a_worker_that_cannot_begin_says_so_and_ends(monkeypatch, status):
-    assert stayed(monkeypatch, status, 0) == ([0], status)
+    assert end_worker(monkeypatch, status, 0) == ([0], status)
 
 
 @pytest.mark.parametrize("first", [0, DIED])
 def test_one_that_has_begun_comes_back_whatever_is_missing_meanwhile(monkeypatch, first):
     """Its disk was full, so that it had no cache, and no sandbox held."""
-    assert stayed(monkeypatch, first, NOT_AS_IT_MUST_BE, NO_SANDBOX, 0) == ([], None)
+    assert end_worker(monkeypatch, first, NOT_AS_IT_MUST_BE, NO_SANDBOX, 0) == ([], None)

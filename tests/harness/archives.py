@@ -23,7 +23,7 @@ def write_zip(
             archive.writestr(_entry(name, compression), content)
 
 
-def zipped(
+def make_zip(
     entries: Iterable[tuple[str | zipfile.ZipInfo, Content]],
     compression: int = zipfile.ZIP_STORED,
 ) -> bytes:
@@ -44,6 +44,6 @@ def _entry(name: str | zipfile.ZipInfo, compression: int) -> zipfile.ZipInfo:
     return found
 
 
-def compressed(data: bytes, level: int = 9) -> bytes:
+def gzip_bytes(data: bytes, level: int = 9) -> bytes:
     """Return what gzip makes of bytes."""
     return gzip.compress(data, level, mtime=0)

@@ -40,7 +40,7 @@ _SIGHT = """() => {
 
 
 @contextmanager
-def opened(
+def open_page(
     browser, address: Path | str = "", width: int = DESK, home: str = "", **how: object
 ) -> Iterator:
     """A page in a window of its own; ``how``: the scheme of colors, without script …
@@ -104,7 +104,7 @@ def sights(
 ) -> list[Sight]:
     """The visible parts of a folder's pages in windows of these widths."""
     found = []
-    with opened(browser, **how) as page:
+    with open_page(browser, **how) as page:
         for name in pages:
             go(page, folder / name)
             for width in widths:

@@ -176,7 +176,7 @@ def command(folder: Path, *ways: str) -> str:
     return " ".join([sys.executable, str(folder / "row.py"), *ways])
 
 
-def heard(folder: Path) -> list[str]:
+def read_sent_commands(folder: Path) -> list[str]:
     """Return what the reference was sent, with ``start`` for each of its processes."""
     log = folder / "heard.txt"
     return log.read_text().splitlines() if log.exists() else []

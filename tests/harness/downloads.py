@@ -47,6 +47,6 @@ def write(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
     return folder
 
 
-def zipped(path: Path, files: Iterable[tuple[str, bytes]]) -> Path:
+def zip_files(path: Path, files: Iterable[tuple[str, bytes]]) -> Path:
     write_zip(path, files, zipfile.ZIP_DEFLATED)
     return path

@@ -48,7 +48,7 @@ class Graded(NamedTuple):
 
 
 @contextlib.contextmanager
-def graded(name: str, busy: int = 0, step: int = 1) -> Iterator[Graded]:
+def grade_class(name: str, busy: int = 0, step: int = 1) -> Iterator[Graded]:
     """Grade the class in the circumstances of that name, with ``busy`` processes beside.
 
     ``step``: every so-manyth submission of each kind.

@@ -73,10 +73,10 @@ def special(kind: bytes, link: str = "") -> Callable[[], bytes]:
 
 
 def pax(**records: str) -> bytes:
-    return extended(b"x", **records)
+    return make_extended_header(b"x", **records)
 
 
-def extended(kind: bytes, **records: str) -> bytes:
+def make_extended_header(kind: bytes, **records: str) -> bytes:
     """An extended header, for the next member (x) or for all (g)."""
     content = b""
     for key, value in records.items():
@@ -151,24 +151,24 @@ def extension_chain() -> bytes:
 # --- zip
 
 
-def zipped(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
-    return archives.zipped(entries, zipfile.ZIP_DEFLATED)
+def build_zip(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
+    return archives.make_zip(entries, zipfile.ZIP_DEFLATED)
 
 
 def zip_of(mode: int) -> bytes:
     info = zipfile.ZipInfo("a/special")
     info.external_attr = mode << 16
     info.create_system = 3
-    return zipped((info, b"/etc/passwd"))
+    return build_zip((info, b"/etc/passwd"))
 
 
 def zip_bomb() -> bytes:
-    return zipped(("a/zeros", bytes(64 * MIB)))
+    return build_zip(("a/zeros", bytes(64 * MIB)))
 
 
 def zip_overlapping() -> bytes:
     """Two directory entries over one member's data: the trick of the best bombs."""
-    data = zipped(("a/one", b"x" * 1000))
+    data = build_zip(("a/one", b"x" * 1000))
     start = data.index(b"PK\x01\x02")
     end = data.index(b"PK\x05\x06")
     entry = data[start:end]
@@ -178,13 +178,13 @@ def zip_overlapping() -> bytes:
 
 def zip_two_names() -> bytes:
     """Another name before the data than in the directory."""
-    data = zipped(("a/safe", b"x"))
+    data = build_zip(("a/safe", b"x"))
     return data.replace(b"a/safe", b"../saf", 1)
 
 
 def zip_hidden_member() -> bytes:
     """A member before all those of the directory, which programs that read from the front see."""
-    hidden, data = zipped(("a/b", b"evil")), bytearray(zipped(("a/b", b"x")))
+    hidden, data = build_zip(("a/b", b"evil")), bytearray(build_zip(("a/b", b"x")))
     size = hidden.index(b"PK\x01\x02")
     start, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
     data[start + 42 : start + 46] = struct.pack("<I", size)
@@ -194,7 +194,7 @@ def zip_hidden_member() -> bytes:
 
 def zip_large_member() -> bytes:
     """A member of 2 GiB, as Python's own module says it: in a record of its own."""
-    data = bytearray(zipped(("a/b", b"x")))
+    data = bytearray(build_zip(("a/b", b"x")))
     place = data.index(b"PK\x01\x02")
     data[place + 20 : place + 28] = b"\xff" * 8
     return bytes(data)
@@ -202,7 +202,7 @@ def zip_large_member() -> bytes:
 
 def end_with(place: int, content: bytes) -> bytes:
     """An archive with other bytes in the record at its end."""
-    data = bytearray(zipped(("a/b", b"x")))
+    data = bytearray(build_zip(("a/b", b"x")))
     place += data.index(b"PK\x05\x06")
     data[place : place + len(content)] = content
     return bytes(data)
@@ -211,7 +211,7 @@ def end_with(place: int, content: bytes) -> bytes:
 def zip_unusual() -> bytes:
     info = zipfile.ZipInfo("a/b")
     info.compress_type = zipfile.ZIP_BZIP2
-    return zipped((info, b"x"))
+    return build_zip((info, b"x"))
 
 
 def zip_long_directory() -> bytes:
@@ -220,14 +220,14 @@ def zip_long_directory() -> bytes:
 
 
 def zip_encrypted() -> bytes:
-    data = bytearray(zipped(("a/b", b"secret")))
+    data = bytearray(build_zip(("a/b", b"secret")))
     data[data.index(b"PK\x01\x02") + 8] |= 1
     return bytes(data)
 
 
 def zip_wrong_size() -> bytes:
     """A member that unpacks to more than its header promises."""
-    data = bytearray(zipped(("a/b", b"x" * 1000)))
+    data = bytearray(build_zip(("a/b", b"x" * 1000)))
     place = data.index(b"PK\x01\x02")
     data[place + 24 : place + 28] = struct.pack("<I", 10)
     return bytes(data)
@@ -278,10 +278,10 @@ ROSTER: dict[str, Hostile] = {
         "'../evil': the name leads out of the folder",
     ),
     "zip-dot-dot": Hostile(
-        ".zip", lambda: zipped(("../evil", b"x")), "'../evil': the name leads out of the folder"
+        ".zip", lambda: build_zip(("../evil", b"x")), "'../evil': the name leads out of the folder"
     ),
     "zip-absolute": Hostile(
-        ".zip", lambda: zipped(("/evil", b"x")), "'/evil': the name is absolute"
+        ".zip", lambda: build_zip(("/evil", b"x")), "'/evil': the name is absolute"
     ),
     # names that are no names
     "newline": Hostile(
@@ -356,7 +356,7 @@ ROSTER: dict[str, Hostile] = {
     ),
     "zip-twice": Hostile(
         ".zip",
-        lambda: zipped(("a/b", b"1"), ("a/B", b"2")),
+        lambda: build_zip(("a/b", b"1"), ("a/B", b"2")),
         "'a/B': the name differs from 'a/b' in case or Unicode form only",
     ),
     # what is neither file nor folder
@@ -458,11 +458,11 @@ ROSTER: dict[str, Hostile] = {
     "zip-endless": Hostile(
         ".zip", zip_endless_directory, "it has 65,535 members; the limit is 10,000"
     ),
-    "zip-behind": Hostile(".zip", lambda: b"#!/bin/sh\n" + zipped(("a/b", b"x")), SELF),
-    "zip-behind-program": Hostile(".exe", lambda: b"MZ\0" * 99 + zipped(("a/b", b"x")), SELF),
+    "zip-behind": Hostile(".zip", lambda: b"#!/bin/sh\n" + build_zip(("a/b", b"x")), SELF),
+    "zip-behind-program": Hostile(".exe", lambda: b"MZ\0" * 99 + build_zip(("a/b", b"x")), SELF),
     "zip-behind-data": Hostile(
         ".zip",
-        lambda: b"PK\3\4" + zipped(("a/b", b"x")),
+        lambda: b"PK\3\4" + build_zip(("a/b", b"x")),
         "4 bytes come first, as in a self-extracting archive: pack a plain .zip instead",
     ),
     "zip-behind-member": Hostile(
@@ -472,12 +472,12 @@ ROSTER: dict[str, Hostile] = {
     ),
     "zip-before": Hostile(
         ".zip",
-        lambda: zipped(("a/b", b"x")) + b"more",
+        lambda: build_zip(("a/b", b"x")) + b"more",
         "there are 4 more bytes behind the end of the archive",
     ),
     "zip-cut-comment": Hostile(
         ".zip",
-        lambda: zipped(("a/b", b"x"))[:-1] + b"\1",
+        lambda: build_zip(("a/b", b"x"))[:-1] + b"\1",
         "it is cut off in the middle of the comment at its end",
     ),
     "zip-part": Hostile(
@@ -526,7 +526,7 @@ ROSTER: dict[str, Hostile] = {
     ),
     "global-path": Hostile(
         ".tgz",
-        lambda: tgz(extended(b"g", path="b"), member("a/b")),
+        lambda: tgz(make_extended_header(b"g", path="b"), member("a/b")),
         "'pax': a header that gives all members one name or size",
     ),
     "long-name-alone": Hostile(
@@ -535,7 +535,7 @@ ROSTER: dict[str, Hostile] = {
         "a long name that no member follows",
     ),
     "zip-folder-content": Hostile(
-        ".zip", lambda: zipped(("a/", b"x")), "'a/': a folder with content of its own"
+        ".zip", lambda: build_zip(("a/", b"x")), "'a/': a folder with content of its own"
     ),
     "zip-unusual": Hostile(".zip", zip_unusual, "'a/b': it is compressed in an unusual way (12)"),
     "zip-long-directory": Hostile(
@@ -551,7 +551,7 @@ ROSTER: dict[str, Hostile] = {
     ),
     "zip-lost-member": Hostile(
         ".zip",
-        lambda: zipped(("a/b", b"x")).replace(b"PK\3\4", b"PK\3\5"),
+        lambda: build_zip(("a/b", b"x")).replace(b"PK\3\4", b"PK\3\5"),
         "it is a file of an unknown kind, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
     ),
     # what is broken or nothing at all
@@ -579,7 +579,7 @@ ROSTER: dict[str, Hostile] = {
     ),
     "cut-zip": Hostile(
         ".zip",
-        lambda: cut(zipped(("a/b", noise())), 0.5),
+        lambda: cut(build_zip(("a/b", noise())), 0.5),
         "it is cut off: a zip archive has a directory at its end",
     ),
     "damaged": Hostile(
@@ -604,7 +604,7 @@ ROSTER: dict[str, Hostile] = {
     ),
     "gzip-of-text": Hostile(
         ".tgz",
-        lambda: archives.compressed(b"hello\n" * 200),
+        lambda: archives.gzip_bytes(b"hello\n" * 200),
         "it is damaged: the header of a member cannot be read",
     ),
 }
@@ -618,7 +618,7 @@ def python_tar(entries: Iterable[tuple[str, bytes]], mode: str = "w:gz") -> byte
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
-    return archives.compressed(buffer.getvalue()) if is_gzip else buffer.getvalue()
+    return archives.gzip_bytes(buffer.getvalue()) if is_gzip else buffer.getvalue()
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ class InProcess:
 
 
 @contextmanager
-def fuzzed(
+def start_fuzzer(
     start: Callable[[], Any], assignment: str, *, examples: int, seed: int = 0, seconds: float = 0
 ) -> Iterator[Fuzzer]:
     """Give a fuzzer of an engine in this process."""

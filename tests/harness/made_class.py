@@ -158,7 +158,7 @@ def case(kind: str, name: str) -> CaseFile:
 
 
 @cache
-def answered(kind: str, name: str, mistake: str) -> FileResult:
+def answer_with_mistake(kind: str, name: str, mistake: str) -> FileResult:
     """What an engine answers, with a mistake or (empty) with none."""
     engine = (
         mutant_engine(find_mistake(mistake))
@@ -173,7 +173,7 @@ def attempts(key: str, mistake: str = "", **more: object) -> tuple[Attempt, ...]
     named_cases = [(PUBLIC, name) for name in PUBLIC_FILES]
     named_cases += [(PRIVATE, name) for name in PRIVATE_FILES]
     return tuple(
-        Attempt(key, kind, name, answered(kind, name, mistake))._replace(**more)
+        Attempt(key, kind, name, answer_with_mistake(kind, name, mistake))._replace(**more)
         for kind, name in named_cases
     )
 
@@ -190,7 +190,7 @@ def with_reply(result: FileResult, line: int, text: str) -> FileResult:
     return result._replace(replies=replies, outcomes=outcomes)
 
 
-def broken(result: FileResult, after: int, failure: Failure, stderr: str) -> FileResult:
+def break_off(result: FileResult, after: int, failure: Failure, stderr: str) -> FileResult:
     """A result that reached only some of its steps."""
     replies = tuple(one if i < after else None for i, one in enumerate(result.replies))
     outcomes = tuple(
@@ -221,11 +221,11 @@ def student(key: str, name: str, number: int) -> Student:
     return Student(key, name, ids)
 
 
-def marked(one: Submission, found: tuple[Attempt, ...], **more: object) -> Graded:
+def mark_by_counting(one: Submission, found: tuple[Attempt, ...], **more: object) -> Graded:
     """A submission with the marks that it gets by counting tests."""
     parts = [PartMark("log and readme", Fraction(1), Fraction(1), "All files are there.")]
     parts += [
-        _counted(name, kind, found)
+        _count_part(name, kind, found)
         for kind, name in ((PUBLIC, "public tests"), (PRIVATE, "private tests"))
     ]
     points = sum(part.points for part in parts)
@@ -237,7 +237,7 @@ def marked(one: Submission, found: tuple[Attempt, ...], **more: object) -> Grade
     return Graded(one, found, marks._replace(**more))
 
 
-def _counted(name: str, kind: str, found: tuple[Attempt, ...]) -> PartMark:
+def _count_part(name: str, kind: str, found: tuple[Attempt, ...]) -> PartMark:
     judged = [t for t in tests(own(found)) if t.attempt.kind == kind and t.passed is not None]
     passed = sum(bool(one.passed) for one in judged)
     reason = f"{passed} of {len(judged)} tests passed."
@@ -253,12 +253,12 @@ def nothing(one: Submission, note: str, found: tuple[Attempt, ...] = ()) -> Grad
 
 
 def _right() -> Graded:
-    return marked(submission("ada", student("ada", "Ada Lovelace", 1)), attempts("ada"))
+    return mark_by_counting(submission("ada", student("ada", "Ada Lovelace", 1)), attempts("ada"))
 
 
 def _wrong() -> Graded:
     found = attempts("bob", "neutral-points-to-white")
-    graded = marked(submission("bob", student("bob", "Bob Ünal", 2)), found)
+    graded = mark_by_counting(submission("bob", student("bob", "Bob Ünal", 2)), found)
     failures = sum(t.verdict is Verdict.FAILED for t in tests(found) if t.attempt.kind == PUBLIC)
     sets = ((find_mistake("neutral-points-to-white"),),)
     return graded._replace(diagnoses=(Diagnosis(sets, failures, failures),))
@@ -269,10 +269,10 @@ def _late_group() -> Graded:
     members = [student(key, name, n) for n, (key, name) in enumerate(names.items(), 3)]
     remarks = ("2 files were handed in: the last one is graded.",)
     one = submission("group-7", *members, time=TOO_LATE, late=True, remarks=remarks)
-    return marked(one, attempts("group-7", "captured-stones-stay"))
+    return mark_by_counting(one, attempts("group-7", "captured-stones-stay"))
 
 
-def _refused() -> Graded:
+def _make_refused() -> Graded:
     one = submission(
         "fay", student("fay", "Fay Wray", 6), name="a1.tgz", kept=(), log=CheckLog(),
         refused="a1.tgz: the name leads out of the folder: '../../etc/passwd'",
@@ -295,22 +295,22 @@ def _unbuilt() -> Graded:
     return nothing(one, "It cannot be built: make ended with status 2.", found)
 
 
-def _died() -> Graded:
+def _make_dead() -> Graded:
     failure = Failure(FailureKind.DIED, "The engine ended with status 1.")
     first, second, third = attempts("hal", "komi-ignored")
     crash = 'Traceback (most recent call last):\n  File "Go1.py", line 40\nKeyError: (0, 4)\n'
-    second = second._replace(result=broken(second.result, 4, failure, crash))
+    second = second._replace(result=break_off(second.result, 4, failure, crash))
     log = CheckLog(present=True, ran=True, remarks=("presubmission.log is no transcript.",))
     one = submission("hal", student("hal", "Hal 9000", 8), log=log)
-    return marked(one, (first, second, third))
+    return mark_by_counting(one, (first, second, third))
 
 
 def _slow() -> Graded:
     failure = Failure(FailureKind.TIMEOUT, "No answer within 30 s.")
     first, *rest = attempts("ivy")
-    slow = broken(first.result, 5, failure, "")
+    slow = break_off(first.result, 5, failure, "")
     near = "time of a command: 30 s used, 30 s are the limit"
-    return marked(
+    return mark_by_counting(
         submission("ivy", student("ivy", "Ivy Bean", 9)),
         (first._replace(result=slow, near_limit=near), *rest),
     )
@@ -325,7 +325,7 @@ def _flaky() -> Graded:
         Measured(other, 1.25, 1.0, 33_000_000, "2024-05-20T09:30:01Z"),
         Measured(first.result, 0.25, 0.125, 31_000_000, "2024-05-20T09:31:00Z", alone=True),
     )
-    return marked(
+    return mark_by_counting(
         submission("jon", student("jon", "Jon Snow", 10)),
         (first._replace(flaky=(step,), runs=runs), *rest),
     )
@@ -336,14 +336,14 @@ def _withheld() -> Graded:
     last = last._replace(result=None, fault="the sandbox's server did not answer")
     one = submission("kim", student("kim", "Kim Wilde", 11))
     note = "No mark yet: 1 case file with a harness error."
-    return marked(one, (*rest, last), note=note, withheld=True)
+    return mark_by_counting(one, (*rest, last), note=note, withheld=True)
 
 
 def _suspicious() -> Graded:
     found = attempts("lee")
     image = Attempt("lee", IMAGE, "area.gtp turned by 90 degrees", found[0].result)
     example = "area.gtp:20 score; turned by 90 degrees: expected W+0.5, got W+4.5"
-    graded = marked(submission("lee", student("lee", "Lee Harvey", 12)), (*found, image))
+    graded = mark_by_counting(submission("lee", student("lee", "Lee Harvey", 12)), (*found, image))
     return graded._replace(suspicion=Suspicion(7, 56, 31, 1.2e-9, example))
 
 
@@ -360,14 +360,14 @@ def _hostile() -> Graded:
         remarks=(f"left out: {reply}",), forbidden=(SCRIPT,),
     )  # fmt: skip
     found = (first._replace(result=result), second._replace(result=judged), third)
-    return marked(one, tuple(attempt._replace(build=build) for attempt in found))
+    return mark_by_counting(one, tuple(attempt._replace(build=build) for attempt in found))
 
 
 @cache
 def made_class(visible: str = "verdict") -> ClassResult:
     """The class; ``visible``: the parts of private tests that students may see."""
     makers = (
-        _right, _wrong, _late_group, _refused, _unbuilt, _died, _slow, _flaky, _withheld,
+        _right, _wrong, _late_group, _make_refused, _unbuilt, _make_dead, _slow, _flaky, _withheld,
         _suspicious, _absent, _hostile,
     )  # fmt: skip
     graded = sorted((make() for make in makers), key=lambda one: one.submission.key)

@@ -60,7 +60,7 @@ def scene(number: int, vertex: str, before: str = "boardsize 5\nclear_board\n") 
     return f"{before}play b {vertex}\n{number} score\n#? [B\\+18\\.5]\n"
 
 
-def made(
+def write_class(
     room: Path,
     files: Mapping[str, str],
     private: str,
@@ -96,7 +96,7 @@ def faulty(*names: str) -> dict[str, str]:
     }
 
 
-def graded(room: Path, *more: str, status: int = 0) -> str:
+def grade_class(room: Path, *more: str, status: int = 0) -> str:
     """Grade it; return what was said."""
     words = [sys.executable, "-m", "harness.cli", "grade", str(room / "submissions")]
     words += [

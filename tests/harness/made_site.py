@@ -72,21 +72,23 @@ def history():
         run._replace(number=number, program=LONG, circumstances=SCRIPT)
         for number, run in enumerate(rich_history(), 1)
     ]
-    named = [_renamed(run) for run in runs]
+    named = [_with_odd_commands(run) for run in runs]
     return trends("h.sqlite", 1, named, LONG)
 
 
-def _renamed(run):
+def _with_odd_commands(run):
     """The run with a command that is markup and one that is long in place of two others."""
     names = {"<odd>": SCRIPT, "reg_genmove b": LONG}
 
-    def renamed(one):
+    def rename_command(one):
         return one._replace(
             test=one.test._replace(command=names.get(one.test.command, one.test.command))
         )
 
     files = (
-        file._replace(results=tuple(map(renamed, file.results)), engine=file.engine + SCRIPT)
+        file._replace(
+            results=tuple(map(rename_command, file.results)), engine=file.engine + SCRIPT
+        )
         for file in run.files
     )
     return run._replace(files=tuple(files))

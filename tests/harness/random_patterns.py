@@ -118,13 +118,13 @@ def _part(generator: random.Random, grammar: Grammar, depth: int) -> str:
         end = ")" if generator.random() < 0.98 else ""
         found = generator.choice(grammar.openings) + inner + end
     elif kind < 0.42:
-        found = _set(generator, grammar)
+        found = _draw_set(generator, grammar)
     else:
         found = generator.choice(grammar.atoms)
     return found + (generator.choice(grammar.ends) if generator.random() < 0.3 else "")
 
 
-def _set(generator: random.Random, grammar: Grammar) -> str:
+def _draw_set(generator: random.Random, grammar: Grammar) -> str:
     members = "".join(generator.choice(grammar.members) for _ in range(generator.randint(1, 4)))
     start = "[^" if generator.random() < 0.3 else "["
     return start + members + ("]" if generator.random() < 0.97 else "")
@@ -208,16 +208,16 @@ def compare_with_java(folder: Path, seed: int, count: int) -> Counter[str]:
     """Count how our answers and Java's agree; print where they do not."""
     compile_java(folder)
     asked = rows(seed, count, JAVA)
-    return _compared(asked, java(folder, asked), pattern.matcher.__wrapped__)
+    return _compare(asked, java(folder, asked), pattern.matcher.__wrapped__)
 
 
 def compare_with_gawk(seed: int, count: int) -> Counter[str]:
     """Count how our answers and gawk's agree; print where they do not."""
     asked = rows(seed, count, AWK)
-    return _compared(asked, gawk(asked), pattern.searcher.__wrapped__)
+    return _compare(asked, gawk(asked), pattern.searcher.__wrapped__)
 
 
-def _compared(
+def _compare(
     asked: Sequence[tuple[str, Sequence[str]]],
     answers: Sequence[str],
     matcher: Callable[[str], Callable[[str], object]],

@@ -149,7 +149,7 @@ class Test(NamedTuple):
         return found
 
 
-def told(score: Fraction) -> str:
+def format_score(score: Fraction) -> str:
     """Return a score as the assignment writes it."""
     if not score:
         return "0"
@@ -158,7 +158,7 @@ def told(score: Fraction) -> str:
 
 def accepts(test: Test, reply: str) -> bool:
     """Whether a reply is right: a whole number may have ``.0``, a draw may not."""
-    right = told(test.score())
+    right = format_score(test.score())
     return reply == right or (right != "0" and "." not in right and reply == f"{right}.0")
 
 
@@ -193,7 +193,7 @@ def case_text(tests: tuple[Test, ...]) -> str:
     for number, test in enumerate(tests, 1):
         lines += [f"boardsize {test.size}", "clear_board", f"komi {float(test.komi):g}"]
         lines += [f"play {color} {LETTERS[c]}{r + 1}" for color, r, c in test.stones]
-        right = told(test.score())
+        right = format_score(test.score())
         pattern = right.replace("+", r"\+").replace(".", r"\.")
         whole = right != "0" and "." not in right
         lines += [
@@ -225,12 +225,12 @@ class Real(NamedTuple):
         """Return the mark in the gradebook."""
         if self.reply is None:
             return Fraction(0)
-        shares = [passed(files, self.reply) for files in (public, (private,))]
+        shares = [share_passed(files, self.reply) for files in (public, (private,))]
         points = int(self.log) + sum(2 * share for share in shares)
         return points * Fraction(8, 10) if self.late else points
 
 
-def passed(files: tuple[tuple[Test, ...], ...], reply: Reply) -> Fraction:
+def share_passed(files: tuple[tuple[Test, ...], ...], reply: Reply) -> Fraction:
     """Return the share of tests that pass; after a break the engine is started again."""
     right = 0
     for tests in files:
@@ -245,7 +245,7 @@ def passed(files: tuple[tuple[Test, ...], ...], reply: Reply) -> Fraction:
 def right_reply(test: Test) -> str:
     """Return what the starter's own way of writing gives."""
     score = test.score()
-    return "0" if not score else f"{told(score)[:2]}{float(abs(score))}"
+    return "0" if not score else f"{format_score(score)[:2]}{float(abs(score))}"
 
 
 def source(
@@ -414,18 +414,20 @@ def _slow() -> Iterator[Real]:
 
 
 def _wrong() -> Iterator[Real]:
-    def floated(score: Fraction) -> str:
-        return "0" if not score else f"{told(score)[:2]}{float(abs(score))}"
+    def format_as_float(score: Fraction) -> str:
+        return "0" if not score else f"{format_score(score)[:2]}{float(abs(score))}"
 
     komi = (" - self.komi\n", "\n")
-    yield Real("komi ignored", source(komi), lambda test: floated(test.score(Fraction(0))))
+    yield Real("komi ignored", source(komi), lambda test: format_as_float(test.score(Fraction(0))))
     neutral = ("len(colors) == 1", "colors")
-    yield Real("neutral to White", source(neutral), lambda test: floated(test.score(neutral="w")))
+    yield Real(
+        "neutral to White", source(neutral), lambda test: format_as_float(test.score(neutral="w"))
+    )
     draw = in_told('if score == 0: return "0.0"')
 
     def several(test: Test) -> str:
         score = test.score(neutral="w")
-        return "0.0" if not score else floated(score)
+        return "0.0" if not score else format_as_float(score)
 
     yield Real("two things wrong", source(neutral, draw), several)
     zero = source(in_score("return 'B+1000'"))
@@ -433,7 +435,7 @@ def _wrong() -> Iterator[Real]:
     yield Real(
         "whole numbers without a fraction",
         source(in_told("score = int(score) if score == int(score) else score")),
-        lambda test: told(test.score()),
+        lambda test: format_score(test.score()),
     )
 
 
@@ -441,14 +443,16 @@ def _protocol() -> Iterator[Real]:
     answer = "print('= ' + GtpConnectionGo1.right(self, args) + '\\n', flush=True)"
     keep = ("    def score_cmd(self, args):", "    def right(self, args):")
 
-    def asked(body: str) -> tuple[tuple[str, str], ...]:
+    def replace_score_command(body: str) -> tuple[tuple[str, str], ...]:
         lines = "".join(f"        {line}\n" for line in body.splitlines())
         return (keep, ("    def told", f"    def score_cmd(self, args):\n{lines}\n    def told"))
 
     yield _right("prints while it counts", in_score("print('counting', self.size, flush=True)"))
     yield _right("writes much to standard error", in_score("sys.stderr.write('x' * 200_000)"))
-    yield _right("repeats its answer", *asked(f"{answer}\nreturn self.right(args)"))
-    two = asked("print('= B+1000\\n', flush=True)\nreturn self.right(args)")
+    yield _right(
+        "repeats its answer", *replace_score_command(f"{answer}\nreturn self.right(args)")
+    )
+    two = replace_score_command("print('= B+1000\\n', flush=True)\nreturn self.right(args)")
     yield Real("answers twice, wrong first", source(*two), lambda _: "B+1000")
     tab = ("    def told", "    def respond(self, response=''):\n"
            "        print(f'=\\t{response}\\n', flush=True)\n\n    def told")  # fmt: skip
@@ -477,7 +481,7 @@ def _protocol() -> Iterator[Real]:
         "        print('= ' + self.right(args) + '\\n', flush=True)\n"
         "        return ''\n"
     )
-    ahead = asked("return 'B+1000'")
+    ahead = replace_score_command("return 'B+1000'")
     changes = (ahead[0], (ahead[1][0], forged + "\n" + ahead[1][1]))
     yield Real("answers before it is asked", source(*changes), lambda _: "B+1000")
 

@@ -59,12 +59,12 @@ def soak(runs: int, choice: str, rows: list[Row], seed: int = 1) -> Outcome:
     with apart() as folder:
         case = folder / "case.tst"
         case.write_text(CASE)
-        alone = {row: _judged(_run(row, str(case), None, mark)) for row in set(drawn)}
+        alone = {row: _strip_chance(_run(row, str(case), None, mark)) for row in set(drawn)}
         before = count(mark)
         with closing(Sandbox(choice, BoxLimits(), [str(case)], (), EVERYONES)) as sandbox:
             results = jobs.run_all(
                 list(range(runs)),
-                lambda place, _: _judged(_run(drawn[place], str(case), sandbox, mark)),
+                lambda place, _: _strip_chance(_run(drawn[place], str(case), sandbox, mark)),
                 WORKERS,
                 lambda *_: None,
                 sandbox.close,
@@ -85,7 +85,7 @@ def _run(row: Row, case: str, sandbox: Sandbox | None, mark: str) -> FileResult:
     return run_file(casefile.read(case, "gogui"), setting)
 
 
-def _judged(result: FileResult) -> tuple[object, ...]:
+def _strip_chance(result: FileResult) -> tuple[object, ...]:
     """Return all of a result that may not depend on chance or on the sandbox."""
     letters = "".join(LETTERS[outcome.verdict] for outcome in result.outcomes)
     replies = [reply and reply.raw for reply in result.replies] if letters == "PPP" else []

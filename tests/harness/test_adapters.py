@@ -125,7 +125,7 @@ ROWS = [
 STONES = {(1, 0): B, (2, 0): W, (0, 10): W, (10, 10): B}
 
 
-def printed(signs: str, join: str, label: str = "", after: str = "") -> list[str]:
+def print_board(signs: str, join: str, label: str = "", after: str = "") -> list[str]:
     return [
         f"{label.format(y)}{join.join(signs[c] for c in row)}{after.format(y)}"
         for y, row in enumerate(ROWS)
@@ -135,28 +135,37 @@ def printed(signs: str, join: str, label: str = "", after: str = "") -> list[str
 @pytest.mark.parametrize(
     "lines",
     [
-        printed("012", " "),
-        printed(".XO", ""),
-        printed("+bw", "-", "{:2d} "),
-        printed(".BW", " ", "{:3d}  "),
-        printed("_xo", "|", "{} |", "|"),
-        printed(".●○", " ", "{} ", " {}"),
-        ["   0 1 2 3 4 5 6 7 8 9 10", *printed("012", " ", "{:2d} ")],
-        ["   A B C D E F G H I J K", *printed("-BW", "  ", "{:2d} "), "   A B C D E F G H I J K"],
-        [line for row in printed("+XO", "-") for line in (row, "| | | | | | | | | | |")],
-        [f"\x1b[1m{row}\x1b[0m\r" for row in printed("012", ", ", "[", "]")],
+        print_board("012", " "),
+        print_board(".XO", ""),
+        print_board("+bw", "-", "{:2d} "),
+        print_board(".BW", " ", "{:3d}  "),
+        print_board("_xo", "|", "{} |", "|"),
+        print_board(".●○", " ", "{} ", " {}"),
+        ["   0 1 2 3 4 5 6 7 8 9 10", *print_board("012", " ", "{:2d} ")],
+        [
+            "   A B C D E F G H I J K",
+            *print_board("-BW", "  ", "{:2d} "),
+            "   A B C D E F G H I J K",
+        ],
+        [line for row in print_board("+XO", "-") for line in (row, "| | | | | | | | | | |")],
+        [f"\x1b[1m{row}\x1b[0m\r" for row in print_board("012", ", ", "[", "]")],
     ],
     ids=str,
 )
 def test_boards_are_read_however_they_are_framed(lines):
-    before = ["Welcome to Go!", "1 2 0 1", *printed("012", " ")[::-1], "", "Your move:"]
+    before = ["Welcome to Go!", "1 2 0 1", *print_board("012", " ")[::-1], "", "Your move:"]
     text = "\n".join([*before, *lines, "Black to play > "])
     assert BoardReader(SETTINGS, SIZE).last_board(text) == STONES
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no board", "\n".join(printed("012", " ")[1:]), "\n\n\n".join(printed("012", " "))],
+    [
+        "",
+        "no board",
+        "\n".join(print_board("012", " ")[1:]),
+        "\n\n\n".join(print_board("012", " ")),
+    ],
 )
 def test_what_is_no_whole_board_is_none(text):
     assert BoardReader(SETTINGS, SIZE).last_board(text) is None

@@ -147,7 +147,7 @@ LOOK = [
 
 @pytest.mark.parametrize(("words", "hint"), HINTS)
 def test_the_hint_that_last_words_get(words, hint):
-    lines = stopped(Trouble(words, words, builds=True))
+    lines = stop_lines(Trouble(words, words, builds=True))
     assert lines[1:] == [
         "  command     python3 Go1.py",
         f"  last words  {words}",
@@ -159,17 +159,17 @@ def test_the_hint_that_last_words_get(words, hint):
 
 
 def test_without_a_hint_the_place_to_look_is_told_alone():
-    assert stopped(Trouble("x", "x", builds=True))[5:] == LOOK
+    assert stop_lines(Trouble("x", "x", builds=True))[5:] == LOOK
 
 
 @pytest.mark.parametrize(("builds", "fails"), [(True, "start"), (False, "build")])
 def test_whether_they_do_not_build_or_do_not_start(builds, fails):
-    first, second, *_ = stopped(Trouble("x", "x", builds=builds))
+    first, second, *_ = stop_lines(Trouble("x", "x", builds=builds))
     assert first == f"the first 2 submissions do not {fails}, all for the same reason:"
     assert ("python3 Go1.py" in second) is builds
 
 
-def stopped(found):
+def stop_lines(found):
     """Return the lines that tell why a grading stopped: two submissions failed alike."""
     alarm = Alarm(2)
     for name in ("ada", "ben"):

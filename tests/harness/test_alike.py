@@ -16,7 +16,7 @@ POINT = "Another point than the right one"
 ELSE = "The right point, with something else that is wrong"
 
 
-def found(*failed: tuple[str, str, str]):
+def find_ways(*failed: tuple[str, str, str]):
     """The ways of failed tests (command, expectation, reply), and how many are in none."""
     told, alone = ways([view(file_of(*failed))])
     return [(words, len(tests)) for words, tests in told], alone
@@ -36,17 +36,20 @@ def file_of(*failed: tuple[str, str, str]):
 
 
 def test_nothing_is_said_of_one_alone():
-    assert found(("attack A1", "1 B1", "=0")) == ([], 1)
+    assert find_ways(("attack A1", "1 B1", "=0")) == ([], 1)
 
 
 def test_equal_wrong_answers_are_one_way_whatever_was_asked_and_right():
     some = [("attack A1", "1 B1", "=0"), ("attack A2", "2 B1", "=0"), ("defend C3", "1 C4", "=0")]
-    assert found(*some, ("defend D4", "2 D5", "=1 D5")) == ([("The same wrong answer: 0", 3)], 1)
+    assert find_ways(*some, ("defend D4", "2 D5", "=1 D5")) == (
+        [("The same wrong answer: 0", 3)],
+        1,
+    )
 
 
 def test_errors_are_told_by_their_words_and_are_no_answers():
     failed = [("score", "0", "?unknown command"), ("owl A1", "1", "? unknown command")]
-    assert found(*failed, ("score", "0", "=unknown command")) == (
+    assert find_ways(*failed, ("score", "0", "=unknown command")) == (
         [("An error: unknown command", 2)],
         1,
     )
@@ -54,8 +57,8 @@ def test_errors_are_told_by_their_words_and_are_no_answers():
 
 def test_two_equal_answers_say_less_than_what_is_the_same_of_many():
     some = [("reg_genmove b", "A1", "=B2"), ("reg_genmove b", "A2", "=B2")]
-    assert found(*some) == ([("The same wrong answer: B2", 2)], 0)
-    assert found(*some, ("reg_genmove b", "C1|C2", "=C3")) == ([(POINT, 3)], 0)
+    assert find_ways(*some) == ([("The same wrong answer: B2", 2)], 0)
+    assert find_ways(*some, ("reg_genmove b", "C1|C2", "=C3")) == ([(POINT, 3)], 0)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_two_equal_answers_say_less_than_what_is_the_same_of_many():
 )
 def test_a_point_of_an_answer_is_looked_at(right, reply, told):
     point, other = ("defend J1", "3 J9", "=3 H9"), ("defend J2", "5 J9", "=4 J9")
-    groups, alone = found(("attack C3", right, f"={reply}"), point, other)
+    groups, alone = find_ways(("attack C3", right, f"={reply}"), point, other)
     assert (groups, alone) == (([(told, 2)], 1) if told else ([], 3))
 
 

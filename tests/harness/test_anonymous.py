@@ -23,7 +23,7 @@ def clean(text: str, name: str = "a.py") -> str:
     return strip_comments({name: text.encode()}).get(name, b"(left out)").decode()
 
 
-def renamed(text: str, *people: BankPerson, others: tuple[str, ...] = ()) -> str:
+def anonymize(text: str, *people: BankPerson, others: tuple[str, ...] = ()) -> str:
     names = NeutralNames(people or (ADA,), [{"a.c": one.encode()} for one in (text, *others)])
     ((_, content),) = names.without({"a.c": text.encode()}).values()
     return content.decode()
@@ -86,23 +86,23 @@ def test_what_is_no_program_of_python_3_is_refused():
     ],
 )
 def test_names_become_neutral_words(text, left):
-    assert renamed(text) == left
+    assert anonymize(text) == left
 
 
 def test_accents_and_their_other_spellings():
-    assert renamed("Müller muller MÜLLER", MAX) == "Namea namea NAMEA"
+    assert anonymize("Müller muller MÜLLER", MAX) == "Namea namea NAMEA"
 
 
 def test_what_every_program_says_is_no_name():
     """``max`` is a function, and ``black`` a color: to rename them would break programs."""
-    assert renamed("max(black, 1)", MAX) == "max(black, 1)"
-    assert renamed("by Max Müller-Black", MAX) == "by Namea"
+    assert anonymize("max(black, 1)", MAX) == "max(black, 1)"
+    assert anonymize("by Max Müller-Black", MAX) == "by Namea"
 
 
 def test_what_several_programs_say_is_no_name():
     love = BankPerson("Joy Chain")
-    assert renamed("chain", love) == "namea"
-    assert renamed("chain", love, others=("a chain", "chains of chain")) == "chain"
+    assert anonymize("chain", love) == "namea"
+    assert anonymize("chain", love, others=("a chain", "chains of chain")) == "chain"
 
 
 def test_one_word_stands_for_one_name_in_all_files():
@@ -117,7 +117,7 @@ def test_one_word_stands_for_one_name_in_all_files():
 
 @given(st.lists(st.sampled_from(["ada", "Ada", "lovelace", "x", "_", "1", " ", "B"]), max_size=8))
 def test_no_whole_word_of_a_name_is_left(parts):
-    text = renamed("".join(parts))
+    text = anonymize("".join(parts))
     words = set("".join(c if c.isalpha() else " " for c in text).split())
     assert not {word.casefold() for word in words} & {"ada", "lovelace"}
 

@@ -144,7 +144,7 @@ VERDICTS = [
 ]
 
 
-def answered(text: str) -> Reply:
+def print_reply(text: str) -> Reply:
     """Return what an engine prints as a reply, cut in the plainest way."""
     *lines, status = (line.strip() for line in text.split("\n") if line.strip())
     told = statuses.with_status("\n".join(lines), status)
@@ -158,7 +158,7 @@ def verdict(case: CaseFile, reply: Reply) -> Verdict:
 @pytest.mark.parametrize(("wanted", "said", "passes"), VERDICTS)
 def test_what_passes(wanted: str, said: str, passes: bool) -> None:
     case = read(f"?command\n{wanted}\n")
-    assert (verdict(case, answered(said)) is Verdict.PASSED) is passes
+    assert (verdict(case, print_reply(said)) is Verdict.PASSED) is passes
 
 
 # --- in folders --------------------------------------------------------------------------------
@@ -397,5 +397,5 @@ def test_a_refusal_that_is_missing_is_expected_for_whatever_reason() -> None:
     expected = Expected("play 0 1 0", None, False, "= illegal move: 0 1 0 three in a row")
     lines = finding_text._FORMATS[STATUS_LAST].lines(expected, 1, True)
     case = read("\n".join(lines))
-    assert verdict(case, answered("= illegal move: three")) is Verdict.PASSED
-    assert verdict(case, answered("= 1")) is Verdict.FAILED
+    assert verdict(case, print_reply("= illegal move: three")) is Verdict.PASSED
+    assert verdict(case, print_reply("= 1")) is Verdict.FAILED

@@ -22,7 +22,7 @@ from harness.report.tally import summary, tally
 from harness.report.terminal_report import Terminal
 from harness.running import protocol_facts
 from tests import golden
-from tests.harness.test_answers import answered
+from tests.harness.test_answers import print_reply
 
 GOLDEN = Path(__file__).parent / "golden" / "answers"
 CASE = b"""\
@@ -61,7 +61,7 @@ SAID = (
 def made_run() -> RunResult:
     case = casefile.parse(CASE, "zeros/public.txt")
     dialect = dialect_of(case, find_dialect("gogui"))
-    replies = tuple(answered(text)._replace(seconds=0.25) for text in SAID)
+    replies = tuple(print_reply(text)._replace(seconds=0.25) for text in SAID)
 
     def outcome(index: int, step: Step, reply: Reply) -> Outcome:
         assert dialect.judged

@@ -62,7 +62,7 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
     case = read(data, dialect)
     if case is None:
         return
-    run = RunResult("engine", (file := answered(case, dialect, text, ok=ok),), (), "", "", {})
+    run = RunResult("engine", (file := answer_alike(case, dialect, text, ok=ok),), (), "", "", {})
     run = run._replace(diagnoses=diagnoses(run.files))
     shown = view(file)
     log = log_of(file, "x")
@@ -89,17 +89,17 @@ def read(data: bytes, dialect: str) -> CaseFile | None:
         return None
 
 
-def answered(case: CaseFile, dialect: str, text: str, *, ok: bool) -> FileResult:
+def answer_alike(case: CaseFile, dialect: str, text: str, *, ok: bool) -> FileResult:
     """Return the result of an engine that answers everything alike."""
     raw = f"={' ' if ok else '?'}{text}"
     reply = Reply(ok, text, raw, 0.1)
     result = not_run(case)
-    outcomes = tuple(judged(case, dialect, reply))
+    outcomes = tuple(judge_tests(case, dialect, reply))
     settled = find_dialect(dialect).settle_outcomes(case.steps, list(outcomes))
     return result._replace(outcomes=tuple(settled), replies=(reply,) * len(case.steps))
 
 
-def judged(case: CaseFile, dialect: str, reply: Reply) -> Iterator[Outcome]:
+def judge_tests(case: CaseFile, dialect: str, reply: Reply) -> Iterator[Outcome]:
     """Yield the outcome of each test."""
     for index, step in enumerate(case.steps):
         if step.is_test:

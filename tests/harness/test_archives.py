@@ -12,8 +12,8 @@ from tests.harness.hostile_archives import python_tar
 
 FILES = [("a/b.txt", b"x" * 100)]
 MADE = [
-    lambda: archives.zipped(FILES, zipfile.ZIP_DEFLATED),
-    lambda: archives.compressed(b"x"),
+    lambda: archives.make_zip(FILES, zipfile.ZIP_DEFLATED),
+    lambda: archives.gzip_bytes(b"x"),
     lambda: python_tar(FILES),
     lambda: small_class.submission("return 2 * n"),
 ]

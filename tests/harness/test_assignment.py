@@ -39,7 +39,7 @@ deduction = 20
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_assignment(folder: Path, text: str) -> Path:
     (folder / "one.gtp").write_text("10 name\n")
     path = folder / assignment.FILE
     path.write_text(text, encoding="utf-8")
@@ -93,7 +93,7 @@ def test_the_wheel_carries_the_cases_where_they_are_looked_for():
 
 
 def test_a_good_one_is_read(tmp_path):
-    found = assignment.read(written(tmp_path, GOOD))
+    found = assignment.read(write_assignment(tmp_path, GOOD))
     assert found.key == tmp_path.name
     assert found.marks[0].points == Fraction(5, 2)
     assert found.cases.private_visible == "nothing"
@@ -106,7 +106,7 @@ def test_all_that_may_be_said(tmp_path):
         "deadline = 2018-01-29T23:55:00\nrefused_after = 2018-01-31T23:55:00")  # fmt: skip
     text = text.replace('rule = "share"', 'rule = "all"\nweights = { "one.gtp" = 0.1 }')
     text += "[limits]\ntimeout = 1.5\ncpu = 7\nmemory = 1048576\n"
-    found = assignment.read(written(tmp_path, text))
+    found = assignment.read(write_assignment(tmp_path, text))
     assert found.late.deadline == datetime.datetime(2018, 1, 29, 23, 55)
     assert found.late.deduction == Fraction(25, 2)
     assert found.marks[0].weights == {"one.gtp": Fraction(1, 10)}
@@ -176,7 +176,7 @@ def test_all_that_may_be_said(tmp_path):
 )
 def test_every_error_names_the_file_and_the_key(old, new, said, tmp_path):
     assert old in GOOD
-    path = written(tmp_path, GOOD.replace(old, new, 1))
+    path = write_assignment(tmp_path, GOOD.replace(old, new, 1))
     with pytest.raises(AssignmentError, match=re.escape(said)) as refused:
         assignment.read(path)
     assert str(refused.value).startswith(f"{path}: ")
@@ -184,7 +184,7 @@ def test_every_error_names_the_file_and_the_key(old, new, said, tmp_path):
 
 def test_two_parts_of_one_name(tmp_path):
     part = GOOD[GOOD.index("[[marks]]") : GOOD.index("[late]")]
-    path = written(tmp_path, GOOD.replace("[late]", part + "[late]"))
+    path = write_assignment(tmp_path, GOOD.replace("[late]", part + "[late]"))
     with pytest.raises(AssignmentError, match="parts of different names"):
         assignment.read(path)
 
@@ -220,7 +220,7 @@ def test_patterns(name, pattern, expected):
 
 
 def test_the_digest_hangs_on_the_cases_and_the_file(tmp_path):
-    path = written(tmp_path, GOOD)
+    path = write_assignment(tmp_path, GOOD)
     before = assignment.read(path).cases_digest()
     (tmp_path / "one.gtp").write_text("20 name\n")
     other = assignment.read(path).cases_digest()

@@ -22,7 +22,7 @@ from harness.report.context import Repeating
 from harness.report.views import Views
 from harness.shipped import folder
 from oracle.mistakes import find_mistake
-from tests.harness.made_class import made_class, marked, student, submission
+from tests.harness.made_class import made_class, mark_by_counting, student, submission
 from tests.harness.test_diagnosis import result_of
 
 SUBMISSION = Path(__file__).parents[1] / "submissions" / "go-scoring"
@@ -80,7 +80,7 @@ def lines_on_the_page(case_file: str) -> list[str]:
     case = casefile.read(str(folder() / "go-scoring" / case_file))
     file = result_of(case, mutant_engine(find_mistake("neutral-points-to-white")))
     found = (Attempt("me", PUBLIC, case_file, file),)
-    graded = marked(submission("me", student("me", "Me", 1)), found)
+    graded = mark_by_counting(submission("me", student("me", "Me", 1)), found)
     result = made_class()._replace(assignment=assignment, graded=(graded,))
     views = Views(assignment.specification, assignment.place)
     page = "".join(body_of(feedback(graded, result, views)))

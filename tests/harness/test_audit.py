@@ -147,7 +147,7 @@ SUBTLE_KEY, SECONDS = "subtleben_101", "20"
 MANY = 25  # conversations with each engine
 
 
-def made(folder: Path, students: Mapping[str, str] = STUDENTS) -> Path:
+def write_class(folder: Path, students: Mapping[str, str] = STUDENTS) -> Path:
     """Write the assignment and what was handed in."""
     assignment, downloaded = folder / "scoring", folder / "submissions"
     assignment.mkdir()
@@ -194,9 +194,9 @@ def marks(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory):
+def audited_class(tmp_path_factory):
     """The class, graded, and audited after that: its folder, and the marks before the audit."""
-    folder = made(tmp_path_factory.mktemp("audit"))
+    folder = write_class(tmp_path_factory.mktemp("audit"))
     assert main(words(folder)) == ExitCode.OK
     before = marks(folder)
     with conversations(MANY):
@@ -204,8 +204,8 @@ def audited(tmp_path_factory):
     return folder, before
 
 
-def test_who_is_wrong_all_the_same_is_told_with_a_case(audited):
-    folder, _ = audited
+def test_who_is_wrong_all_the_same_is_told_with_a_case(audited_class):
+    folder, _ = audited_class
     (wrong,) = audit_of(folder, SUBTLE_KEY)["wrong"]
     assert wrong["command"] == "score"
     assert wrong["mistakes"] == ["As if the empty board were White's."]
@@ -222,27 +222,27 @@ def test_who_is_wrong_all_the_same_is_told_with_a_case(audited):
     assert more in html.unescape(page)
 
 
-def test_who_is_right_or_moody_is_not_accused(audited):
-    folder, _ = audited
+def test_who_is_right_or_moody_is_not_accused(audited_class):
+    folder, _ = audited_class
     for key in ("rightada_100", "moodydan_103"):
         found = audit_of(folder, key)
         assert found["wrong"] == []
         assert (found["conversations"], found["trouble"]) == (MANY, "")
 
 
-def test_who_is_known_to_be_wrong_is_not_looked_at(audited):
-    folder, _ = audited
+def test_who_is_known_to_be_wrong_is_not_looked_at(audited_class):
+    folder, _ = audited_class
     names = {path.name for path in (folder / "out" / "audit").iterdir()}
     assert names == {"rightada_100", SUBTLE_KEY, "moodydan_103"}
 
 
-def test_no_mark_changes_by_it(audited):
-    folder, before = audited
+def test_no_mark_changes_by_it(audited_class):
+    folder, before = audited_class
     assert marks(folder) == before
 
 
-def test_what_was_audited_is_kept_and_not_done_twice(audited, capsys):
-    folder, _ = audited
+def test_what_was_audited_is_kept_and_not_done_twice(audited_class, capsys):
+    folder, _ = audited_class
     before = document(folder)["audits"]
     assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     said = capsys.readouterr().out
@@ -256,9 +256,9 @@ def test_what_was_audited_is_kept_and_not_done_twice(audited, capsys):
 HOLDS = "boardsize 2\nkomi 0\nplay b a1\n10 score\n#? [B\\+4]\n"
 
 
-def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
+def test_what_was_found_is_asked_again_before_it_is_told(audited_class, capsys):
     """An audit that was ended before that goes on with it: what does not show is taken back."""
-    folder, _ = audited
+    folder, _ = audited_class
     place = folder / "out" / "audit"
     found = saved_audits.read(place, SUBTLE_KEY)
     wrong = found.wrong[0]
@@ -274,9 +274,9 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited, capsys):
     assert not (place / SUBTLE_KEY / "02-score.gtp").exists()
 
 
-def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited, tmp_path):
+def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited_class, tmp_path):
     """Ctrl-C in a long audit: the marks are written, and the same command continues."""
-    folder = made(tmp_path, {"Ada Right": RIGHT})
+    folder = write_class(tmp_path, {"Ada Right": RIGHT})
     command = [sys.executable, "-m", "harness.cli", "grade", *words(folder, "--audit", "100")]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, bufsize=1) as process:
         for line in process.stdout:
@@ -299,7 +299,7 @@ def test_an_interrupt_leaves_the_marks_and_what_was_audited(audited, tmp_path):
     ],
 )
 def test_where_there_can_be_no_audit_it_is_said_before(tmp_path, capsys, more, change, said):
-    folder = made(tmp_path, {})
+    folder = write_class(tmp_path, {})
     path = folder / "scoring" / "assignment.toml"
     path.write_text(path.read_text().replace(change, "") if change else path.read_text())
     given = words(folder, "--audit", "5", *more)

@@ -18,10 +18,10 @@ from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptFinished
-from tests.harness.test_audit import made
+from tests.harness.test_audit import write_class
 
 
-def graded(key: str, public: Fraction | int, deduction: int = 0, *, withheld: bool = False):
+def make_graded(key: str, public: Fraction | int, deduction: int = 0, *, withheld: bool = False):
     parts = (
         PartMark("files", Fraction(0), Fraction(1), ""),
         PartMark("public", Fraction(public), Fraction(4), ""),
@@ -33,13 +33,13 @@ def graded(key: str, public: Fraction | int, deduction: int = 0, *, withheld: bo
 
 def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path):
     """Neither a missing readme nor being late says that a program is wrong."""
-    found = assignments.find(str(made(tmp_path, {}) / "scoring"))
+    found = assignments.find(str(write_class(tmp_path, {}) / "scoring"))
     some = [
-        graded("all", 4),
-        graded("just", Fraction(36, 10)),
-        graded("less", Fraction(35, 10)),
-        graded("late", 4, deduction=1),
-        graded("unknown", 4, withheld=True),
+        make_graded("all", 4),
+        make_graded("just", Fraction(36, 10)),
+        make_graded("less", Fraction(35, 10)),
+        make_graded("late", 4, deduction=1),
+        make_graded("unknown", 4, withheld=True),
     ]
     assert list(nearly_full(some, found)) == ["all", "just", "late"]
 

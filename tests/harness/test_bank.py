@@ -74,7 +74,7 @@ NOT_TAKEN = {
 }
 
 
-def made(folder: Path) -> Path:
+def grade_class(folder: Path) -> Path:
     """Write the assignment and what was handed in, and grade it; return the folder of that."""
     own, downloaded = folder / "scoring", folder / "submissions"
     own.mkdir()
@@ -94,21 +94,21 @@ def made(folder: Path) -> Path:
     return folder / "graded"
 
 
-def added(graded: Path, bank: Path, *more: str) -> int:
+def add_to_bank(graded: Path, bank: Path, *more: str) -> int:
     own = str(graded.parent / "scoring")
     return main(["bank", "add", str(graded), "--bank", str(bank), "--assignment", own,
                  "--commands", "score", "--jobs", "2", *more])  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    return made(tmp_path_factory.mktemp("former"))
+def graded_class(tmp_path_factory):
+    return grade_class(tmp_path_factory.mktemp("former"))
 
 
 @pytest.fixture(scope="module")
-def bank(graded):
-    folder = graded.parent / "bank"
-    assert added(graded, folder) == ExitCode.OK
+def bank(graded_class):
+    folder = graded_class.parent / "bank"
+    assert add_to_bank(graded_class, folder) == ExitCode.OK
     return folder
 
 
@@ -136,8 +136,8 @@ def test_one_of_each_behaviour_is_taken(bank):
     assert sum(found.left_out.values()) + len(found.entries) == len(STUDENTS)
 
 
-def test_why_others_are_not_is_told_by_key(graded, tmp_path, capsys):
-    added(graded, tmp_path / "bank")
+def test_why_others_are_not_is_told_by_key(graded_class, tmp_path, capsys):
+    add_to_bank(graded_class, tmp_path / "bank")
     said = capsys.readouterr().out
     for key, why in NOT_TAKEN.items():
         assert f"  not {key}: {why}\n" in said
@@ -156,25 +156,25 @@ def test_nobody_is_named(bank):
         assert not re.search("#(?! Wrong| Nothing| why|!/usr)", text.decode()), name
 
 
-def test_it_is_the_same_each_time(bank, graded, tmp_path):
+def test_it_is_the_same_each_time(bank, graded_class, tmp_path):
     again = tmp_path / "bank"
-    added(graded, again)
+    add_to_bank(graded_class, again)
     assert content(again) == content(bank)
     times = {path.stat().st_mtime for path in bank.rglob("0*/*.py")}
     assert len(times) == 1, "when a file was saved tells of somebody"
 
 
-def test_what_is_in_it_is_not_added_again(bank, graded, tmp_path, capsys):
+def test_what_is_in_it_is_not_added_again(bank, graded_class, tmp_path, capsys):
     copy = shutil.copytree(bank, tmp_path / "bank")
-    assert added(graded, copy) == ExitCode.FAILED
+    assert add_to_bank(graded_class, copy) == ExitCode.FAILED
     said = capsys.readouterr().out
     assert said.startswith("0 engines added")
     assert said.count("same behaviour as") == 4
     assert storing.read(copy).entries == storing.read(bank).entries
 
 
-def test_the_bank_measures_tests(bank, graded, capsys):
-    own = graded.parent / "scoring"
+def test_the_bank_measures_tests(bank, graded_class, capsys):
+    own = graded_class.parent / "scoring"
     one, other = own / "area.gtp", own / "known.gtp"
     command = ["strength", str(one), str(other), "--assignment", str(own), "--bank", str(bank)]
     assert main(command) == ExitCode.OK
@@ -193,8 +193,8 @@ def test_list_tells_what_is_in_it(bank, capsys):
     assert said[4] == "left out:"
 
 
-def test_a_command_that_no_test_has_is_told(graded, tmp_path):
-    assert added(graded, tmp_path / "bank", "--commands", "scoer") == ExitCode.BROKEN
+def test_a_command_that_no_test_has_is_told(graded_class, tmp_path):
+    assert add_to_bank(graded_class, tmp_path / "bank", "--commands", "scoer") == ExitCode.BROKEN
     assert not (tmp_path / "bank").exists()
 
 

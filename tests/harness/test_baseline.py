@@ -30,7 +30,7 @@ def document(run):
     return stdlib_json.loads("".join(json.parts(run, [tally(file) for file in run.files])))
 
 
-def compared(before, now):
+def compare_runs(before, now):
     """Compare two runs; of the documents of both the same is told."""
     found = compare(document(before), now)
     assert between(document(before), document(now)) == found
@@ -58,28 +58,28 @@ P, F, X, U, N = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.UNEXPECTED_PASS, V.NOT_RU
     ],
 )
 def test_broke_and_mended(before, now, broke, mended, status):
-    found = compared(run_of(*before), run_of(*now))
+    found = compare_runs(run_of(*before), run_of(*now))
     assert (len(found.broke), len(found.mended)) == (broke, mended)
     assert (found.new, found.gone) == ((), ())
     assert found.exit_code is status
 
 
 def test_a_change_says_what_it_is():
-    (change,) = compared(run_of(P), run_of(F)).broke
+    (change,) = compare_runs(run_of(P), run_of(F)).broke
     assert str(change) == "a.gtp:1  1 test  passed → FAILED"
 
 
 def test_new_and_gone():
-    found = compared(run_of(P, P, None), run_of(P, None, P))
+    found = compare_runs(run_of(P, P, None), run_of(P, None, P))
     assert [str(change) for change in found.new] == ["a.gtp:3  3 test  passed"]
     assert [str(change) for change in found.gone] == ["a.gtp:3  2 test  passed"]
     assert found.exit_code is ExitCode.OK
-    assert compared(run_of(P), run_of(P, F)).exit_code is ExitCode.FAILED
+    assert compare_runs(run_of(P), run_of(P, F)).exit_code is ExitCode.FAILED
 
 
 def test_what_was_not_chosen_is_not_gone():
     chosen = run_of(P)._replace(options={"only": "test", "ids": None})
-    assert compared(run_of(P, P), chosen).gone == ()
+    assert compare_runs(run_of(P, P), chosen).gone == ()
 
 
 def test_tests_alike_are_counted():
@@ -87,27 +87,27 @@ def test_tests_alike_are_counted():
     before = GREEN._replace(files=(made_file("a.gtp", lines),))
     lines = [Line("1 test", "=", "[]", verdict) for verdict in (P, F, F)]
     now = GREEN._replace(files=(made_file("a.gtp", lines),))
-    (change,) = compared(before, now).broke
+    (change,) = compare_runs(before, now).broke
     assert change.line == 3
 
 
 def test_an_engine_that_broke_before_is_no_difference():
     broken = run_of(P, N, failures=(DIED,))
-    found = compared(run_of(P, P), broken)
+    found = compare_runs(run_of(P, P), broken)
     assert found.broken_files == ("a.gtp: it died",)
     assert found.exit_code is ExitCode.BROKEN
-    assert compared(broken, broken).exit_code is ExitCode.OK
+    assert compare_runs(broken, broken).exit_code is ExitCode.OK
 
 
 def test_files_that_cannot_be_read():
     bad = run_of(P, errors=("b.gtp:1: no",))
-    assert compared(run_of(P), bad).exit_code is ExitCode.BROKEN
-    assert compared(bad, bad).exit_code is ExitCode.OK
+    assert compare_runs(run_of(P), bad).exit_code is ExitCode.BROKEN
+    assert compare_runs(bad, bad).exit_code is ExitCode.OK
 
 
 def test_a_fault_is_never_hidden():
     faulty = run_of(P, faults=("oh",))
-    assert compared(faulty, faulty).exit_code is ExitCode.FAULT
+    assert compare_runs(faulty, faulty).exit_code is ExitCode.FAULT
 
 
 def test_a_run_compared_with_itself_is_the_same():
@@ -117,7 +117,7 @@ def test_a_run_compared_with_itself_is_the_same():
 
 
 def test_sections_list_the_worst_first():
-    found = compared(run_of(P, F, P, None), run_of(F, P, None, F))
+    found = compare_runs(run_of(P, F, P, None), run_of(F, P, None, F))
     assert [heading for heading, _ in found.sections()] == [
         "broke (1)",
         "mended (1)",

@@ -25,82 +25,84 @@ def board_at_end(lines: list[str | tuple[str, str | None]], path: str = "case.gt
 START = ["boardsize 3", "clear_board"]
 
 
-def drawn(*rows: str, caption: str = "") -> str:
+def draw_rows(*rows: str, caption: str = "") -> str:
     body = [f" {3 - i} {row} {3 - i}" for i, row in enumerate(rows)]
     return "\n".join(["    A B C", *body, "    A B C"] + ([caption] if caption else []))
 
 
 KNOWN = [
-    pytest.param(START, drawn(" . . . ", " . . . ", " . . . "), id="empty"),
-    pytest.param(["boardsize 3"], drawn(" . . . ", " . . . ", " . . . "), id="boardsize clears"),
+    pytest.param(START, draw_rows(" . . . ", " . . . ", " . . . "), id="empty"),
+    pytest.param(
+        ["boardsize 3"], draw_rows(" . . . ", " . . . ", " . . . "), id="boardsize clears"
+    ),
     pytest.param(
         [*START, "play b b2", "play w C1"],
-        drawn(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
+        draw_rows(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
         id="moves",
     ),
     pytest.param(
         [*START, "black b2", "white C1"],
-        drawn(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
+        draw_rows(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
         id="moves of GTP 1",
     ),
     pytest.param(
         [*START, "play w a1", "play b a2", "play black b1"],
-        drawn(" . . . ", " X . . ", " .(X). ", caption="last move: B B1"),
+        draw_rows(" . . . ", " X . . ", " .(X). ", caption="last move: B B1"),
         id="a capture",
     ),
     pytest.param(
         [*START, "play b b2", "play w pass"],
-        drawn(" . . . ", " . X . ", " . . . ", caption="last move: W pass"),
+        draw_rows(" . . . ", " . X . ", " . . . ", caption="last move: W pass"),
         id="a pass",
     ),
     pytest.param(
         [*START, ("genmove b", "= C3"), ("genmove w", "= resign")],
-        drawn(" . .(X)", " . . . ", " . . . ", caption="last move: B C3"),
+        draw_rows(" . .(X)", " . . . ", " . . . ", caption="last move: B C3"),
         id="genmove adds the reply's move, resigning none",
     ),
     pytest.param(
         [*START, ("reg_genmove b", "= C3"), ("score", "= 0"), ("list_stones b", "=")],
-        drawn(" . . . ", " . . . ", " . . . "),
+        draw_rows(" . . . ", " . . . ", " . . . "),
         id="questions change nothing",
     ),
     pytest.param(
         [*START, "play b a1", "play w a2", "undo"],
-        drawn(" . . . ", " . . . ", "(X). . ", caption="last move: B A1"),
+        draw_rows(" . . . ", " . . . ", "(X). . ", caption="last move: B A1"),
         id="undo",
     ),
     pytest.param(
         [*START, "play b a1", "play w a2", "gg-undo 2"],
-        drawn(" . . . ", " . . . ", " . . . "),
+        draw_rows(" . . . ", " . . . ", " . . . "),
         id="undo of two",
     ),
     pytest.param(
         [*START, ("play b a1", "? no"), ("play b z9", "? invalid coordinate")],
-        drawn(" . . . ", " . . . ", " . . . ", caption="refused: play b z9"),
+        draw_rows(" . . . ", " . . . ", " . . . ", caption="refused: play b z9"),
         id="what was refused changed nothing",
     ),
     pytest.param(
         [*START, ("fixed_handicap 2", "= A1 C3")],
-        drawn(" . . X ", " . . . ", " X . . "),
+        draw_rows(" . . X ", " . . . ", " X . . "),
         id="handicap stones are in the reply",
     ),
     pytest.param(
         [*START, "set_free_handicap a1 c3"],
-        drawn(" . . X ", " . . . ", " X . . "),
+        draw_rows(" . . X ", " . . . ", " X . . "),
         id="or in the command",
     ),
     pytest.param(
         [*START, "gogui-setup b A1 w B1 b C1", "gogui-setup_player w"],
-        drawn(" . . . ", " . . . ", " X O X "),
+        draw_rows(" . . . ", " . . . ", " X O X "),
         id="stones set up",
     ),
     pytest.param(
         [*START, "gogui-play_sequence b A1 w B1"],
-        drawn(" . . . ", " . . . ", " X(O). ", caption="last move: W B1"),
+        draw_rows(" . . . ", " . . . ", " X(O). ", caption="last move: W B1"),
         id="a sequence",
     ),
     pytest.param(
         ["boardsize 5", "play b c3", "unknown_setup", *START, "play b a1"],
-        drawn(" . . . ", " . . . ", "(X). . ", caption="last move: B A1"),
+        draw_rows(" . . . ", " . . . ", "(X). . ", caption="last move: B A1"),
         id="known again after boardsize",
     ),
 ]
@@ -151,7 +153,7 @@ SURROUNDED = [*START, "play w a1", "play b a2", "play b b1"]
 
 def test_a_fixed_board_is_known_before_any_command():
     fixed = BoardKind(size=3, is_fixed=True)
-    assert board_at_end(["play b b2"], board=fixed) == drawn(
+    assert board_at_end(["play b b2"], board=fixed) == draw_rows(
         " . . . ", " .(X). ", " . . . ", caption="last move: B B2"
     )
     assert board_at_end(["play b b2"], board=GO) is None
@@ -160,11 +162,11 @@ def test_a_fixed_board_is_known_before_any_command():
 def test_passes_of_a_game_record_are_moves(tmp_path):
     (tmp_path / "a.sgf").write_text("(;GM[1]FF[4]SZ[3];B[bb];W[])")
     found = board_at_end(["loadsgf a.sgf"], str(tmp_path / "case.gtp"))
-    assert found == drawn(" . . . ", " . X . ", " . . . ", caption="last move: W pass")
+    assert found == draw_rows(" . . . ", " . X . ", " . . . ", caption="last move: W pass")
 
 
 def test_gomoku_has_no_captures():
-    board = drawn(" . . . ", " X . . ", " O(X). ", caption="last move: B B1")
+    board = draw_rows(" . . . ", " X . . ", " O(X). ", caption="last move: B B1")
     assert board_at_end([*SURROUNDED, ("gogui-rules_final_result", "= unknown")]) == board
     assert board_at_end([*SURROUNDED, ("policy_moves", "= Random")]) == board
     assert board_at_end(SURROUNDED, board=GOMOKU) == board
@@ -173,14 +175,14 @@ def test_gomoku_has_no_captures():
 
 def test_gomoku_engines_refuse_in_successful_replies():
     lines = [*START, "play b a1", ("play w a1", '= illegal move: "a1" occupied'), ("policy", "=")]
-    assert board_at_end(lines) == drawn(
+    assert board_at_end(lines) == draw_rows(
         " . . . ", " . . . ", "(X). . ", caption="last move: B A1; refused: play w a1"
     )
 
 
 def test_commands_of_the_gtpfile_count():
     before = (Exchange("1 boardsize 3", reply_of("=1")), Exchange("name", reply_of("= x")))
-    assert board_at_end(["play b b2"], before=before) == drawn(
+    assert board_at_end(["play b b2"], before=before) == draw_rows(
         " . . . ", " .(X). ", " . . . ", caption="last move: B B2"
     )
 
@@ -189,9 +191,9 @@ def test_game_records_are_looked_up_from_the_case_file(tmp_path):
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "a.sgf").write_text("(;GM[1]FF[4]SZ[3];B[ab];W[bb];B[cc])")
     case = str(tmp_path / "case.gtp")
-    whole = drawn(" . . . ", " X O . ", " . .(X)", caption="last move: B C1")
+    whole = draw_rows(" . . . ", " X O . ", " . .(X)", caption="last move: B C1")
     assert board_at_end(["loadsgf games/a.sgf"], case) == whole
-    before_third = drawn(" . . . ", " X(O). ", " . . . ", caption="last move: W B2")
+    before_third = draw_rows(" . . . ", " X(O). ", " . . . ", caption="last move: W B2")
     assert board_at_end(["loadsgf games/a.sgf 3"], case) == before_third
     assert board_at_end(["loadsgf games/a.sgf", "undo"], case) == before_third
     assert board_at_end(["loadsgf games/a.sgf", "clear_board"], case) is not None
@@ -202,7 +204,7 @@ def test_boards_are_looked_up_from_the_case_file(tmp_path):
     (tmp_path / "boards" / "a.txt").write_text("0 0 2\n0 0 0\n1 0 0\n")
     lines = [*START, "play b b2", "load_board boards/a.txt"]
     found = board_at_end(lines, str(tmp_path / "case.gtp"))
-    assert found == drawn(" . . O ", " . . . ", " X . . ")
+    assert found == draw_rows(" . . O ", " . . . ", " X . . ")
     assert board_at_end(lines, "elsewhere.gtp") is None
 
 

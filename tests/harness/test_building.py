@@ -103,10 +103,10 @@ def test_a_compiler_that_is_not_there_is_nobodys_fault(stage):
 
 
 def test_a_sandbox_that_fails_is_the_harnesss_fault(stage, monkeypatch):
-    def escaped(*_):
+    def raise_escape(*_):
         raise levels.EscapeError("level 3 does not hold: an engine could write")
 
-    monkeypatch.setattr(levels, "strongest", escaped)
+    monkeypatch.setattr(levels, "strongest", raise_escape)
     with pytest.raises(SandboxError, match="does not hold"):
         build(steps("echo never"), stage)
 

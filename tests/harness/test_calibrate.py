@@ -23,10 +23,10 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def told(tmp_path, capsys):
+def get_remarks(tmp_path, capsys):
     """Return the remarks on a declaration, as (command, matter, text)."""
 
-    def calibrated(declared=WHOLE, engine=ENGINE, *ways, status=ExitCode.FAILED, many=24):
+    def calibrate_game(declared=WHOLE, engine=ENGINE, *ways, status=ExitCode.FAILED, many=24):
         lay(tmp_path, declared, engine)
         (tmp_path / "assignment.toml").write_text(HANDED_IN.replace('["*.gtp"]', "[]") + declared)
         found = tmp_path / "found.json"
@@ -37,11 +37,11 @@ def told(tmp_path, capsys):
         notes = json.loads(found.read_text())["notes"]
         return [(one["command"], one["matter"], one["text"]) for one in notes]
 
-    return calibrated
+    return calibrate_game
 
 
-def test_nothing_is_said_of_a_good_declaration(told):
-    assert told(WHOLE, ENGINE, "turned", status=ExitCode.OK) == []
+def test_nothing_is_said_of_a_good_declaration(get_remarks):
+    assert get_remarks(WHOLE, ENGINE, "turned", status=ExitCode.OK) == []
 
 
 GTP_ERRORS = "No case file for GTP can expect an error (a reply that begins with ?)"
@@ -87,7 +87,7 @@ def without(*lines):
     return "\n".join(kept)
 
 
-def replaced(old, new):
+def replace_once(old, new):
     assert old in WHOLE
     return WHOLE.replace(old, new, 1)
 
@@ -125,23 +125,23 @@ SAYS = ENGINE.replace(
 FORGOTTEN = {
     "refused": (without("refused"), ENGINE, "", ("", "the game", "refused = ")),
     "over": (without("over"), ENGINE, "", ("", "the game", 'over = { ask = "over", is = "yes" }')),
-    "colors": (replaced("['b', 'w']", "['x', 'o']"), ENGINE, "",
+    "colors": (replace_once("['b', 'w']", "['x', 'o']"), ENGINE, "",
                ("play", "always refused", "wrong color")),
-    "sizes": (replaced("[2, 3, 4]", "[2, 20]"),
+    "sizes": (replace_once("[2, 3, 4]", "[2, 20]"),
               ENGINE.replace("    return begin()", "    return begin(1 // (size < 9))", 1)
               .replace("def begin():", "def begin(_=0):"), "",
               ("", "the game", "refuses 'boardsize 20' (sizes)")),
-    "vertices": (replaced("[game]", '[game]\nvertices = "x y"'), ENGINE, "",
+    "vertices": (replace_once("[game]", '[game]\nvertices = "x y"'), ENGINE, "",
                  ("play", "always refused", "vertices")),
-    "turns, alternate": (replaced("[game]", '[game]\nturns = "any"'), ENGINE, "",
+    "turns, alternate": (replace_once("[game]", '[game]\nturns = "any"'), ENGINE, "",
                          ("", "the game", 'turns = "alternate"')),
     "turns, any": (WHOLE, ANY_TURN, "", ("", "the game", 'turns = "any"')),
-    "a command": (replaced('[[command]]\nname = "count"\narguments = ["color"]\n', ""),
+    "a command": (replace_once('[[command]]\nname = "count"\narguments = ["color"]\n', ""),
                   ENGINE, "", ("count", "not declared", "nothing asks it")),
     "kind = sets": (without('kind = "sets"'), ENGINE, "",
                     ("mode", "another kind", 'kind = "sets"')),
-    "kind = chooses": (replaced('name = "genmove"', 'name = "genmove"\nkind = "asks"'), ENGINE, "",
-                       ("genmove", "another kind", '"chooses"')),
+    "kind = chooses": (replace_once('name = "genmove"', 'name = "genmove"\nkind = "asks"'),
+                       ENGINE, "", ("genmove", "another kind", '"chooses"')),
     "arguments": (without('arguments = ["color"]'), ENGINE, "",
                   ("count", "always refused", "are its arguments")),
     "bad": (more('[[command]]\nname = "play"\nbad = []'), ENGINE, "",
@@ -156,9 +156,9 @@ FORGOTTEN = {
                     ("picture", "too strict", 'reply = "free"')),
     "keeps": (more(SOLVE + 'instead = ["unknown"]'), ENGINE, "",
               ("solve", "its own choice", 'keeps = "first word"')),
-    "instead": (replaced('instead = ["pass"]', "instead = []"), ENGINE, "",
+    "instead": (replace_once('instead = ["pass"]', "instead = []"), ENGINE, "",
                 ("genmove", "its own choice", "'pass'")),
-    "plays": (replaced('instead = ["pass"]', 'instead = ["pass"]\nplays = false'), ENGINE, "",
+    "plays": (replace_once('instead = ["pass"]', 'instead = ["pass"]\nplays = false'), ENGINE, "",
               ("genmove", "another kind", "plays = true?")),
     "fresh": (WHOLE, CHANCE, "", ("over", "not repeatable", "fresh = true")),
     "kind = moves": (more('[[command]]\nname = "put"\narguments = ["color", "vertex"]'),
@@ -171,7 +171,7 @@ FORGOTTEN = {
                                ("mode", "always refused", "are its arguments")),
     "arguments, files": (more('[[command]]\nname = "load"'), ENGINE, "",
                          ("load", "always refused", "are its arguments")),
-    "over, another end": (replaced('is = "yes"', 'is = "done"'), ENGINE, "",
+    "over, another end": (replace_once('is = "yes"', 'is = "done"'), ENGINE, "",
                           ("", "never reached", "over never said 'done' (over)")),
     "letters": (WHOLE, ENGINE.replace("'abcdefgh'[i]", "'xyzuvwst'[i]"), "",
                 ("play", "always refused", "vertices")),
@@ -186,26 +186,26 @@ FORGOTTEN = {
 
 
 @pytest.mark.parametrize("name", ["weights.txt", "books"])
-def test_files_that_answers_depend_on_are_named(told, tmp_path, name):
+def test_files_that_answers_depend_on_are_named(get_remarks, tmp_path, name):
     """Without ``files`` answers would be kept although the file changes."""
     reads = f'import os\nPLACE = "{name}"\n'
     path = tmp_path / name / "one.txt" if name == "books" else tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("1")
-    found = told(WHOLE, reads + ENGINE)
+    found = get_remarks(WHOLE, reads + ENGINE)
     assert any(one[:2] == ("", "not declared") and f'files = ["{name}' in one[2] for one in found)
     pattern = f"{name}/*" if name == "books" else name
     declared = WHOLE.replace("[game]", f'files = ["{pattern}"]\n[game]', 1)
-    assert told(declared, reads + ENGINE, "turned", status=ExitCode.OK) == []
+    assert get_remarks(declared, reads + ENGINE, "turned", status=ExitCode.OK) == []
 
 
 RARE = {"reply, columns": 48}  # conversations until a reply with a column is drawn
 
 
 @pytest.mark.parametrize("what", FORGOTTEN)
-def test_what_is_forgotten_is_named(told, what):
+def test_what_is_forgotten_is_named(get_remarks, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
-    found = told(declared, engine, *([way] if way else []), many=RARE.get(what, 24))
+    found = get_remarks(declared, engine, *([way] if way else []), many=RARE.get(what, 24))
     assert any((name, matter) == one[:2] and text in one[2] for one in found), found
 
 
@@ -220,9 +220,9 @@ def test_the_protocol_that_is_forgotten_is_named(tmp_path, capsys):
     assert "is the engine's --protocol 'status last'?" in said
 
 
-def test_two_engines_that_agree_ask_who_is_right(told):
+def test_two_engines_that_agree_ask_who_is_right(get_remarks):
     engine = ENGINE.replace("WAYS else count", "WAYS else count + (not WAYS)")
-    found = told(WHOLE, engine, "one", "two")
+    found = get_remarks(WHOLE, engine, "one", "two")
     (question,) = [one for one in found if one[1] == "a question"]
     assert question[0] == "count"
     assert "2 engines agree on '0' where the reference says '1'" in question[2]

@@ -20,7 +20,7 @@ from tests.harness.made_class import (
     PLACE,
     attempts,
     made_class,
-    marked,
+    mark_by_counting,
     student,
     submission,
     with_reply,
@@ -33,12 +33,12 @@ KOMI, WHITE = find_mistake("komi-ignored"), find_mistake("neutral-points-to-whit
 def of(**mistakes: str):
     """A class; each student makes a mistake of the bank, or none if it is empty."""
     return tuple(
-        marked(submission(key, student(key, key.title(), n)), attempts(key, mistake))
+        mark_by_counting(submission(key, student(key, key.title(), n)), attempts(key, mistake))
         for n, (key, mistake) in enumerate(mistakes.items(), 1)
     )
 
 
-def explained(one, mistake, left: int = 0):
+def make_diagnosed(one, mistake, left: int = 0):
     """A submission with a diagnosis that leaves so many failures unexplained."""
     total = sum(test.passed is False for test in results.tests(one.attempts))
     return one._replace(diagnoses=(Diagnosis(((mistake,),), total - left, total),))
@@ -60,7 +60,7 @@ def test_nothing_is_common_where_all_is_right():
 
 def test_submissions_with_the_same_diagnosis_are_one_group_the_largest_first():
     a, b, c = of(a="komi-ignored", b="neutral-points-to-white", c="komi-ignored")
-    found = errors((explained(a, KOMI), explained(b, WHITE), explained(c, KOMI)))
+    found = errors((make_diagnosed(a, KOMI), make_diagnosed(b, WHITE), make_diagnosed(c, KOMI)))
     assert [(one.diagnosis.reasons, one.keys) for one in found] == [
         ("as if the komi were 0", ("a", "c")),
         ("as if neutral points were White's", ("b",)),
@@ -82,14 +82,14 @@ def test_one_alone_has_no_equal_wrong_answer():
 
 def test_who_is_explained_is_not_told_twice_but_who_is_in_part_may_be():
     a, b = of(a="komi-ignored", b="komi-ignored")
-    whole = errors((explained(a, KOMI), explained(b, KOMI)))
+    whole = errors((make_diagnosed(a, KOMI), make_diagnosed(b, KOMI)))
     assert [one.diagnosis is None for one in whole] == [False]
-    part = errors((explained(a, KOMI, left=1), explained(b, KOMI, left=1)))
+    part = errors((make_diagnosed(a, KOMI, left=1), make_diagnosed(b, KOMI, left=1)))
     assert [one.diagnosis is None for one in part] == [False, True]
 
 
 def test_the_page_says_a_sentence_for_the_lecture_and_shows_the_board():
-    graded = tuple(explained(one, KOMI) for one in of(a="komi-ignored", c="komi-ignored"))
+    graded = tuple(make_diagnosed(one, KOMI) for one in of(a="komi-ignored", c="komi-ignored"))
     result = made_class()._replace(graded=graded)
     text = Page(page_of(result)).text
     (said,) = re.findall(
@@ -201,7 +201,7 @@ def test_cards_of_equal_answers_are_made_once_but_say_their_own_time(monkeypatch
     views = Views(specification("go-scoring"), PLACE)
     cards = cards_of.Cards()
 
-    def shown(attempt: Attempt, seconds: float) -> str:
+    def make_card(attempt: Attempt, seconds: float) -> str:
         view = views.of(attempt.result, attempt.case)
         (outcome, *_) = (one for one in view.remarkable if one.verdict is Verdict.FAILED)
         reply = outcome.reply._replace(seconds=seconds)
@@ -209,10 +209,10 @@ def test_cards_of_equal_answers_are_made_once_but_say_their_own_time(monkeypatch
 
     first, *_ = attempts("a", "komi-ignored")
     other = with_reply(first.result, 7, "B+1")
-    one, two = shown(first, 0.25), shown(first, 0.5)
+    one, two = make_card(first, 0.25), make_card(first, 0.5)
     assert len(made) == 1
     assert "line 7 · 250 ms" in one
     assert one.replace("250 ms", "500 ms") == two
-    three = shown(first._replace(result=other), 0.25)
+    three = make_card(first._replace(result=other), 0.25)
     assert len(made) == 2
     assert "Black leads by 1" in three

@@ -34,7 +34,7 @@ def kinds(result: ClassResult) -> list[str]:
     return [one.kind for one in concerns(result)]
 
 
-def changed(result: ClassResult, place: int, **change) -> ClassResult:
+def change_graded(result: ClassResult, place: int, **change) -> ClassResult:
     graded = list(result.graded)
     graded[place] = graded[place]._replace(**change)
     return result._replace(graded=tuple(graded))
@@ -45,7 +45,7 @@ def without_points(result: ClassResult, place: int, name: str) -> ClassResult:
     parts = tuple(
         part._replace(points=Fraction(0)) if part.name == name else part for part in marks.parts
     )
-    return changed(result, place, marks=marks._replace(parts=parts))
+    return change_graded(result, place, marks=marks._replace(parts=parts))
 
 
 def dead(result: ClassResult, place: int, reason: str) -> ClassResult:
@@ -55,7 +55,7 @@ def dead(result: ClassResult, place: int, reason: str) -> ClassResult:
         each._replace(result=each.result._replace(failures=(failure,))) for each in one.attempts
         if each.result
     )  # fmt: skip
-    return changed(result, place, attempts=attempts)
+    return change_graded(result, place, attempts=attempts)
 
 
 def test_a_class_in_which_all_went_well_has_none():
@@ -110,7 +110,7 @@ def test_builds_that_fail_alike():
     build = Build(False, "", "the build step 'cmake' ended with exit status 127")
     for place in range(3):
         attempts = [one._replace(build=build) for one in result.graded[place].attempts]
-        result = changed(result, place, attempts=tuple(attempts))
+        result = change_graded(result, place, attempts=tuple(attempts))
     assert kinds(result) == [concern.DEAD_ALIKE]
 
 

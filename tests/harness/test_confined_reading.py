@@ -41,7 +41,7 @@ reader_server.main(int(sys.argv[2]), read)
 
 
 @pytest.fixture(scope="module")
-def confined() -> Iterator[ConfinedReader]:
+def confined_reader() -> Iterator[ConfinedReader]:
     reader = ConfinedReader()
     yield reader
     reader.close()
@@ -53,13 +53,13 @@ def unchosen() -> Iterator[None]:
     reading.choose(None)
 
 
-def planted(body: str) -> ConfinedReader:
+def plant_reader(body: str) -> ConfinedReader:
     """Return a reader of archives that runs an attacker's code; it ends after a moment."""
     lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
     return ConfinedReader(PLANTED.replace("{body}", lines), patience=0.5)
 
 
-def examined(path: Path) -> object:
+def examine_archive(path: Path) -> object:
     """Return all that is known of an archive, with the bytes in it; or why it is refused."""
     try:
         found = archive.examine(str(path))
@@ -73,35 +73,37 @@ def examined(path: Path) -> object:
 
 @pytest.mark.processes
 @pytest.mark.long(5)
-def test_a_child_finds_what_we_find_ourselves(confined, tmp_path):
+def test_a_child_finds_what_we_find_ourselves(confined_reader, tmp_path):
     small = {title: one.make() for title, one in ROSTER.items() if title not in LARGE}
     for title, content in (small | honest()).items():
         path = tmp_path / title.replace("/", "_")
         path.write_bytes(content)
         reading.choose(None)
-        ours = examined(path)
-        reading.choose(confined.read)
-        assert examined(path) == ours, title
+        ours = examine_archive(path)
+        reading.choose(confined_reader.read)
+        assert examine_archive(path) == ours, title
 
 
 @pytest.mark.processes
-def test_a_child_that_nobody_listens_to_any_more_ends_and_another_one_reads(confined, tmp_path):
+def test_a_child_that_nobody_listens_to_any_more_ends_and_another_one_reads(
+    confined_reader, tmp_path
+):
     path = tmp_path / "a.tar"
     path.write_bytes(ANY)
-    reading.choose(confined.read)
+    reading.choose(confined_reader.read)
     next(archive.files(str(path)))
     assert archive.examine(str(path)).files
 
 
 @pytest.mark.processes
-def test_a_server_that_was_killed_is_started_again(confined, tmp_path):
+def test_a_server_that_was_killed_is_started_again(confined_reader, tmp_path):
     path = tmp_path / "a.tar"
     path.write_bytes(ANY)
-    reading.choose(confined.read)
+    reading.choose(confined_reader.read)
     assert archive.examine(str(path)).files
-    assert confined._server
-    confined._server[1].kill()
-    confined._server[1].wait()
+    assert confined_reader._server
+    confined_reader._server[1].kill()
+    confined_reader._server[1].wait()
     assert archive.examine(str(path)).files
 
 
@@ -155,7 +157,7 @@ def test_an_attacker_in_a_child_reaches_nothing(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         named = {"KEY": key, "LEDGER": ledger, "FOLDER": tmp_path}
         setting = "".join(f"{name} = {str(value)!r}\n" for name, value in named.items())
-        reader = planted(f"{setting}PORT = {listening.getsockname()[1]}\n{EXPLOIT}")
+        reader = plant_reader(f"{setting}PORT = {listening.getsockname()[1]}\n{EXPLOIT}")
         found = [one.name for one in _members(reader, path)]
         listening.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -196,7 +198,7 @@ def _members(reader: ConfinedReader, path: Path) -> list[ArchiveMember]:
 def test_a_child_that_fails_is_a_harness_error(body, said, tmp_path):
     path = tmp_path / "a.tar"
     path.write_bytes(ANY)
-    reader = planted(body)
+    reader = plant_reader(body)
     reading.choose(reader.read)
     with pytest.raises(ReadingFailedError, match=said):
         archive.examine(str(path), IntakeLimits(seconds=0.2))
@@ -206,7 +208,7 @@ def test_a_child_that_fails_is_a_harness_error(body, said, tmp_path):
 # --- what a child may say ----------------------------------------------------------------------
 
 
-def heard(*said: tuple[bytes, object]) -> list[tuple[str, bytes]]:
+def read_said(*said: tuple[bytes, object]) -> list[tuple[str, bytes]]:
     """Return the files of an archive if a child says this about it."""
     sink = io.BytesIO()
     for kind, value in said:
@@ -231,12 +233,12 @@ END = (frames.END, None)
 
 
 def test_what_a_child_says_is_heard():
-    assert heard(TAR, END) == []
-    assert heard(TAR, ONE, DATA, ONE, DATA, END) == [("a", b"xyz"), ("a", b"xyz")]
+    assert read_said(TAR, END) == []
+    assert read_said(TAR, ONE, DATA, ONE, DATA, END) == [("a", b"xyz"), ("a", b"xyz")]
     with pytest.raises(ArchiveError, match="'b': it is a bomb"):
-        heard(TAR, ONE, (frames.REFUSED, ["it is a bomb", "b"]))
+        read_said(TAR, ONE, (frames.REFUSED, ["it is a bomb", "b"]))
     with pytest.raises(ReadingFailedError, match="an error"):
-        heard((frames.FAULT, "an error"))
+        read_said((frames.FAULT, "an error"))
 
 
 @pytest.mark.parametrize(
@@ -273,12 +275,12 @@ def test_what_a_child_says_is_heard():
 )
 def test_nonsense_is_a_harness_error(said):
     with pytest.raises(ReadingFailedError):
-        heard(*said)
+        read_said(*said)
 
 
 def test_a_message_is_one_line_without_what_a_terminal_obeys():
     with pytest.raises(ArchiveError) as refused:
-        heard((frames.REFUSED, ["no\n\x1b[2J" + "o" * 5000, ""]))
+        read_said((frames.REFUSED, ["no\n\x1b[2J" + "o" * 5000, ""]))
     assert "\n" not in str(refused.value)
     assert "\x1b" not in str(refused.value)
     assert len(str(refused.value)) <= 500

@@ -30,7 +30,7 @@ def source(tmp_path: Path) -> str:
     return str(top)
 
 
-def copied(source: str, tmp_path: Path, *rest: object) -> Path:
+def copy_folder(source: str, tmp_path: Path, *rest: object) -> Path:
     target = tmp_path / "target"
     target.mkdir()
     for _ in folder_copies.copy(source, str(target), *rest):  # type: ignore[arg-type]
@@ -46,7 +46,7 @@ ALL = {"inner", "inner/deep", "inner/deep/file", "inner/up", "empty", "program",
 
 
 def test_all_but_what_is_no_file_no_folder_and_no_link(source: str, tmp_path: Path) -> None:
-    target = copied(source, tmp_path)
+    target = copy_folder(source, tmp_path)
     assert names(target) == {*ALL, "shut/file", "link"}
     assert (target / "inner/deep/file").read_bytes() == b"x" * 100_000
     found = (target / "program").stat()
@@ -56,7 +56,7 @@ def test_all_but_what_is_no_file_no_folder_and_no_link(source: str, tmp_path: Pa
 
 
 def test_what_is_hidden_is_left_out(source: str, tmp_path: Path) -> None:
-    target = copied(source, tmp_path, 0, {f"{source}/inner", f"{source}/private"})
+    target = copy_folder(source, tmp_path, 0, {f"{source}/inner", f"{source}/private"})
     assert names(target) == {"empty", "program", "shut", "shut/file", "link"}
 
 
@@ -68,7 +68,7 @@ def test_another_user_gets_what_all_may_read(
     monkeypatch.setattr(
         os, "fchown", lambda number, *_: given.append(os.readlink(f"/proc/self/fd/{number}"))
     )
-    target = copied(source, tmp_path, 54321)
+    target = copy_folder(source, tmp_path, 54321)
     assert names(target) == (ALL | {"link"}) - {"private"}  # and not what is in "shut"
     assert {os.path.relpath(target / name, target) for name in given} == names(target)
 
@@ -102,4 +102,4 @@ def test_a_file_that_shrinks_meanwhile_ends_the_copy_of_it(
     monkeypatch.setattr(
         os, "sendfile", lambda to, of, at, size: 0 if size < 100_000 else whole(to, of, at, 9)
     )
-    assert (copied(source, tmp_path) / "inner/deep/file").read_bytes() == b"x" * 9
+    assert (copy_folder(source, tmp_path) / "inner/deep/file").read_bytes() == b"x" * 9

@@ -15,7 +15,7 @@ from harness.report.miscounted_points import find_explaining_points
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.vertex import vertex
-from tests.harness.made_class import PLACE, answered
+from tests.harness.made_class import PLACE, answer_with_mistake
 from tests.harness.made_class import PUBLIC as KIND
 
 
@@ -122,7 +122,7 @@ def regions(points) -> int:
 
 
 def test_it_is_drawn_and_said():
-    file = answered(KIND, "area.gtp", "neutral-points-to-white")
+    file = answer_with_mistake(KIND, "area.gtp", "neutral-points-to-white")
     seen = Views(specification("go-scoring"), PLACE).of(file, "area.gtp")
     outcome = seen.remarkable[1]
     diagram = seen.boards[outcome.step]

@@ -61,14 +61,14 @@ arguments = [{ from = 1, to = 3 }, { files = "*.txt" }]
 """
 
 
-def declared(tmp_path, text):
+def read_declaration(tmp_path, text):
     path = tmp_path / "game.toml"
     path.write_text(text)
     return read(path)
 
 
 def test_a_declaration_is_read_as_it_stands(tmp_path):
-    found = declared(tmp_path, NOGO)
+    found = read_declaration(tmp_path, NOGO)
     assert found.game == DeclaredGame(
         sizes=((2, 2), (3, 3), (3, 6)),
         refused="(?i)illegal move",
@@ -87,7 +87,7 @@ def test_a_declaration_is_read_as_it_stands(tmp_path):
 
 
 def test_what_is_forgotten_has_a_default(tmp_path):
-    found = declared(tmp_path, '[[command]]\nname = "score"\n')
+    found = read_declaration(tmp_path, '[[command]]\nname = "score"\n')
     assert found.game == DeclaredGame()
     assert found.game.turns == ALTERNATE
     assert found.reference is None
@@ -113,9 +113,9 @@ name = "put"
 kind = "moves"
 arguments = ["vertex"]
 """
-    assert [one.name for one in declared(tmp_path, text).commands] == ["init", "put"]
+    assert [one.name for one in read_declaration(tmp_path, text).commands] == ["init", "put"]
     other = '[game]\nprotocol = "status last"\n' + text
-    assert [one.name for one in declared(tmp_path, other).commands] == ["init", "put"]
+    assert [one.name for one in read_declaration(tmp_path, other).commands] == ["init", "put"]
 
 
 WRONG = [
@@ -147,7 +147,7 @@ WRONG = [
 @pytest.mark.parametrize(("text", "key", "message"), WRONG, ids=[one[0] for one in WRONG])
 def test_an_error_names_the_key_and_what_is_expected(tmp_path, text, key, message):
     with pytest.raises(AssignmentError) as error:
-        declared(tmp_path, text)
+        read_declaration(tmp_path, text)
     assert error.value.key == key
     assert message in str(error.value)
     assert str(error.value).startswith(str(tmp_path / "game.toml"))
@@ -233,7 +233,7 @@ def test_a_refusal_that_says_all_is_well_is_compared_as_one():
 
 
 def test_a_conversation_is_followed(tmp_path):
-    state = ConversationState(declared(tmp_path, NOGO))
+    state = ConversationState(read_declaration(tmp_path, NOGO))
     for line in ("boardsize 3", "policy pattern", "play b a1", "play w B2"):
         state.observe(line)
     state.observe("play b b2", refused=True)

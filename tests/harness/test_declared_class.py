@@ -232,13 +232,13 @@ def test_commands_of_ones_own_stand_beside_gomoku(course, capsys):
     (own / "assignment.toml").write_text(declared)
     case, left = own / "a.gtp", [f"{column}{row}" for column in "abcde" for row in range(1, 6)][1:]
 
-    def verified(side, points):
+    def verify_answers(side, points):
         asked = f"10 gogui-rules_side_to_move\n#? [{side}]\n20 left\n#? [{' '.join(points)}]\n"
         case.write_text("boardsize 5\nclear_board\nplay b a1\n" + asked)
         return main(["verify", str(own)]), capsys.readouterr().out
 
-    assert verified("white", left)[0] == ExitCode.OK
-    status, said = verified("black", left[1:])
+    assert verify_answers("white", left)[0] == ExitCode.OK
+    status, said = verify_answers("black", left[1:])
     assert status == ExitCode.FAILED
     assert "the right answer is 'white'" in said
     assert f"the right answer is '{left[0]} {left[1]}" in said

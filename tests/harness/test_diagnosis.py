@@ -41,7 +41,7 @@ def names(found):
 
 
 @cache
-def shipped(assignment):
+def read_shipped_cases(assignment):
     return [casefile.read(path) for path in suite.expand([str(CASES / assignment)])]
 
 
@@ -73,13 +73,15 @@ REMEMBERED = {}
 def public(assignment):
     """All that ``check`` runs for a student."""
     folder = CASES / assignment
-    return [case for case in shipped(assignment) if Path(case.path).parent == folder]
+    return [case for case in read_shipped_cases(assignment) if Path(case.path).parent == folder]
 
 
 NAMES = [one.name for one in SETTLED]
 # Every third with all cases, which take long; the others so in the slow tier.
 BY_ALL_CASES = [
-    pytest.param(shipped, name, marks=pytest.mark.slow if place % 3 else pytest.mark.long(0.2))
+    pytest.param(
+        read_shipped_cases, name, marks=pytest.mark.slow if place % 3 else pytest.mark.long(0.2)
+    )
     for place, name in enumerate(NAMES)
 ]
 
@@ -102,9 +104,10 @@ def test_the_right_mistake_is_named_and_no_other(cases, name):
 @pytest.mark.long(0.5)
 def test_random_moves_may_be_others(name, seed):
     engines = [
-        mistaken_engine(MISTAKES[name], seed=seed, playouts=0) for _ in shipped("gomoku-rules")
+        mistaken_engine(MISTAKES[name], seed=seed, playouts=0)
+        for _ in read_shipped_cases("gomoku-rules")
     ]
-    found = diagnose(list(map(result_of, shipped("gomoku-rules"), engines)))
+    found = diagnose(list(map(result_of, read_shipped_cases("gomoku-rules"), engines)))
     assert names(found) == [name]
 
 
@@ -112,7 +115,7 @@ def test_random_moves_may_be_others(name, seed):
 def test_the_right_engine_is_not_diagnosed(assignment):
     files = [
         result_of(case, specification(assignment).reference_engine())
-        for case in shipped(assignment)
+        for case in read_shipped_cases(assignment)
     ]
     assert diagnose(files) is None
 
@@ -123,7 +126,7 @@ def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
     """So that a slip in the bank itself does not pass for a crash of the mistaken program."""
     for one in MISTAKES.values():
         if one.assignment == assignment:
-            for case in shipped(assignment):
+            for case in read_shipped_cases(assignment):
                 last = list(mistaken.answers(case, mistaken.mutant_engine(one)))[-1][1]
                 assert isinstance(last, str) or type(last) is Hang or "Index" in str(last)
 
@@ -238,7 +241,9 @@ def test_a_failed_test_before_a_break_is_counted_with_it():
 
 
 def test_a_break_and_wrong_answers_are_two_mistakes():
-    hung = mistaken.mutant(mixed("fill-never-ends-on-empty-board komi-twice"), "go-scoring")
+    hung = mistaken.mutant(
+        find_mistakes("fill-never-ends-on-empty-board komi-twice"), "go-scoring"
+    )
     case = casefile.parse(WRONG_THEN_EMPTY.replace(b"komi 0", b"komi 2"), "some.gtp")
     found = diagnose([result_of(case, hung), of_text("komi-twice")])
     assert [{one.name for one in chosen} for chosen in found.sets] == [
@@ -258,7 +263,7 @@ def test_in_large_files_single_mistakes_are_looked_for(monkeypatch):
     files = [of_text(), of_text()]
     monkeypatch.setattr(diagnosis, "_MAX_FOR_SEVERAL", 0)
     assert names(diagnose(files)) == ["neutral-points-to-white"]
-    mutant = mistaken.mutant(mixed("neutral-points-to-white komi-twice"), "go-scoring")
+    mutant = mistaken.mutant(find_mistakes("neutral-points-to-white komi-twice"), "go-scoring")
     case = casefile.parse(NEUTRAL, "some.gtp")
     assert diagnose([result_of(case, mutant)]) is None
     right = result_of(case, specification("go-scoring").reference_engine())
@@ -283,11 +288,11 @@ def test_nothing_run_and_nothing_wrong():
 # --- several mistakes at once ------------------------------------------------------------------
 
 
-def mixed(names):
+def find_mistakes(names):
     return [mistake_named(name) for name in names.split()]
 
 
-def told(found):
+def list_explanations(found):
     return found and [{one.name for one in chosen} for chosen in found.sets]
 
 
@@ -309,11 +314,11 @@ def told(found):
     ],
 )
 def test_the_smallest_set_is_named(drawn):
-    mistakes = mixed(drawn)
+    mistakes = find_mistakes(drawn)
     assignment = mistakes[0].assignment
-    mutants = [mistaken.mutant(mistakes, assignment) for _ in shipped(assignment)]
-    found = diagnose(list(map(result_of, shipped(assignment), mutants)), REMEMBERED)
-    assert told(found) == [set(drawn.split())]
+    mutants = [mistaken.mutant(mistakes, assignment) for _ in read_shipped_cases(assignment)]
+    found = diagnose(list(map(result_of, read_shipped_cases(assignment), mutants)), REMEMBERED)
+    assert list_explanations(found) == [set(drawn.split())]
     assert found.failures == found.total
 
 
@@ -327,13 +332,13 @@ def test_a_mistake_in_the_rules_beside_one_in_the_policy():
         lines += ["clear_board", *(f"play b {point}" for point in points.split())]
         lines += ["20 policy_moves", "#? []"]
     case = casefile.parse("\n".join([*lines, ""]).encode(), "some.gtp")
-    mistakes = mixed("no-diagonals rows-from-the-top")
+    mistakes = find_mistakes("no-diagonals rows-from-the-top")
     found = diagnose([result_of(case, mistaken.mutant(mistakes, "gomoku-policy"))])
-    assert told(found) == [{"no-diagonals", "rows-from-the-top"}]
+    assert list_explanations(found) == [{"no-diagonals", "rows-from-the-top"}]
 
 
 def test_what_several_sets_have_in_common_is_told_once():
-    one, two, three = mixed("komi-twice minus-sign draw-with-winner")
+    one, two, three = find_mistakes("komi-twice minus-sign draw-with-winner")
     assert str(Diagnosis(((one, two),), 3, 3)) == (
         "it answers as if the komi were added twice, and as if White's lead were written with a "
         "minus sign, W+-3: 3 of 3 failures explained"
@@ -375,11 +380,11 @@ def test_a_mistake_beside_one_that_the_bank_does_not_have():
         return reply._replace(text="?!")
 
     files = [
-        result_of(case, mistaken.mutant(mixed("errors-silent"), "gomoku-rules"), change)
-        for case in shipped("gomoku-rules")
+        result_of(case, mistaken.mutant(find_mistakes("errors-silent"), "gomoku-rules"), change)
+        for case in read_shipped_cases("gomoku-rules")
     ]
     found = diagnose(files)
-    assert told(found) == [{"errors-silent"}]
+    assert list_explanations(found) == [{"errors-silent"}]
     assert 3 * found.total <= 4 * found.failures < 4 * found.total
     assert f"{found.failures} of {found.total} failures explained" in str(found)
 
@@ -394,7 +399,7 @@ def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
         return reply._replace(text=answer) if step.is_test else reply
 
     right = specification(assignment).reference_engine
-    files = [result_of(case, right(), change) for case in shipped(assignment)]
+    files = [result_of(case, right(), change) for case in read_shipped_cases(assignment)]
     began = time.process_time()
     found = diagnoses(files)
     assert time.process_time() - began < 5
@@ -517,13 +522,13 @@ def test_failures_of_a_part_are_counted_from_its_first_step(failed, bits):
 
 
 def test_only_an_engine_that_makes_moves_is_followed():
-    def made(_session, _words):
+    def answer_so(_session, _words):
         return "a1"
 
-    moves, answers = SimpleNamespace(commands={"genmove": made}), SimpleNamespace(commands={})
+    moves, answers = SimpleNamespace(commands={"genmove": answer_so}), SimpleNamespace(commands={})
     for engine in (moves, answers):
         mutant_replay.follow(engine, [])
-    assert moves.commands["genmove"] is not made
+    assert moves.commands["genmove"] is not answer_so
     assert answers.commands == {}
 
 

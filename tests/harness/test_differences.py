@@ -19,7 +19,7 @@ from harness.records import Verdict
 from harness.report import gogui
 from tests.documents import section
 from tests.harness.gogui_model import GoguiRegress
-from tests.harness.test_gogui_parity import judged
+from tests.harness.test_gogui_parity import judge_replies
 
 TESTS = Path(__file__).parents[1]
 ERROR = "An unexpected error fails the run."
@@ -106,14 +106,14 @@ POINTS = {
 }
 
 
-def listed() -> list[str]:
+def list_sentences() -> list[str]:
     """Return the first sentence of each point of the list."""
     text = section("Differences from gogui-regress")
     return re.findall(r"^- \*\*(.+?)\*\*", text.replace("\n  ", " "), re.MULTILINE)
 
 
 def test_the_list_is_complete() -> None:
-    assert listed() == list(POINTS)
+    assert list_sentences() == list(POINTS)
 
 
 @pytest.mark.parametrize("test", sorted({one for tests in POINTS.values() for one in tests}))
@@ -171,7 +171,7 @@ def ours(text: str, replies: list[str], *, long: bool) -> tuple[int, list[str], 
     """Return exit status, lines, and whether an error fails a test without a pattern."""
     case = casefile.parse(text.encode(), "case.tst")
     stream = "".join(f"{one}\n\n" for one in replies[: len(case.steps)])
-    file = judged(text.encode(), stream.encode())
+    file = judge_replies(text.encode(), stream.encode())
     failed = [one for one in file.outcomes if one.verdict is Verdict.FAILED]
     unexpected = any(case.steps[one.step].pattern is None for one in failed)
     return int(bool(failed)), list(gogui.lines(file, prefix=False, long=long)), unexpected
@@ -201,7 +201,7 @@ def differences(text: str, replies: list[str], *, long: bool) -> Iterator[str]:
 @example(("1 a\n\n#? [x]\n", ["= x"]), True)
 @example(("1 a\n#? [x.y]\n2 a\n#? [x$\\ny]", ["= x\ny", "= x\ny"]), True)
 def test_the_same_but_for_what_is_listed(conversation: tuple[str, list[str]], long: bool) -> None:
-    assert set(differences(*conversation, long=long)) <= set(listed())
+    assert set(differences(*conversation, long=long)) <= set(list_sentences())
 
 
 @pytest.mark.parametrize(

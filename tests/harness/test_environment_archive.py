@@ -160,7 +160,7 @@ def archive(*members, kind=tarfile.REGTYPE):
             one.type, one.linkname = (kind, "/etc/passwd") if is_last else (tarfile.REGTYPE, "")
             one.size = len(content) if one.type == tarfile.REGTYPE else 0
             packed.addfile(one, io.BytesIO(content))
-    return archives.compressed(written.getvalue())
+    return archives.gzip_bytes(written.getvalue())
 
 
 WELL = archive(ABOUT, ("lib/x.py", b"x" * 100))
@@ -190,7 +190,7 @@ def test_a_well_formed_one_is_taken(tmp_path):
         pytest.param(b"", id="nothing"),
         pytest.param(b"no archive at all", id="text"),
         pytest.param(WELL[: len(WELL) // 2], id="half"),
-        pytest.param(archives.compressed(b"no archive"), id="no tar"),
+        pytest.param(archives.gzip_bytes(b"no archive"), id="no tar"),
         pytest.param(archive(("lib/x.py", b"x" * MOST)), id="without what it is to begin with"),
         pytest.param(archive(("gtp-harness.json", b"[]")), id="begins with something else"),
         pytest.param(archive(ABOUT, ("lib/x.py", b"x" * 99)), id="too little"),

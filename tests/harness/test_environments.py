@@ -88,15 +88,15 @@ def grade(course: Path, *more: str) -> subprocess.CompletedProcess:
     return command("grade", course / "submissions", *where, "--no-images", *more)
 
 
-def graded(course: Path) -> dict:
+def read_class(course: Path) -> dict:
     return json.loads((course / "graded" / "class.json").read_text())
 
 
 def mark(course: Path) -> float:
-    return graded(course)["submissions"][0]["marks"]["total"]["rounded"]
+    return read_class(course)["submissions"][0]["marks"]["total"]["rounded"]
 
 
-def chosen(place: Path, named: str = "") -> assignment.Assignment:
+def read_with_python(place: Path, named: str = "") -> assignment.Assignment:
     """The assignment with its Python; nothing is built."""
     with python.with_python(assignment.find(str(place)), named) as found:
         return found
@@ -134,9 +134,9 @@ def test_grade_asks_for_it_and_then_uses_and_names_it(course):
     done = grade(course)
     assert done.returncode == 0, done.stdout + done.stderr
     assert mark(course) == 7
-    version = chosen(place).python.described
+    version = read_with_python(place).python.described
     assert version.endswith(" with oldlib 1.0")
-    assert graded(course)["python"] == version
+    assert read_class(course)["python"] == version
     for page in (course / "graded").rglob("*.html"):
         assert version in page.read_text(), page
 
@@ -149,7 +149,7 @@ def test_check_builds_it_and_names_it(course, room):
     done = command("check", folder, "--assignment", course / "counting")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The Python environment of the course (Python 3, oldlib==1.0) is built" in done.stdout
-    described = chosen(course / "counting").python.described
+    described = read_with_python(course / "counting").python.described
     assert f"The engine was run by {described}." in done.stdout
     again = command("check", folder, "--assignment", course / "counting")
     assert again.returncode == 0
@@ -160,7 +160,7 @@ def test_python_overrides_it(ready):
     own = interpreters.of_system()
     done = grade(ready, "--python", own)  # without oldlib the engine dies
     assert done.returncode in (0, 2), done.stderr
-    assert f"({own})" in graded(ready)["python"]
+    assert f"({own})" in read_class(ready)["python"]
     assert mark(ready) == 0
     for wrong in ("/nowhere/python3", str(ROOT), "/bin/true"):
         refused = grade(ready, "--python", wrong)
@@ -183,7 +183,10 @@ def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
     one = Submission("ada", ())
     bases = {
         attempt_plan.attempts(found, None, True, [one], case)[0].basis
-        for found in (chosen(ready / "counting"), chosen(ready / "counting", sys.executable))
+        for found in (
+            read_with_python(ready / "counting"),
+            read_with_python(ready / "counting", sys.executable),
+        )
     }
     assert len(bases) == 2
 
@@ -224,7 +227,7 @@ def test_fuzz_has_the_python_it_is_told_and_lets_engines_write_where_they_start(
     without = command(*words)
     assert without.returncode == 2
     assert "No module named 'oldlib'" in without.stderr
-    done = command(*words, "--python", chosen(ready / "counting").python.program)
+    done = command(*words, "--python", read_with_python(ready / "counting").python.program)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"the engine was run by Python 3\..* with oldlib 1\.0", done.stdout)
 
@@ -402,7 +405,7 @@ def test_variables_of_the_user_do_not_reach_the_engine(room, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(room) + os.pathsep + str(ROOT))
     done = grade(course, "--unsafe-no-sandbox")
     assert done.returncode in (0, 2)
-    words = json.dumps(graded(course)["submissions"][0])
+    words = json.dumps(read_class(course)["submissions"][0])
     assert "No module named 'oldlib'" in words
 
 
@@ -437,7 +440,7 @@ def test_a_path_alone_is_used_as_it_is(tmp_path):
     course = small_class.make(tmp_path, ())
     program = interpreters.of_system()
     environments.declare(course, python=f'"{program}"')
-    found = chosen(course / "counting")
+    found = read_with_python(course / "counting")
     assert found.python.program == program
     assert f"({program})" in found.python.described
 
@@ -487,4 +490,4 @@ def test_an_engine_for_numpy_1_23_is_graded_where_the_harness_has_2(room, cache)
     done = grade(course)
     assert done.returncode == 0, done.stdout + done.stderr
     assert mark(course) == 7
-    assert graded(course)["python"].endswith(" with numpy 1.23.5")
+    assert read_class(course)["python"].endswith(" with numpy 1.23.5")

@@ -20,7 +20,7 @@ from tests.harness.made_run import Line, V, made_file
 NINE = Diagram(Position(grid(9)))
 
 
-def seen(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
+def find_evidence(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
     """Return the four lists as text."""
     file = made_file("x.gtp", [Line(command, reply, pattern, verdict)])
     found = evidence(file.case.steps[0], file.outcomes[0], diagram)
@@ -56,17 +56,17 @@ def seen(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
     ],
 )
 def test_what_failed(command, reply, pattern, asked, right, missing, wrong):
-    assert seen(command, reply, pattern) == (asked, right, missing, wrong)
+    assert find_evidence(command, reply, pattern) == (asked, right, missing, wrong)
 
 
 def test_what_passed_has_nothing_wrong_or_missing():
-    assert seen("genmove b", "= C5", "[.*]", V.UNEXPECTED_PASS) == ("", "C5", "", "")
+    assert find_evidence("genmove b", "= C5", "[.*]", V.UNEXPECTED_PASS) == ("", "C5", "", "")
 
 
 def test_letters_are_the_boards():
     letters = "ABCDEFGHI"
     diagram = Diagram(Position(grid(9)), letters=letters)
-    assert seen("eyes", "= I1", "[H1]", diagram=diagram) == ("", "H1", "", "I1")
+    assert find_evidence("eyes", "= I1", "[H1]", diagram=diagram) == ("", "H1", "", "I1")
 
 
 # --- the picture -------------------------------------------------------------------------------

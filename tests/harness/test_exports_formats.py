@@ -22,7 +22,15 @@ from harness.report.html.page_script import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
 from tests import golden
-from tests.harness.made_class import CANVAS, MOODLE, PLACE, made_class, marked, student, submission
+from tests.harness.made_class import (
+    CANVAS,
+    MOODLE,
+    PLACE,
+    made_class,
+    mark_by_counting,
+    student,
+    submission,
+)
 from tests.harness.test_report_formats import check_counts, runs
 
 GOLDEN = Path(__file__).parent / "golden" / "class"
@@ -31,7 +39,7 @@ GOLDEN = Path(__file__).parent / "golden" / "class"
 def only(*attempts: Attempt):
     """A class of one submission."""
     return made_class()._replace(
-        graded=(marked(submission("one", student("one", "One", 1)), attempts),), items=()
+        graded=(mark_by_counting(submission("one", student("one", "One", 1)), attempts),), items=()
     )
 
 
@@ -221,7 +229,7 @@ STUDENTS = ("bob", "cat", "gus", "hal", "kim", "zzz")
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
+def written_exports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     (folder / "gradebook.csv").write_bytes(CANVAS.encode())
     (folder / "worksheet.csv").write_bytes(MOODLE.encode())
@@ -241,16 +249,20 @@ def written(tmp_path_factory):
         "gradescope/bob/results.json",
     ],
 )
-def test_golden(written, name):
-    text = (written / name).read_bytes().decode()
+def test_golden(written_exports, name):
+    text = (written_exports / name).read_bytes().decode()
     text = re.sub("<style>.*?</style>", "<style>(style)</style>", text)
     for long, short in ((PROGRAM, "script"), (DEFINITIONS, "gradients")):
         text = text.replace(long, f"({short})")
     golden.check(GOLDEN / name, text)
 
 
-def test_everything_else_is_written_too(written):
-    names = {p.relative_to(written).as_posix() for p in written.rglob("*") if p.is_file()}
+def test_everything_else_is_written_too(written_exports):
+    names = {
+        p.relative_to(written_exports).as_posix()
+        for p in written_exports.rglob("*")
+        if p.is_file()
+    }
     keys = {s.key for one in made_class().graded for s in one.submission.students}
     graded = {one.submission.key for one in made_class().graded if not one.marks.withheld}
     assert names == {

@@ -28,7 +28,7 @@ from tests.harness.made_class import (
     UNSAFE,
     attempts,
     made_class,
-    marked,
+    mark_by_counting,
     student,
     submission,
     wide_class,
@@ -174,7 +174,7 @@ def test_pages_are_well_formed_whatever_they_hold(run):
     name = escape_controls(file.case.path)
     file = file._replace(case=file.case._replace(path="x.gtp"))
     one = submission("one", student("one", file.stderr, 1), faults=file.warnings, name=name)
-    graded = marked(one, (Attempt("one", PUBLIC, name, file, near_limit=file.stderr),))
+    graded = mark_by_counting(one, (Attempt("one", PUBLIC, name, file, near_limit=file.stderr),))
     result = made_class()._replace(graded=(graded,))
     body = "".join(body_of(feedback(graded, result, Views(specification("go-scoring"), PLACE))))
     Page(escape_controls("".join(student_page("Title", file.stderr, body))))

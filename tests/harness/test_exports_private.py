@@ -48,7 +48,7 @@ from tests.harness.made_class import (
     PLACE,
     attempts,
     made_class,
-    marked,
+    mark_by_counting,
     student,
     submission,
     with_reply,
@@ -120,7 +120,7 @@ def leaky(key: str, secret: FileResult) -> Graded:
     private = Attempt(key, PRIVATE, name, secret, None, (5,), word("NEARLIMIT"))
     broken = Attempt(key, PRIVATE, name, None, fault=word("FAULT"))
     public = [one for one in found if one.kind == PUBLIC]
-    graded = marked(
+    graded = mark_by_counting(
         submission(key, student(key, "Me Myself", 1)), (*public, private, broken, image)
     )
     return _with_words(graded)
@@ -139,7 +139,9 @@ def _with_words(graded: Graded) -> Graded:
 
 
 def other() -> Graded:
-    whole = marked(submission("other", student("other", word("OTHERNAME"), 2)), attempts("other"))
+    whole = mark_by_counting(
+        submission("other", student("other", word("OTHERNAME"), 2)), attempts("other")
+    )
     first, *rest = whole.attempts
     result = with_reply(first.result, 7, word("OTHERREPLY"))
     return whole._replace(attempts=(first._replace(result=result), *rest))
@@ -288,7 +290,9 @@ def secretly(verdicts: list[V], secret: Secret, broke: bool) -> Graded:
     public = [one for one in attempts("me", "komi-ignored") if one.kind == PUBLIC]
     private = Attempt("me", PRIVATE, name, file, None, (), near)
     image = Attempt("me", IMAGE, name, file)
-    graded = marked(submission("me", student("me", "Me Myself", 1)), (*public, private, image))
+    graded = mark_by_counting(
+        submission("me", student("me", "Me Myself", 1)), (*public, private, image)
+    )
     *parts, last = graded.marks.parts
     parts.append(last._replace(reason=why, points=last.of / 3))
     return graded._replace(

@@ -30,7 +30,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def written(folder, result=None, **sheets):
+def write_exports(folder, result=None, **sheets):
     """Write everything; return the notes, and the files by their names."""
     notes = []
     out = folder / "out"
@@ -157,7 +157,7 @@ def test_whatever_a_text_is_a_program_that_drops_blanks_sees_no_formula(text):
 
 
 def test_a_gradebook_is_filled_in(folder):
-    notes, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
+    notes, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
     before, after = read(CANVAS), read(files["canvas.csv"].decode())
     grades = {row[3]: row[6] for row in after[3:]}
     assert grades["ada"] == total("ada") == "5"
@@ -176,7 +176,7 @@ def test_a_gradebook_is_filled_in(folder):
 
 
 def test_all_other_cells_of_a_gradebook_stay_byte_for_byte(folder):
-    _, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
+    _, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
     after = files["canvas.csv"].decode().split("\r\n")
     for old, new in zip(CANVAS.split("\r\n"), after, strict=True):
         if old != new:
@@ -189,7 +189,7 @@ def test_all_other_cells_of_a_gradebook_stay_byte_for_byte(folder):
 
 @pytest.mark.parametrize("column", ["Go scoring (77)", "go scoring", "77", ""])
 def test_the_column_is_found(folder, column):
-    _, files = written(folder, canvas=Downloaded(folder / "gradebook.csv", (column,)))
+    _, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv", (column,)))
     assert b"4001,s1,ada" in files["canvas.csv"]
     assert read(files["canvas.csv"].decode())[3][6] == "5"
 
@@ -210,13 +210,13 @@ def test_a_gradebook_without_the_column(folder, header, message):
     with pytest.raises(UsageError, match=message):
         exports.check({"canvas": Downloaded(folder / "gradebook.csv")}, "Go scoring")
     with pytest.raises(UsageError, match=message):
-        written(folder, canvas=Downloaded(folder / "gradebook.csv"))
+        write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
 
 
 def test_numbers_with_a_comma_and_other_points(folder):
     text = "Student;ID;Section;Go scoring (7)\n    Points Possible;;;10,00\nBob;4002;A;\n"
     (folder / "gradebook.csv").write_text(text)
-    notes, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
+    notes, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
     assert files["canvas.csv"].decode() == text.replace("A;\n", "A;2,86\n")
     assert any("says that 10,00 points can be reached, the assignment 5" in n for n in notes)
 
@@ -226,7 +226,7 @@ def test_a_number_that_two_submissions_claim_is_nobodys(folder):
     who = bob.submission.students[0]._replace(ids=(("canvas", "4001"),))
     bob = bob._replace(submission=bob.submission._replace(students=(who,)))
     result = made_class()._replace(graded=(ada, bob, *rest))
-    notes, files = written(folder, result, canvas=Downloaded(folder / "gradebook.csv"))
+    notes, files = write_exports(folder, result, canvas=Downloaded(folder / "gradebook.csv"))
     rows_ = read(files["canvas.csv"].decode())
     assert [row[6] for row in rows_ if row[3] in ("ada", "bob")] == ["", "3"]
     assert any("two submissions have their ID: Ada Lovelace, Bob Ünal" in note for note in notes)
@@ -235,7 +235,7 @@ def test_a_number_that_two_submissions_claim_is_nobodys(folder):
 def test_a_row_that_contradicts_itself_is_not_filled_in(folder):
     text = CANVAS.replace("4001,s1,ada", "4001,s1,someone")
     (folder / "gradebook.csv").write_text(text, newline="")
-    notes, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
+    notes, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
     assert read(files["canvas.csv"].decode())[3] == read(text)[3]
     assert any("another ID differs: Ada Lovelace" in note for note in notes)
 
@@ -243,7 +243,7 @@ def test_a_row_that_contradicts_itself_is_not_filled_in(folder):
 def test_the_same_points_stay_as_they_are_written(folder):
     text = CANVAS.replace('ada,"A, B",9.00,,', 'ada,"A, B",9.00,5.00,')
     (folder / "gradebook.csv").write_text(text, newline="")
-    _, files = written(folder, canvas=Downloaded(folder / "gradebook.csv"))
+    _, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
     assert b"9.00,5.00,90" in files["canvas.csv"]
 
 
@@ -251,7 +251,7 @@ def test_the_same_points_stay_as_they_are_written(folder):
 
 
 def test_a_worksheet_is_filled_in(folder):
-    notes, files = written(folder, moodle=Downloaded(folder / "worksheet.csv"))
+    notes, files = write_exports(folder, moodle=Downloaded(folder / "worksheet.csv"))
     before, after = read(MOODLE), read(files["moodle.csv"].decode())
     grades = {row[0]: row[4] for row in after}
     assert grades["Participant 101"] == "5"
@@ -269,7 +269,7 @@ def test_a_worksheet_is_filled_in(folder):
 
 
 def test_comments_are_harmless(folder):
-    _, files = written(folder, moodle=Downloaded(folder / "worksheet.csv"))
+    _, files = write_exports(folder, moodle=Downloaded(folder / "worksheet.csv"))
     for row in read(files["moodle.csv"].decode())[1:]:
         assert not row[9] or row[9].startswith("<p>") or row[9] == 'old, "quoted"\nword'
         assert "<script" not in row[9]
@@ -279,7 +279,7 @@ def test_comments_are_harmless(folder):
 def test_a_worksheet_without_comments(folder):
     lines = ["Identifier,Grade", "Teilnehmer/in 101,", "Participant 102,"]
     (folder / "worksheet.csv").write_text("\n".join(lines))
-    notes, files = written(folder, moodle=Downloaded(folder / "worksheet.csv"))
+    notes, files = write_exports(folder, moodle=Downloaded(folder / "worksheet.csv"))
     assert files["moodle.csv"].decode().split("\n") == [
         "Identifier,Grade", "Teilnehmer/in 101,5", "Participant 102,2.86"]  # fmt: skip
     assert "worksheet.csv has no column 'Feedback comments': comments are left out." in notes
@@ -290,13 +290,13 @@ def test_columns_of_another_language(folder):
     with pytest.raises(
         UsageError, match="found the columns 'Kennung', 'Bewertung'; expected 'Ide"
     ):
-        written(folder, moodle=Downloaded(folder / "worksheet.csv"))
+        write_exports(folder, moodle=Downloaded(folder / "worksheet.csv"))
     names = ("Kennung", "Bewertung", "Kommentare")
-    _, files = written(folder, moodle=Downloaded(folder / "worksheet.csv", names))
+    _, files = write_exports(folder, moodle=Downloaded(folder / "worksheet.csv", names))
     assert b"Teilnehmer/in 101,5" in files["moodle.csv"]
 
 
-def imported(name: str) -> tuple[str, str, str, str] | None:
+def read_as_moodle(name: str) -> tuple[str, str, str, str] | None:
     """What Moodle makes of a file in a feedback zip: participant, plugin, its kind, file name.
 
     As ``is_valid_filename_for_import`` of its assignfeedback_file.
@@ -313,11 +313,11 @@ def imported(name: str) -> tuple[str, str, str, str] | None:
 
 @pytest.mark.parametrize("name", ["moodle-feedback-folders.zip", "moodle-feedback-flat.zip"])
 def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
-    _, files = written(folder)
+    _, files = write_exports(folder)
     plugin = "assignsubmission" if "folders" in name else "assignfeedback"
     with zipfile.ZipFile(io.BytesIO(files[name])) as archive:
         assert archive.testzip() is None
-        found = [imported(member) for member in archive.namelist()]
+        found = [read_as_moodle(member) for member in archive.namelist()]
         numbers = {number for number, *_ in found}
         pages = {m.split("_")[0]: archive.read(m) for m in archive.namelist()}
     assert {tuple(rest) for _, *rest in found} == {(plugin, "file", "feedback.html")}
@@ -344,8 +344,8 @@ def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
 def test_whatever_the_name_moodle_finds_the_number(name, layout):
     data = moodle_feedback.zip_pages(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
     (member,) = zipfile.ZipFile(io.BytesIO(data)).namelist()
-    assert imported(member)[0] == "123"
-    assert imported(member)[3] == "feedback.html"
+    assert read_as_moodle(member)[0] == "123"
+    assert read_as_moodle(member)[3] == "feedback.html"
     assert ".." not in member.split("/")
 
 
@@ -353,7 +353,7 @@ def test_whatever_the_name_moodle_finds_the_number(name, layout):
 
 
 def test_the_table_of_marks(folder):
-    _, files = written(folder)
+    _, files = write_exports(folder)
     header, *found = read(files["marks.csv"].decode())
     assert header == [
         *("student", "key", "canvas", "login", "moodle", "submission", "log and readme"),

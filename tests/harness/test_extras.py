@@ -21,11 +21,11 @@ METADATA = [
 
 
 @pytest.fixture
-def installed(monkeypatch):
+def installed_metadata(monkeypatch):
     monkeypatch.setattr(metadata, "requires", lambda name: METADATA)
 
 
-def test_all_packages_of_the_extra_are_named(installed):
+def test_all_packages_of_the_extra_are_named(installed_metadata):
     with pytest.raises(UsageError) as told:
         extras.require("a cluster", "cluster", "json", "no_such_module")
     assert str(told.value) == (
@@ -33,11 +33,11 @@ def test_all_packages_of_the_extra_are_named(installed):
     )
 
 
-def test_a_package_may_have_an_extra_of_its_own(installed):
+def test_a_package_may_have_an_extra_of_its_own(installed_metadata):
     assert extras.hint("postgresql") == "pip install 'psycopg[binary]>=3.2'"
 
 
-def test_nothing_is_said_where_all_is_there(installed):
+def test_nothing_is_said_where_all_is_there(installed_metadata):
     extras.require("a cluster", "cluster", "json")
 
 

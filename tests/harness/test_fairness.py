@@ -232,7 +232,7 @@ def test_runs_that_differ():
     assert not fairness.fails_like(first, first, STANDARD)
 
 
-def judged(text, verdicts, seconds=(1.0,) * 9):
+def make_result(text, verdicts, seconds=(1.0,) * 9):
     """Return the result of a case file with a verdict for each test: p, F or -."""
     case = casefile.parse(text.encode(), "a.gtp")
     tests = [index for index, step in enumerate(case.steps) if step.is_test]
@@ -261,16 +261,16 @@ BOARD = "clear_board\n10 score\n20 genmove b\n30 score\nclear_board\n40 score\n5
 )
 def test_a_failed_choice_is_in_doubt(verdicts, expected):
     assert (
-        fairness.in_doubt(judged(BOARD, verdicts), Measurements(), LIMITS, BOX, STANDARD)
+        fairness.in_doubt(make_result(BOARD, verdicts), Measurements(), LIMITS, BOX, STANDARD)
         is expected
     )
 
 
 def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
     for kind, expected in ((FailureKind.DIED, True), (CPU, False)):
-        broke = judged(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))
+        broke = make_result(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))
         assert fairness.in_doubt(broke, Measurements(), LIMITS, BOX, STANDARD) is expected
-    elsewhere = judged(BOARD, "-----")._replace(failures=(Failure(FailureKind.DIED, "", 1),))
+    elsewhere = make_result(BOARD, "-----")._replace(failures=(Failure(FailureKind.DIED, "", 1),))
     assert not fairness.in_doubt(elsewhere, Measurements(), LIMITS, BOX, STANDARD)
 
 
@@ -287,7 +287,7 @@ def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
     ],
 )
 def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu, expected):
-    runs = judged(BOARD, first, (seconds,) * 9), judged(BOARD, second)
+    runs = make_result(BOARD, first, (seconds,) * 9), make_result(BOARD, second)
     counted = fairness.merge_runs(runs, Measurements(cpu=cpu), LIMITS, BOX, STANDARD)
     letters = {Verdict.PASSED: "p", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
     assert "".join(letters[one.verdict] for one in counted.outcomes) == expected
@@ -295,7 +295,9 @@ def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu,
 
 def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
     hung = Failure(TIMEOUT, "It hung.", 1)
-    sure, doubtful = (judged(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---"))
+    sure, doubtful = (
+        make_result(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---")
+    )
     assert fairness.fails_like(sure, sure, STANDARD)
     assert not fairness.fails_like(doubtful, sure, STANDARD)
 

@@ -28,7 +28,7 @@ from harness.records import Reply
 from harness.specifications import specification
 from harness.vocabulary.script import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
-from tests.harness.in_process import InProcess, fuzzed
+from tests.harness.in_process import InProcess, start_fuzzer
 from tests.oracle.naive_engine import PLAIN
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ FOUND_SOON = [
 
 
 def first_finding(start, assignment, **more):
-    with fuzzed(start, assignment, examples=1500, **more) as fuzzer:
+    with start_fuzzer(start, assignment, examples=1500, **more) as fuzzer:
         return next(fuzzer.findings(), None), fuzzer
 
 
@@ -77,7 +77,7 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
 @pytest.mark.parametrize("examples", [100, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_never_blamed(assignment, examples):
-    with fuzzed(
+    with start_fuzzer(
         lambda: specification(assignment).reference_engine(), assignment, examples=examples
     ) as fuzzer:
         assert list(fuzzer.findings()) == []
@@ -89,7 +89,7 @@ def test_the_right_engine_is_never_blamed(assignment, examples):
 @pytest.mark.parametrize("assignment", PLAIN)
 def test_nor_is_another_right_program(assignment, examples):
     """The second implementation shares nothing with the oracle, and is slow."""
-    with fuzzed(PLAIN[assignment], assignment, examples=examples, seed=1) as fuzzer:
+    with start_fuzzer(PLAIN[assignment], assignment, examples=examples, seed=1) as fuzzer:
         assert list(fuzzer.findings()) == []
 
 
@@ -200,7 +200,7 @@ def both(*names):
 @pytest.mark.long(4)
 def test_it_goes_on_to_the_next_cause():
     names = ("captures-of-the-other-color", "never-over")
-    with fuzzed(lambda: both(*names), "java-go", examples=1200) as fuzzer:
+    with start_fuzzer(lambda: both(*names), "java-go", examples=1200) as fuzzer:
         found = [finding.mistakes[0].name for finding in fuzzer.findings()]
     assert sorted(found) == sorted(names)
 
@@ -216,7 +216,7 @@ def test_unknown_causes_are_one_finding_for_each_kind():
             lie = {"= true\n\n": "= yes\n\n"}
             return lie.get(answer, answer) if line.startswith("is_captured") else answer
 
-    with fuzzed(Lying, "java-go", examples=400) as fuzzer:
+    with start_fuzzer(Lying, "java-go", examples=400) as fuzzer:
         (found,) = fuzzer.findings()
     assert found.difference.signature == ("is_captured", "yes for true")
     assert found.mistakes == ()

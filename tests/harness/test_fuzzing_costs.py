@@ -12,7 +12,7 @@ from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 from oracle.gtp import new_engine
 from oracle.natures import STANDARD
-from tests.harness.in_process import InProcess, fuzzed
+from tests.harness.in_process import InProcess, start_fuzzer
 
 ROOT = Path(__file__).parents[2]
 GAME = ("boardsize 5", "genmove b", "genmove w", "gogui-rules_final_result")
@@ -25,56 +25,66 @@ def trace(commands, **seconds):
     return Trace(Script(tuple(commands)), tuple(replies))
 
 
-def known(**seconds):
+def costs_after(**seconds):
     costs = Costs(STANDARD)
     costs.note(trace(("name", *GAME), **seconds), is_first=True)
     return costs
 
 
-def left(costs, elapsed, commands=GAME):
+def list_affordable(costs, elapsed, commands=GAME):
     return list(costs.affordable(Script(tuple(commands)), elapsed).commands)
 
 
 def test_of_what_was_never_asked_one_of_each_is_asked():
-    assert left(Costs(STANDARD), 0) == ["boardsize 5", "genmove b", "gogui-rules_final_result"]
+    assert list_affordable(Costs(STANDARD), 0) == [
+        "boardsize 5",
+        "genmove b",
+        "gogui-rules_final_result",
+    ]
 
 
 def test_fast_commands_are_asked_as_drawn():
-    assert left(known(), 0) == list(GAME)
-    assert known().list_slow() == []
+    assert list_affordable(costs_after(), 0) == list(GAME)
+    assert costs_after().list_slow() == []
 
 
 @pytest.mark.parametrize(("elapsed", "asked"), [(4, 0), (11.9, 0), (18.1, 1), (24.1, 2), (60, 2)])
 def test_slow_ones_get_a_third_of_the_time(elapsed, asked):
-    costs = known(genmove=2)  # twice: 4 s are spent
-    assert sum("genmove" in one for one in left(costs, elapsed)) == asked
-    assert "gogui-rules_final_result" in left(costs, elapsed)
+    costs = costs_after(genmove=2)  # twice: 4 s are spent
+    assert sum("genmove" in one for one in list_affordable(costs, elapsed)) == asked
+    assert "gogui-rules_final_result" in list_affordable(costs, elapsed)
 
 
 def test_the_start_of_an_engine_is_no_command_s_cost():
     costs = Costs(STANDARD)
     costs.note(trace(("gogui-rules_final_result", *GAME)), is_first=True)
     costs.note(trace(("gogui-rules_final_result",), **{"gogui-rules_final_result": 9}))
-    assert left(costs, 0) == list(GAME), "one long wait on a busy machine does not make it slow"
+    assert list_affordable(costs, 0) == list(GAME), (
+        "one long wait on a busy machine does not make it slow"
+    )
 
 
 def test_where_all_questions_are_slow_they_are_asked():
     costs = Costs(STANDARD)
     costs.note(trace(("boardsize 5", "score", "score"), score=1))
-    assert left(costs, 0, ("boardsize 5", "score", "score")) == ["boardsize 5", "score", "score"]
+    assert list_affordable(costs, 0, ("boardsize 5", "score", "score")) == [
+        "boardsize 5",
+        "score",
+        "score",
+    ]
 
 
 def test_set_up_is_never_left_out():
     costs = Costs(STANDARD)
     costs.note(trace(("boardsize 5", "play b a1", "score"), play=3))
-    assert left(costs, 0, ("boardsize 5", "play b a1", "score")) == [
+    assert list_affordable(costs, 0, ("boardsize 5", "play b a1", "score")) == [
         *("boardsize 5", "play b a1", "score"),
     ]
 
 
 def test_what_is_left_out_is_told():
-    costs = known(genmove=2)
-    left(costs, 4)
+    costs = costs_after(genmove=2)
+    list_affordable(costs, 4)
     (slow,) = costs.list_slow()
     assert slow == ("genmove", 2, 2, 2)
 
@@ -94,7 +104,9 @@ class SlowInProcess(InProcess):
 
 
 def test_a_slow_engine_in_this_process_is_asked_for_few_moves(monkeypatch):
-    with fuzzed(lambda: new_engine("gomoku", playouts=0), "gomoku-rules", examples=60) as fuzzer:
+    with start_fuzzer(
+        lambda: new_engine("gomoku", playouts=0), "gomoku-rules", examples=60
+    ) as fuzzer:
         program = SlowInProcess(fuzzer._program.start, fuzzer._program.folder)
         fuzzer._program = fuzzer._asker._program = program
         assert list(fuzzer.findings()) == []

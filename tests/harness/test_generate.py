@@ -277,11 +277,11 @@ def test_no_game_is_played_on_boards_that_are_not_wanted(tmp_path, monkeypatch):
     """A kind of position that is only made on other boards cannot be used."""
     played, game = set(), made_positions.go_game
 
-    def noted(random, size, moves=None):
+    def note_size(random, size, moves=None):
         played.add(size)
         return game(random, size, moves)
 
-    monkeypatch.setattr(made_positions, "go_game", noted)
+    monkeypatch.setattr(made_positions, "go_game", note_size)
     generate(tmp_path / "a.gtp", "--assignment", "go-scoring", "--sizes", "2-3", "-n", 1)
     assert {2, 3} <= played <= set(range(2, 10))  # some kinds are made on any small one
 

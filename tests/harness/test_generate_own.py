@@ -80,13 +80,13 @@ class Numbers:
             yield Draft(("x",) * (n % 7), f"q{n}", "a", "drawn at random", (2 + n % 3,) * 2)
 
 
-def chosen(bench, most=5, **more):
+def choose_tests(bench, most=5, **more):
     request = Request(choices.choices(0), most, **more)
     return produce(request, Numbers(), bench, lambda _: None)
 
 
 def test_few_tests_catch_all_engines():
-    found = chosen(Bench({"q1", "q2"}, {"q2", "q9"}, {"q40"}), most=2)
+    found = choose_tests(Bench({"q1", "q2"}, {"q2", "q9"}, {"q40"}), most=2)
     assert [one.command for one in found.drafts] == ["q2", "q40"]
     assert found.survivors == []
 
@@ -94,31 +94,31 @@ def test_few_tests_catch_all_engines():
 def test_what_only_others_beside_it_show_is_not_relied_on():
     """A test that fails in a long file, and not by itself, catches nobody by itself."""
     bench = Bench({"q1", "q30"}, after=frozenset({"q1"}))
-    found = chosen(bench, most=1)
+    found = choose_tests(bench, most=1)
     assert [one.command for one in found.drafts] == ["q30"]
 
 
 def test_who_is_not_caught_is_told():
-    found = chosen(Bench({"q3"}, set()), most=3)
+    found = choose_tests(Bench({"q3"}, set()), most=3)
     assert [one.name for one in found.survivors] == ["e1"]
     assert len(found.drafts) == 3
 
 
 def test_without_engines_sizes_and_commands_are_covered():
-    found = chosen(Bench(), most=6)
+    found = choose_tests(Bench(), most=6)
     assert len(found.drafts) == 6
     assert set(Counter(one.size for one in found.drafts).values()) == {2}
 
 
 def test_only_what_catches_who_is_left_is_taken():
     bench = Bench({"q1"}, {"q2"})
-    found = chosen(bench, most=9, beside=0b01, only_survivors=True)
+    found = choose_tests(bench, most=9, beside=0b01, only_survivors=True)
     assert [one.command for one in found.drafts] == ["q2"]
 
 
 def test_what_was_asked_before_is_not_asked_again():
     bench = Bench({"q3", "q200"})
-    found = chosen(bench, most=1, excluded={(*("x",) * 3, "q3")})
+    found = choose_tests(bench, most=1, excluded={(*("x",) * 3, "q3")})
     assert [one.command for one in found.drafts] == ["q200"]
 
 
@@ -271,7 +271,7 @@ def test_a_move_that_is_accepted_can_be_told_in_both_formats(refused):
 # --- the command ---------------------------------------------------------------------------------
 
 
-def made(place: Path, *more: str, name: str = "made.gtp") -> tuple[int, Path]:
+def generate_cases(place: Path, *more: str, name: str = "made.gtp") -> tuple[int, Path]:
     path = place / name
     words = ["generate", "--assignment", str(place), "-o", str(path), *more]
     return main(words), path
@@ -319,7 +319,9 @@ def test_wrong_programs_are_asked_in_their_processes(places, capsys):
     """Three of the ten by the command, from end to end."""
     place = places["hex"]
     wrong_ones = own_assignments.engines(place, "hex")[:6]
-    status, path = made(place, "-n", "8", "--sizes", "1-3", "--sandbox", "off", *wrong_ones)
+    status, path = generate_cases(
+        place, "-n", "8", "--sizes", "1-3", "--sandbox", "off", *wrong_ones
+    )
     said = capsys.readouterr().out
     assert status == ExitCode.OK, said
     assert "3 of 3 engines caught" in said
@@ -352,7 +354,7 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
     texts = []
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
         (tmp_path / "secret").write_text(secret or "one secret of a test")
-        status, path = made(
+        status, path = generate_cases(
             places["nogo"], "-n", "6", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
             name=f"secret{number}.gtp",
         )  # fmt: skip
@@ -367,7 +369,7 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
 def test_a_file_of_answers_accuses_no_right_program(places, capsys):
     """Another right program gives other reasons for its refusals."""
     place = places["takuzu"]
-    status, path = made(place, "-n", "12", name="made.txt")
+    status, path = generate_cases(place, "-n", "12", name="made.txt")
     assert status == ExitCode.OK
     assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
     other = f"{sys.executable} -S -E {place / 'other_takuzu.py'}"
@@ -375,7 +377,7 @@ def test_a_file_of_answers_accuses_no_right_program(places, capsys):
 
 
 def test_what_cannot_be_is_told(places, capsys):
-    status, _ = made(places["nogo"], "--sizes", "9")
+    status, _ = generate_cases(places["nogo"], "--sizes", "9")
     assert status == ExitCode.BROKEN
     assert "--sizes: the game has no board with such sides" in capsys.readouterr().err
 

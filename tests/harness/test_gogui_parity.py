@@ -17,7 +17,7 @@ from harness.report import gogui
 from harness.running.file_runner import not_run
 
 
-def judged(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:
+def judge_replies(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:
     """Return the result of a case file whose commands were answered so."""
     case = casefile.parse(text, "case.tst", dialect)
     split = Splitter().split(replies)
@@ -33,7 +33,7 @@ def judged(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:
 
 def verdicts(text: bytes, replies: bytes, dialect: str = "gogui") -> str:
     """Return ``id:verdict`` for each test of a case file."""
-    file = judged(text, replies, dialect)
+    file = judge_replies(text, replies, dialect)
     return " ".join(f"{file.case.steps[step].id}:{v.value}" for step, v, *_ in file.outcomes)
 
 
@@ -146,7 +146,7 @@ LINES = [
 
 @pytest.mark.parametrize(("case", "replies", "plain", "long"), LINES)
 def test_lines(case: bytes, replies: bytes, plain: str, long: str) -> None:
-    file = judged(case, replies)
+    file = judge_replies(case, replies)
     assert "\n".join(gogui.lines(file, prefix=False)) == plain
     *lines, _summary = gogui.lines(file, prefix=False, long=True)
     assert "\n".join(lines) == long
@@ -218,5 +218,5 @@ GNUGO_LINES = [
 
 @pytest.mark.parametrize(("case", "replies", "expected"), GNUGO_LINES)
 def test_gnugo_lines(case: bytes, replies: bytes, expected: str) -> None:
-    line, _summary = gogui.lines(judged(case, replies, "gnugo"), prefix=False, long=True)
+    line, _summary = gogui.lines(judge_replies(case, replies, "gnugo"), prefix=False, long=True)
     assert line == expected

@@ -44,7 +44,7 @@ def gogui_lines(*, long: bool) -> str:
     )
 
 
-def compared() -> str:
+def compare_documents() -> str:
     import json as stdlib_json
 
     former = stdlib_json.loads(without_surrogates("".join(json.parts(RUN, TALLIES))))
@@ -67,7 +67,7 @@ TEXTS = {
     "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES, VIEWS))),
     "junit.xml": lambda: escape_controls("".join(junit.parts(RUN, TALLIES, VIEWS))),
     "run.tap": lambda: "".join(tap.parts(RUN, VIEWS)),
-    "baseline.txt": compared,
+    "baseline.txt": compare_documents,
 }
 
 

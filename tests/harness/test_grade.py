@@ -47,7 +47,7 @@ def few(tmp_path, sandbox):
 
 
 @pytest.fixture
-def unhurried(tmp_path, sandbox):
+def slow_class(tmp_path, sandbox):
     """Three of them; one sleeps, so the grading still runs when its first result is there."""
     sleeps = CLASS[5]._replace(body="time.sleep(0.8)\n    return 2 * n")
     return small_class.make(tmp_path, (*CLASS[:2], sleeps))
@@ -62,7 +62,7 @@ def once(tmp_path_factory, sandbox):
 
 
 @pytest.fixture
-def graded(tmp_path, once):
+def graded_class(tmp_path, once):
     """A class that was graded, for a test of its own."""
     return Path(shutil.copytree(once[0], tmp_path / "graded"))
 
@@ -136,16 +136,16 @@ def test_a_class_gets_its_marks(once):
         assert db.execute("SELECT count(*) FROM result WHERE number > 1").fetchone() == (0,)
 
 
-def test_nothing_is_run_twice(graded):
-    room = graded
+def test_nothing_is_run_twice(graded_class):
+    room = graded_class
     before = results(room / "out" / "ledger.sqlite")
     said = grade(room, "--no-images")
     assert " 0 of 24 attempts to be run" in said
     assert results(room / "out" / "ledger.sqlite") == before
 
 
-def test_marks_can_be_made_again_without_running_anything(graded):
-    room = graded
+def test_marks_can_be_made_again_without_running_anything(graded_class):
+    room = graded_class
     before, found = results(room / "out" / "ledger.sqlite"), marks(room)
     for path in (room / "submissions").iterdir():
         path.unlink()
@@ -153,8 +153,8 @@ def test_marks_can_be_made_again_without_running_anything(graded):
     assert (results(room / "out" / "ledger.sqlite"), marks(room)) == (before, found)
 
 
-def test_on_a_terminal_a_line_tells_how_much_is_left(unhurried):
-    program, *words = arguments(unhurried, "--no-images")
+def test_on_a_terminal_a_line_tells_how_much_is_left(slow_class):
+    program, *words = arguments(slow_class, "--no-images")
     screen = pexpect.spawn(program, words, encoding="utf-8", timeout=120, dimensions=(24, 100))
     screen.expect("left")
     screen.expect("0 with failures")
@@ -216,14 +216,14 @@ def test_a_grading_that_is_killed_goes_on_to_the_same_results(once, room):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(unhurried, number):
+def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(slow_class, number):
     process = subprocess.Popen(
-        arguments(unhurried, "--no-images"),
+        arguments(slow_class, "--no-images"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    ledger = unhurried / "out" / "ledger.sqlite"
+    ledger = slow_class / "out" / "ledger.sqlite"
     while not ledger.exists() or not results_so_far(ledger):
         assert process.poll() is None
         time.sleep(0.02)
@@ -235,8 +235,8 @@ def test_a_grading_that_is_ended_leaves_a_ledger_that_goes_on(unhurried, number)
     with sqlite3.connect(ledger) as db:
         states = {row[0] for row in db.execute("SELECT DISTINCT state FROM attempt")}
     assert "leased" not in states
-    grade(unhurried, "--no-images")
-    assert of(CLASS[0], marks(unhurried)) == 7
+    grade(slow_class, "--no-images")
+    assert of(CLASS[0], marks(slow_class)) == 7
 
 
 def results_so_far(ledger):
@@ -247,10 +247,10 @@ def results_so_far(ledger):
             return 0
 
 
-def test_two_at_once_do_nothing_twice(unhurried, capsys):
-    words = arguments(unhurried, "--no-images")
+def test_two_at_once_do_nothing_twice(slow_class, capsys):
+    words = arguments(slow_class, "--no-images")
     first = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    ledger = unhurried / "out" / "ledger.sqlite"
+    ledger = slow_class / "out" / "ledger.sqlite"
     while not ledger.exists() or not results_so_far(ledger):
         assert first.poll() is None
         time.sleep(0.02)
@@ -259,7 +259,7 @@ def test_two_at_once_do_nothing_twice(unhurried, capsys):
     assert (status, first.poll()) == (BAD, None)
     assert re.search(rf"process {first.pid} on \S+ is using .*; wait until it finishes", said)
     assert first.wait(120) == OK
-    assert len(marks(unhurried)) == 4
+    assert len(marks(slow_class)) == 4
 
 
 # --- the command line ---
@@ -341,8 +341,8 @@ def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, m
 # --- marks that were given ---
 
 
-def test_a_mark_in_force_changes_only_when_that_is_accepted(graded):
-    room = graded
+def test_a_mark_in_force_changes_only_when_that_is_accepted(graded_class):
+    room = graded_class
     right = Student("Cyd Wrong", "return n * 2", 7)
     place = room / "submissions" / file_name(CLASS[2], 2)
     place.write_bytes(small_class.submission(right.body))
@@ -384,30 +384,30 @@ def test_new_submissions_do_not_touch_old_marks(few):
         ("DROP TABLE mark", "is damaged: no such table: mark"),
     ],
 )
-def test_no_marks_are_given_of_an_edited_ledger(graded, statement, says):
-    before = (graded / "out" / "marks.csv").read_bytes()
-    with sqlite3.connect(graded / "out" / "ledger.sqlite") as db:
+def test_no_marks_are_given_of_an_edited_ledger(graded_class, statement, says):
+    before = (graded_class / "out" / "marks.csv").read_bytes()
+    with sqlite3.connect(graded_class / "out" / "ledger.sqlite") as db:
         db.execute(statement)
     for words in (["--marks-only"], ["--regrade", "--accept"]):
         source = None if "--marks-only" in words else "submissions"
-        said = grade(graded, *words, source=source, status=BAD)
+        said = grade(graded_class, *words, source=source, status=BAD)
         assert re.search(says, said)
         assert "gtp-harness ledger check tells more" in said
-    assert (graded / "out" / "marks.csv").read_bytes() == before
+    assert (graded_class / "out" / "marks.csv").read_bytes() == before
 
 
-def test_a_salvaged_ledger_goes_on_where_it_was(graded):
+def test_a_salvaged_ledger_goes_on_where_it_was(graded_class):
     """What is lost is run again, and all marks are as they were."""
-    ledger, saved = graded / "out" / "ledger.sqlite", graded / "out" / "saved.sqlite"
-    before = marks(graded)
+    ledger, saved = graded_class / "out" / "ledger.sqlite", graded_class / "out" / "saved.sqlite"
+    before = marks(graded_class)
     with sqlite3.connect(ledger) as db:
         db.execute("DELETE FROM result WHERE link IN (2, 5)")
     words = [sys.executable, "-m", "harness.cli", "ledger", "salvage", ledger, "-o", saved]
     assert subprocess.run(words, check=False, stdout=subprocess.DEVNULL).returncode == CHANGES
-    said = grade(graded, "--no-images", "--ledger", saved)
+    said = grade(graded_class, "--no-images", "--ledger", saved)
     assert " 2 of 24 attempts to be run" in said
     saved.replace(ledger)
-    assert marks(graded) == before
+    assert marks(graded_class) == before
 
 
 def test_the_key_of_the_ledger_may_lie_elsewhere(few):
@@ -419,15 +419,15 @@ def test_the_key_of_the_ledger_may_lie_elsewhere(few):
     grade(few, "--marks-only", "--key", key, source=None)
 
 
-def test_who_is_missing_the_next_time_is_named(graded):
-    (graded / "submissions" / file_name(CLASS[0], 0)).unlink()
-    said = grade(graded, "--no-images")
+def test_who_is_missing_the_next_time_is_named(graded_class):
+    (graded_class / "submissions" / file_name(CLASS[0], 0)).unlink()
+    said = grade(graded_class, "--no-images")
     assert "marked before, but not submitted this time: rightada_100" in said
-    assert of(CLASS[0], marks(graded)) == 7
+    assert of(CLASS[0], marks(graded_class)) == 7
 
 
-def test_points_that_change_are_shown_and_not_given(graded):
-    room = graded
+def test_points_that_change_are_shown_and_not_given(graded_class):
+    room = graded_class
     toml = room / "counting" / "assignment.toml"
     toml.write_text(toml.read_text().replace("points = 4", "points = 8"))
     grade(room, "--no-images", "--marks-only", source="", status=CHANGES)
@@ -564,7 +564,7 @@ def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(
 def check_faults(room, how):
     count = room / "count"
 
-    def broken(times, status):
+    def grade_with_breaks(times, status):
         count.write_text(str(times))
         words = arguments(room, "--no-images")[4:]
         done = subprocess.run(
@@ -577,9 +577,9 @@ def check_faults(room, how):
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout
 
-    said = broken(99, FAULT)
+    said = grade_with_breaks(99, FAULT)
     assert "1 withheld" in said
     assert "harness" in said
     assert set(marks(room).values()) == {0}  # of the one who handed in nothing
-    broken(2, OK)
+    grade_with_breaks(2, OK)
     assert set(marks(room).values()) == {7, 0}

@@ -12,13 +12,13 @@ from tests.harness.made_class import made_class
 GOLDEN = Path(__file__).parent / "golden" / "grade" / "terminal.txt"
 
 
-def shown(result):
+def format_summary(result):
     return "".join(f"{line}\n" for line in summary.lines(result, Paint(on=False)))
 
 
 def test_the_table_and_what_needs_a_look():
     result = made_class()
-    text = shown(result)
+    text = format_summary(result)
     golden.check(GOLDEN, text)
     for graded in result.graded:
         line = next(line for line in text.splitlines() if summary.owner_name(graded)[:20] in line)
@@ -41,7 +41,7 @@ def test_names_of_parts_that_are_too_wide_become_numbers():
         for one in result.graded
     )
     marks = (long, *result.assignment.marks[1:])
-    text = shown(
+    text = format_summary(
         result._replace(assignment=result.assignment._replace(marks=marks), graded=graded)
     )
     assert text.splitlines()[0].split() == ["(1)", "(2)", "(3)", "late", "mark"]

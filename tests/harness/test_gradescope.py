@@ -45,15 +45,15 @@ def make(room, *options):
 
 
 @pytest.fixture(scope="module")
-def zipped(tmp_path_factory):
+def autograder_zip(tmp_path_factory):
     """The zip of the small class's assignment."""
     return make(tmp_path_factory.mktemp("zip"))
 
 
 @pytest.fixture
-def autograder(zipped, tmp_path):
+def autograder(autograder_zip, tmp_path):
     """``/autograder`` as Gradescope makes it, without a submission."""
-    return laid_out(zipped, tmp_path / "autograder")
+    return laid_out(autograder_zip, tmp_path / "autograder")
 
 
 def laid_out(zipped, place):
@@ -87,16 +87,16 @@ def results(autograder):
 # --- the zip -----------------------------------------------------------------------------------
 
 
-def test_the_zip_has_both_scripts_at_its_top_and_is_for_its_owner_alone(zipped):
-    assert stat.S_IMODE(zipped.stat().st_mode) == 0o600
-    with zipfile.ZipFile(zipped) as archive:
+def test_the_zip_has_both_scripts_at_its_top_and_is_for_its_owner_alone(autograder_zip):
+    assert stat.S_IMODE(autograder_zip.stat().st_mode) == 0o600
+    with zipfile.ZipFile(autograder_zip) as archive:
         modes = {one.filename: one.external_attr >> 16 for one in archive.infolist()}
     assert modes["setup.sh"] == modes["run_autograder"] == 0o100755
     assert {"assignment/counting/one.gtp", "assignment/counting/private/three.gtp"} < set(modes)
 
 
-def test_the_same_makes_the_same_bytes(zipped, tmp_path):
-    assert make(tmp_path).read_bytes() == zipped.read_bytes()
+def test_the_same_makes_the_same_bytes(autograder_zip, tmp_path):
+    assert make(tmp_path).read_bytes() == autograder_zip.read_bytes()
 
 
 def test_private_case_files_travel_with_what_their_commands_name(tmp_path, capsys):

@@ -26,7 +26,7 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
 from oracle.mistakes import find_mistake as mistake_named
-from tests.harness.downloads import canvas_name, moodle_folder, zipped
+from tests.harness.downloads import canvas_name, moodle_folder, zip_files
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
 from tests.harness.test_check import works
 
@@ -71,7 +71,7 @@ class Exam(NamedTuple):
     tools: str = ""  # the fixture of what must be installed
 
 
-def spoilt(name: str) -> tuple[str, str, str]:
+def get_change(name: str) -> tuple[str, str, str]:
     return SPOILT[name].file, SPOILT[name].old, SPOILT[name].new
 
 
@@ -82,9 +82,9 @@ EXAMS = [
          FIVE, "moodle"),
     Exam("gomoku-policy", "assignment3", "Gomoku3.py",
          '            ("Win", lambda: self.fives(color)),\n', "", "win-not-seen", FIVE, "canvas"),
-    Exam("gosensei", "gosensei", *spoilt("plural of blacks"), "two-eyes-in-good-english",
+    Exam("gosensei", "gosensei", *get_change("plural of blacks"), "two-eyes-in-good-english",
          parts(25), "canvas", "c_tools"),
-    Exam("java-go", "go", *spoilt("no ko"), "ko-ignored", JAVA, "moodle", "java"),
+    Exam("java-go", "go", *get_change("no ko"), "ko-ignored", JAVA, "moodle", "java"),
 ]  # fmt: skip
 
 
@@ -100,7 +100,7 @@ class Graded(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=EXAMS, ids=lambda exam: exam.key)
-def graded(request, tmp_path_factory):
+def graded_exam(request, tmp_path_factory):
     exam = request.param
     if exam.tools:
         request.getfixturevalue(exam.tools)
@@ -181,7 +181,7 @@ def handed_in(room: Path, exam: Exam, homes: dict[int, Path]) -> list[str]:
         exam.source
     ]
     files = [(path_of(number, name), data) for number, data in archives.items()]
-    zipped(room / "submissions.zip", files)
+    zip_files(room / "submissions.zip", files)
     write_sheet(room / "sheet.csv", assignment.find(exam.key).title)
     return ["submissions.zip", f"--{exam.source}", "sheet.csv"]
 
@@ -268,82 +268,92 @@ def failures(member: dict, kind: str) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("number", NAMES)
-def test_the_marks_are_the_true_ones(graded, number):
-    marks = graded.members[number]["marks"]
+def test_the_marks_are_the_true_ones(graded_exam, number):
+    marks = graded_exam.members[number]["marks"]
     assert not marks["withheld"]
-    assert Fraction(marks["total"]["exact"]) == true_mark(graded, number)
+    assert Fraction(marks["total"]["exact"]) == true_mark(graded_exam, number)
 
 
-def test_the_mistake_costs_public_and_private_points(graded):
+def test_the_mistake_costs_public_and_private_points(graded_exam):
     """Or else the test above would show little."""
-    most = sum(part.points for part in graded.exam.marks)
-    assert true_mark(graded, ADA) == most > true_mark(graded, BEN) > 0
+    most = sum(part.points for part in graded_exam.exam.marks)
+    assert true_mark(graded_exam, ADA) == most > true_mark(graded_exam, BEN) > 0
 
 
 @pytest.mark.parametrize("number", NAMES)
-def test_the_transcript_of_check_earns_the_mark_of_the_log(graded, number):
-    log = graded.members[number]["log"]
+def test_the_transcript_of_check_earns_the_mark_of_the_log(graded_exam, number):
+    log = graded_exam.members[number]["log"]
     assert [log[name] for name in ("present", "transcript", "unpacked", "ran")] == [True] * 4
     fits = r"The receipt in the log fits: gtp-harness \S+ has tested these files(, run by .+)?\."
     assert re.fullmatch(fits, log["receipt"])
-    assert (graded.members[number]["faults"], graded.members[number]["refused"]) == ([], "")
+    assert (graded_exam.members[number]["faults"], graded_exam.members[number]["refused"]) == (
+        [],
+        "",
+    )
 
 
-def test_check_has_told_what_grade_found(graded):
-    said = re.findall(r"^   ✗ FAILED .*  (\S+\.gtp):(\d+)$", graded.said[BEN], re.M)
+def test_check_has_told_what_grade_found(graded_exam):
+    said = re.findall(r"^   ✗ FAILED .*  (\S+\.gtp):(\d+)$", graded_exam.said[BEN], re.M)
     told = [(file, int(line)) for file, line in said]
     assert told
-    assert told == list(failures(graded.members[BEN], PUBLIC))
-    assert "FAILED" not in graded.said[ADA]
-    assert not [*failures(graded.members[ADA], PUBLIC), *failures(graded.members[ADA], PRIVATE)]
+    assert told == list(failures(graded_exam.members[BEN], PUBLIC))
+    assert "FAILED" not in graded_exam.said[ADA]
+    assert not [
+        *failures(graded_exam.members[ADA], PUBLIC),
+        *failures(graded_exam.members[ADA], PRIVATE),
+    ]
 
 
-def test_check_has_said_whether_to_hand_it_in(graded):
-    last = {number: said.splitlines()[-1] for number, said in graded.said.items()}
-    assert graded.status == {ADA: 0, BEN: 1}
+def test_check_has_said_whether_to_hand_it_in(graded_exam):
+    last = {number: said.splitlines()[-1] for number, said in graded_exam.said.items()}
+    assert graded_exam.status == {ADA: 0, BEN: 1}
     assert re.fullmatch(r"Hand in \S.*: nothing wrong was found\.", last[ADA])
     assert re.fullmatch(r"Do not hand in \S.* yet: \d+ of \d+ tests fail\.", last[BEN])
 
 
 @pytest.mark.parametrize("number", NAMES)
-def test_the_sheet_is_filled_in(graded, number):
-    with (graded.output / f"{graded.exam.source}.csv").open(encoding="utf-8", newline="") as file:
+def test_the_sheet_is_filled_in(graded_exam, number):
+    with (graded_exam.output / f"{graded_exam.exam.source}.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         rows = list(csv.DictReader(file))
-    title = assignment.find(graded.exam.key).title
+    title = assignment.find(graded_exam.exam.key).title
     who, mark = {"canvas": ("ID", f"{title} (9)"), "moodle": ("Identifier", "Grade")}[
-        graded.exam.source
+        graded_exam.exam.source
     ]
     found = [row[mark] for row in rows if row[who].split()[-1] == str(number)]
     assert [round(float(text), 2) for text in found] == [
-        pytest.approx(float(true_mark(graded, number)), abs=0.0051)
+        pytest.approx(float(true_mark(graded_exam, number)), abs=0.0051)
     ]
 
 
 @pytest.mark.parametrize("number", NAMES)
-def test_the_feedback_page_tells_what_is_the_students_and_nothing_private(graded, number):
-    member = graded.members[number]
-    page = (graded.output / "feedback" / f"{member['key']}.html").read_text(encoding="utf-8")
+def test_the_feedback_page_tells_what_is_the_students_and_nothing_private(graded_exam, number):
+    member = graded_exam.members[number]
+    page = (graded_exam.output / "feedback" / f"{member['key']}.html").read_text(encoding="utf-8")
     assert member["students"][0]["name"] in page
-    private = "".join(path.read_text(encoding="utf-8") for path in graded.private.glob("*.gtp"))
+    private = "".join(
+        path.read_text(encoding="utf-8") for path in graded_exam.private.glob("*.gtp")
+    )
     scenes = re.findall(r"^# ([a-z-]+: .*)", private, re.M)  # what each test is about
     assert scenes
     assert not [words for words in ("mine.gtp", *scenes) if words in page]
 
 
 @pytest.mark.parametrize("number", NAMES)
-def test_the_feedback_page_counts_the_tests_of_each_part(graded, number):
-    path = graded.output / "feedback" / f"{graded.members[number]['key']}.html"
+def test_the_feedback_page_counts_the_tests_of_each_part(graded_exam, number):
+    path = graded_exam.output / "feedback" / f"{graded_exam.members[number]['key']}.html"
     page = path.read_text(encoding="utf-8")
     rows = re.findall('<li><span class="pn">.*?</li>', page, re.DOTALL)
-    named_parts = assignment.find(graded.exam.key).marks
-    for name, part in zip((one.name for one in named_parts), graded.exam.marks, strict=True):
+    named_parts = assignment.find(graded_exam.exam.key).marks
+    for name, part in zip((one.name for one in named_parts), graded_exam.exam.marks, strict=True):
         cases = {PUBLIC: public_cases, PRIVATE: private_cases}.get(part.kind)
-        if cases and all(counts(part, cases(graded), graded, number)):
-            passed, tests = counts(part, cases(graded), graded, number)
+        if cases and all(counts(part, cases(graded_exam), graded_exam, number)):
+            passed, tests = counts(part, cases(graded_exam), graded_exam, number)
             said = "tests passed" if tests > 1 else "test passed"
             row = next(row for row in rows if name in row)
             assert f"{passed} of {tests} {said}" in row
 
 
-def test_nobody_is_suspected_to_have_learnt_the_answers_by_heart(graded):
-    assert [member["suspicion"] for member in graded.members.values()] == [None, None]
+def test_nobody_is_suspected_to_have_learnt_the_answers_by_heart(graded_exam):
+    assert [member["suspicion"] for member in graded_exam.members.values()] == [None, None]

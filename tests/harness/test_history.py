@@ -31,15 +31,15 @@ def _no_power_cut(monkeypatch):
     """Do not wait for the disk: no test pulls the plug."""
     connect = history_file._connect
 
-    def connected(uri):
+    def connect_quickly(uri):
         base = connect(uri)
         base.execute("PRAGMA synchronous = OFF")
         return base
 
-    monkeypatch.setattr(history_file, "_connect", connected)
+    monkeypatch.setattr(history_file, "_connect", connect_quickly)
 
 
-def told(runs):
+def find_trends(runs):
     return trends("h.sqlite", 1, runs)
 
 
@@ -102,7 +102,7 @@ def test_the_interval_of_a_share():
     ],
 )
 def test_what_broke_when(verdicts, since):
-    found = told(made_history(verdicts)).broken
+    found = find_trends(made_history(verdicts)).broken
     assert [change.now.run.number for change in found] == ([since] if since else [])
 
 
@@ -118,7 +118,7 @@ def test_what_broke_when(verdicts, since):
 )
 def test_what_else_changed(engine, digest, asked, cause):
     now = made_run(2, [made_result("F", text=asked)], engine=engine, digest=digest)
-    (change,) = told([*made_history("P"), now]).broken
+    (change,) = find_trends([*made_history("P"), now]).broken
     assert change.cause == cause
 
 
@@ -137,28 +137,28 @@ def test_what_else_changed(engine, digest, asked, cause):
     ],
 )
 def test_what_is_flaky(verdicts, failed):
-    found = told(made_history(verdicts)).flaky
+    found = find_trends(made_history(verdicts)).flaky
     assert [one.failed for one in found] == ([failed] if failed else [])
 
 
 def test_a_change_of_engine_or_test_makes_nothing_flaky():
     versions = [*made_history("P"), made_run(2, [made_result("F")], engine="1.1")]
-    assert told([*versions, made_run(3, [made_result("P")], engine="1.2")]).flaky == ()
+    assert find_trends([*versions, made_run(3, [made_result("P")], engine="1.2")]).flaky == ()
     digests = [made_run(n, [made_result("PF"[n % 2])], digest=str(n)) for n in range(1, 9)]
-    assert told(digests).flaky == ()
+    assert find_trends(digests).flaky == ()
     texts = [made_run(n, [made_result("PF"[n % 2], text=str(n))]) for n in range(1, 9)]
-    assert told(texts).flaky == ()
+    assert find_trends(texts).flaky == ()
 
 
 def test_a_rerun_that_gave_other_verdicts_is_flaky():
-    (one,) = told([made_run(1, [made_result("F", flaky=True)])]).flaky
+    (one,) = find_trends([made_run(1, [made_result("F", flaky=True)])]).flaky
     assert (one.rerun, one.failed, one.changes) == (True, 1, 0)
 
 
 # --- what got slower ---------------------------------------------------------------------------
 
 
-def timed(rng, runs, tests, factors=None, slowed=None):
+def make_timed_runs(rng, runs, tests, factors=None, slowed=None):
     """Runs of many tests with noise; ``factors`` slow runs, ``slowed`` a test from a run on."""
     usual = [rng.uniform(0.05, 2) for _ in range(tests)]
     made = []
@@ -179,13 +179,13 @@ def timed(rng, runs, tests, factors=None, slowed=None):
 def test_noise_makes_no_alarms():
     rng = random.Random(13)
     for _ in range(20):
-        found = told(timed(rng, 25, 30))
+        found = find_trends(make_timed_runs(rng, 25, 30))
         assert (found.slower, found.whole, found.compared) == ((), None, 30)
 
 
 def test_a_busy_machine_makes_no_test_slower_and_is_told():
     busy = dict.fromkeys(range(21, 26), 1.7)
-    found = told(timed(random.Random(14), 25, 30, busy))
+    found = find_trends(make_timed_runs(random.Random(14), 25, 30, busy))
     assert found.slower == ()
     assert found.whole.ratio == pytest.approx(1.7, abs=0.15)
     assert "it may be the machine" in history_text.slower(found.whole)
@@ -193,7 +193,7 @@ def test_a_busy_machine_makes_no_test_slower_and_is_told():
 
 @pytest.mark.parametrize("factors", [None, dict.fromkeys(range(22, 26), 1.5), {3: 4.0, 12: 3.0}])
 def test_a_test_that_takes_twice_as_long_is_found(factors):
-    found = told(timed(random.Random(15), 25, 60, factors, slowed=(7, 21)))
+    found = find_trends(make_timed_runs(random.Random(15), 25, 60, factors, slowed=(7, 21)))
     (one,) = found.slower
     assert one.test.id == 7
     assert one.ratio == pytest.approx(2, abs=0.3)
@@ -202,15 +202,15 @@ def test_a_test_that_takes_twice_as_long_is_found(factors):
 
 
 def test_only_what_can_be_compared_is():
-    runs = timed(random.Random(16), 10, 30, slowed=(7, 6))
-    assert told(runs).compared == 30
-    assert told(runs[1:]).compared == 0
+    runs = make_timed_runs(random.Random(16), 10, 30, slowed=(7, 6))
+    assert find_trends(runs).compared == 30
+    assert find_trends(runs[1:]).compared == 0
     elsewhere = [run._replace(circumstances="other") for run in runs[:5]]
-    assert told([*elsewhere, *runs[5:]]).compared == 0
+    assert find_trends([*elsewhere, *runs[5:]]).compared == 0
 
 
 def test_what_is_short_is_not_called_slower():
-    runs = timed(random.Random(17), 25, 30, slowed=(7, 21))
+    runs = make_timed_runs(random.Random(17), 25, 30, slowed=(7, 21))
     short = [
         run._replace(
             files=tuple(
@@ -224,14 +224,14 @@ def test_what_is_short_is_not_called_slower():
         )
         for run in runs
     ]
-    assert told(short).slower == ()
+    assert find_trends(short).slower == ()
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
 def test_the_formats():
-    found = told(rich_history())
+    found = find_trends(rich_history())
     assert (len(found.broken), len(found.flaky), len(found.slower)) == (1, 1, 1)
     lines = "".join(f"{line}\n" for line in history_text.lines(found, Paint(0)))
     golden.check(GOLDEN / "history.txt", lines)
@@ -251,7 +251,7 @@ def test_long_lists_are_cut_short():
     runs = [
         made_run(n, [made_result(v, test=test) for test in tests]) for n, v in enumerate("PFPF", 1)
     ]
-    found = told(runs)
+    found = find_trends(runs)
     assert len(found.flaky) == len(found.broken) == 300
     lines = list(history_text.lines(found, Paint(0)))
     assert len(lines) < 80
@@ -261,7 +261,7 @@ def test_long_lists_are_cut_short():
 # --- the file ----------------------------------------------------------------------------------
 
 
-def kept(path, runs):
+def write_runs(path, runs):
     for run in runs:
         number = history_file.enter(path, run._replace(state=RunState.BEGUN))
         if run.state is not RunState.BEGUN:
@@ -275,7 +275,7 @@ def path(tmp_path):
 
 def test_what_is_kept_comes_back(path):
     runs = [run._replace(number=n) for n, run in enumerate(rich_history(), 1)]
-    kept(path, runs)
+    write_runs(path, runs)
     version, found = history_file.read(path)
     assert version == history_file.VERSION
     assert [sorted(file.results for file in run.files) for run in found] == [
@@ -317,7 +317,7 @@ def test_runs_side_by_side_lose_nothing(path):
     runs = rich_history()[:8]
 
     def write():
-        kept(path, runs)
+        write_runs(path, runs)
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
@@ -341,7 +341,7 @@ def test_half_a_run_is_never_kept(path):
     assert (found.state, found.files) == (RunState.BEGUN, ())
 
 
-def spoilt(path, how):
+def make_damaged(path, how):
     """Make a file that is not a history, or is damaged."""
     if how == "text":
         Path(path).write_text("what is this? " * 100)
@@ -353,7 +353,7 @@ def spoilt(path, how):
     elif how == "missing folder":
         return f"{path}/none/h.sqlite"
     else:
-        kept(path, rich_history())
+        write_runs(path, rich_history())
         if how == "newer":
             with sqlite3.connect(path) as base:
                 base.execute("PRAGMA user_version = 9")
@@ -379,7 +379,7 @@ SPOILT = {
 
 @pytest.mark.parametrize("how", SPOILT)
 def test_a_file_that_is_no_history_is_told_before_the_run(path, how):
-    path = spoilt(path, how)
+    path = make_damaged(path, how)
     before = Path(path).read_bytes() if Path(path).is_file() else None
     with pytest.raises(UsageError, match=SPOILT[how]) as raised:
         history_file.enter(path, rich_history()[0])
@@ -390,7 +390,7 @@ def test_a_file_that_is_no_history_is_told_before_the_run(path, how):
 
 
 def test_a_file_that_nobody_may_write(path, monkeypatch):
-    kept(path, rich_history()[:1])
+    write_runs(path, rich_history()[:1])
     connect = sqlite3.connect
     monkeypatch.setattr(
         history_file.sqlite3, "connect", lambda file, **rest: connect(f"{file}?mode=ro", **rest)
@@ -401,7 +401,7 @@ def test_a_file_that_nobody_may_write(path, monkeypatch):
 
 @pytest.mark.processes
 def test_what_a_killed_run_was_writing_is_undone(path):
-    kept(path, rich_history()[:1])
+    write_runs(path, rich_history()[:1])
     code = (
         "import os, sqlite3, sys; base = sqlite3.connect(sys.argv[1], isolation_level=None);"
         " base.execute('PRAGMA cache_size = 1'); base.execute('BEGIN IMMEDIATE');"
@@ -416,14 +416,14 @@ def test_what_a_killed_run_was_writing_is_undone(path):
 
 
 def test_an_older_version_is_taken_over(path, monkeypatch):
-    kept(path, rich_history()[:2])
+    write_runs(path, rich_history()[:2])
     monkeypatch.setattr(history_file, "VERSION", 3)
     monkeypatch.setattr(
         history_file, "TAKE_OVER", {1: "CREATE TABLE x (y); CREATE TABLE z (y)", 2: ""}
     )
     with pytest.raises(UsageError, match=r"has version 1: run --history .* takes it over"):
         history_file.read(path)
-    kept(path, rich_history()[:1])
+    write_runs(path, rich_history()[:1])
     version, found = history_file.read(path)
     assert (version, len(found)) == (3, 3)
 
@@ -474,7 +474,7 @@ def test_runs_and_their_history(here, capsys):
 
 @pytest.mark.parametrize("how", ["text", "folder", "foreign", "newer", "damaged"])
 def test_no_engine_starts_for_a_bad_history(here, capsys, how):
-    spoilt("h.sqlite", how)
+    make_damaged("h.sqlite", how)
     assert main(RUN_IT) == 2
     error = capsys.readouterr().err
     assert "h.sqlite" in error
@@ -500,7 +500,7 @@ def test_bad_input_is_one_line(here, capsys, words, message):
 
 
 def test_a_program_that_is_not_in_it(here, capsys):
-    kept("h.sqlite", rich_history())
+    write_runs("h.sqlite", rich_history())
     assert main(["history", "h.sqlite", "--program", "./none"]) == 2
     assert "has no runs of './none'; it has: ./engine, ./other" in capsys.readouterr().err
 

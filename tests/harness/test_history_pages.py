@@ -33,11 +33,11 @@ GOLDEN = Path(__file__).parent / "golden" / "history"
 LARGEST = 1_500_000  # bytes of a page
 
 
-def told(runs):
+def find_trends(runs):
     return trends("h.sqlite", 1, runs, "./engine")
 
 
-def numbered(runs):
+def number_runs(runs):
     return [run._replace(number=number) for number, run in enumerate(runs, 1)]
 
 
@@ -61,7 +61,7 @@ def runs_of(rows):
 def rich(tmp_path_factory):
     """The pages of a history with one of everything, by their names."""
     folder = tmp_path_factory.mktemp("rich")
-    pages.write(str(folder), told(numbered(rich_history())))
+    pages.write(str(folder), find_trends(number_runs(rich_history())))
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
@@ -96,7 +96,7 @@ def test_a_history_of_nothing_is_a_page(tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "index.html").mkdir()
     with pytest.raises(ReportError, match="cannot write"):
-        pages.write(str(tmp_path), told(made_history("PF")))
+        pages.write(str(tmp_path), find_trends(made_history("PF")))
 
 
 # --- tests × runs ------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ KINDS = {"P": "p", "F": "f", "x": "x", "X": "p", "-": "w", " ": "n"}
 @given(st.lists(st.text("PFxX- ", min_size=6, max_size=6), min_size=1, max_size=5))
 def test_the_cells_of_a_row_are_its_verdicts(rows):
     """As many columns as runs, whatever is drawn in one cell; a word for each."""
-    found = told(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
+    found = find_trends(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
     (file,) = file_courses(found)
     runs = choose_shown_runs(found)
     drawn = Cells('class="mx' + "".join(row.row for row in history_grid._rows(file, runs))).rows
@@ -161,19 +161,19 @@ def test_the_cells_of_a_row_are_its_verdicts(rows):
     ],
 )
 def test_what_failed_stands_first(rows, order):
-    (file,) = file_courses(told(runs_of(rows)))
+    (file,) = file_courses(find_trends(runs_of(rows)))
     assert [course.test.id for course in file.courses] == order
 
 
 def test_a_run_that_asked_a_file_twice_shows_the_failure():
     run = made_run(1, [made_result("F")])
     twice = run._replace(files=run.files + made_run(1, [made_result("P")]).files)
-    (file,) = file_courses(told([twice]))
+    (file,) = file_courses(find_trends([twice]))
     assert [course.verdict for course in file.courses] == ["FAILED"]
 
 
 def test_the_last_runs_are_shown():
-    found = told(made_history("P" * (RUNS + 20)))
+    found = find_trends(made_history("P" * (RUNS + 20)))
     assert [run.number for run in choose_shown_runs(found)] == list(range(21, RUNS + 21))
     (file,) = file_courses(found)
     assert [(one.first, one.size) for one in file.courses[0].streaks()] == [(0, RUNS)]
@@ -182,7 +182,7 @@ def test_the_last_runs_are_shown():
 
 def test_a_run_without_a_file_leaves_its_column_empty(tmp_path):
     runs = [*made_history("PP"), made_run(3, [made_result("P", test=made_test("b.tst"))])]
-    pages.write(str(tmp_path), told(runs))
+    pages.write(str(tmp_path), find_trends(runs))
     (cells,) = Cells((tmp_path / "a.html").read_text()).rows
     assert cells == [["p", 2, "passed in 2 runs"], ["n", 1, ""]]
 
@@ -241,7 +241,7 @@ def test_a_spread_is_drawn_in_its_order(times):
 @pytest.mark.long(15)
 @pytest.mark.parametrize(("files", "share"), [(1, 0.02), (11, 0.2)])
 def test_a_large_suite_is_cut_into_pages_that_open_at_once(tmp_path, files, share):
-    pages.write(str(tmp_path), told(large_history(5_386, 50, files, share)))
+    pages.write(str(tmp_path), find_trends(large_history(5_386, 50, files, share)))
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert max(sizes.values()) < LARGEST, sizes
     rows = [

@@ -25,14 +25,14 @@ from tests.harness import archives
 from tests.harness.hostile_archives import (
     LARGE,
     ROSTER,
-    extended,
+    build_zip,
     header,
+    make_extended_header,
     member,
     names,
     python_tar,
     tar,
     tgz,
-    zipped,
 )
 from tests.tiers import long_if
 
@@ -208,7 +208,7 @@ def honest() -> dict[str, bytes]:
         "a1.tgz": python_tar(FILES),
         "a1.tar": plain,
         "a1.tar.xz": python_tar(FILES, "w:xz"),
-        "a1.zip": zipped(*FILES),
+        "a1.zip": build_zip(*FILES),
         "gnu.tar": subprocess_tar("gnu"),
         "ustar.tar": subprocess_tar("ustar"),
         "v7.tar": subprocess_tar("v7"),
@@ -232,7 +232,7 @@ def subprocess_tar(form: str) -> bytes:
 def _two_gzips(plain: bytes) -> bytes:
     """Two gzip streams in a row, filled up with zeros, as a tape has it."""
     half = len(plain) // 2
-    return archives.compressed(plain[:half]) + archives.compressed(plain[half:]) + bytes(512)
+    return archives.gzip_bytes(plain[:half]) + archives.gzip_bytes(plain[half:]) + bytes(512)
 
 
 @pytest.mark.processes
@@ -286,12 +286,12 @@ def test_rights_are_not_taken_over(tmp_path):
 def test_zip_of_windows_and_of_an_old_pc(tmp_path):
     info = zipfile.ZipInfo("assignment1/\u00e9.txt")
     info.create_system = 0
-    path = write(tmp_path, "a1.zip", zipped((info, b"x")))
+    path = write(tmp_path, "a1.zip", build_zip((info, b"x")))
     assert archive.examine(path).files[0].name == "assignment1/\u00e9.txt"
 
 
 def test_a_git_archive_has_a_header_for_all(tmp_path):
-    note = extended(b"g", comment="0123456789")
+    note = make_extended_header(b"g", comment="0123456789")
     path = write(tmp_path, "a1.tar", tar(note, member("a/b")))
     assert [file.name for file in archive.examine(path).files] == ["a/b"]
 
@@ -307,13 +307,15 @@ def test_fields_of_blanks_are_numbers_of_nothing(tmp_path):
 
 
 def test_what_a_header_says_beside_name_and_size_needs_no_member(tmp_path):
-    path = write(tmp_path, "a1.tar", tar(member("a/b"), extended(b"g", comment="the end")))
+    path = write(
+        tmp_path, "a1.tar", tar(member("a/b"), make_extended_header(b"g", comment="the end"))
+    )
     assert [file.name for file in archive.examine(path).files] == ["a/b"]
 
 
 def test_names_of_an_old_pc_are_in_its_code_page(tmp_path):
     """No flag says UTF-8, and it is none: an e with an accent is 82 in code page 437."""
-    old = zipped(("assignment1/caf#.txt", b"x")).replace(b"caf#", b"caf\x82")
+    old = build_zip(("assignment1/caf#.txt", b"x")).replace(b"caf#", b"caf\x82")
     (file,) = archive.examine(write(tmp_path, "a1.zip", old)).files
     assert file.name == "assignment1/caf\u00e9.txt"
 
@@ -349,7 +351,7 @@ def test_a_mended_name_keeps_its_folders_up_to_the_limit():
     ("name", "content", "said"),
     [
         ("a1.tgz", python_tar(FILES, "w"), "a tar archive, not compressed, though its name says"),
-        ("a1.tgz", zipped(*FILES), "a zip archive, though its name says"),
+        ("a1.tgz", build_zip(*FILES), "a zip archive, though its name says"),
         ("a1.tar", python_tar(FILES), "compressed with gzip, though its name says"),
         ("a1", python_tar(FILES), "though its name does not say so"),
         (
@@ -357,9 +359,13 @@ def test_a_mended_name_keeps_its_folders_up_to_the_limit():
             python_tar(FILES, "w:xz"),
             "compressed with xz, though its name says a zip",
         ),
-        ("a1.txz", zipped(*FILES), "though its name says a tar archive compressed with xz."),
-        ("a1.tar.gz", zipped(*FILES), "though its name says a tar archive compressed with gzip."),
-        ("a1.tar", zipped(*FILES), "though its name says a tar archive, not compressed."),
+        ("a1.txz", build_zip(*FILES), "though its name says a tar archive compressed with xz."),
+        (
+            "a1.tar.gz",
+            build_zip(*FILES),
+            "though its name says a tar archive compressed with gzip.",
+        ),
+        ("a1.tar", build_zip(*FILES), "though its name says a tar archive, not compressed."),
     ],
 )
 def test_what_an_archive_is_goes_by_its_content(name, content, said, tmp_path):

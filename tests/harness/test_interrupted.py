@@ -32,13 +32,13 @@ def then_sent(function, number):
     """Return a function that sends this process a signal, once, when it has its answer."""
     left = [number]
 
-    def done(*arguments):
+    def call_and_interrupt(*arguments):
         answer = function(*arguments)
         if left:
             os.kill(os.getpid(), left.pop())
         return answer
 
-    return done
+    return call_and_interrupt
 
 
 def wait_for(engine):

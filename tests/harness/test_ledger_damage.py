@@ -67,16 +67,16 @@ def rows_of(path):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made_ledger(tmp_path_factory):
     path = tmp_path_factory.mktemp("made") / "ledger.sqlite"
     return path, make(path)
 
 
 @pytest.fixture
-def path(made, tmp_path):
+def path(made_ledger, tmp_path):
     """A copy that may be spoilt."""
     for name in ("ledger.sqlite", "ledger.sqlite.key"):
-        shutil.copy(made[0].with_name(name), tmp_path)
+        shutil.copy(made_ledger[0].with_name(name), tmp_path)
     return tmp_path / "ledger.sqlite"
 
 
@@ -170,14 +170,14 @@ def test_an_edit_is_noticed_and_named(path, edited, capsys):
 SPOILT = [*EDITS, "no magic", "zero bytes", "text", "another database"]
 
 
-def test_all_that_is_said_of_each_edit(made, tmp_path, capsys):
+def test_all_that_is_said_of_each_edit(made_ledger, tmp_path, capsys):
     """By a grading that would go on with it, by ``ledger check`` and by ``ledger salvage``."""
     text = ""
     for number, kind in enumerate(SPOILT):
         folder = tmp_path / str(number)
         folder.mkdir()
         for name in ("ledger.sqlite", "ledger.sqlite.key"):
-            shutil.copy(made[0].with_name(name), folder)
+            shutil.copy(made_ledger[0].with_name(name), folder)
         path = folder / "ledger.sqlite"
         edit(path, *EDITS[kind][0].split("; ")) if kind in EDITS else damage(path, kind)
         try:
@@ -232,7 +232,7 @@ def test_what_holds_is_checked_without_a_word_and_without_a_change(path, capsys)
     assert path.read_bytes() == before
 
 
-def test_an_edited_row_is_lost_and_all_others_are_saved(made, path, tmp_path, capsys):
+def test_an_edited_row_is_lost_and_all_others_are_saved(made_ledger, path, tmp_path, capsys):
     edit(path, "UPDATE mark SET marks = '1' WHERE id = 5", "DELETE FROM result WHERE link = 4")
     new = tmp_path / "new.sqlite"
     status, said = ledger(capsys, "salvage", path, "-o", new)
@@ -240,7 +240,7 @@ def test_an_edited_row_is_lost_and_all_others_are_saved(made, path, tmp_path, ca
     assert "mark 5 (submission student4) was changed" in said
     assert "result 4 cannot be read" in said
     saved = rows_of(new)
-    assert [row for row in made[1]["mark"] if row[0] != 5] == saved["mark"]
+    assert [row for row in made_ledger[1]["mark"] if row[0] != 5] == saved["mark"]
     with closing(Ledger(new)) as read:
         read.check()
         states = read.states([one.basis for one in ATTEMPTS])
@@ -334,7 +334,7 @@ def test_what_is_wrong_with_a_file_is_told_before_its_rows(path, kind, expected,
     assert re.search(rf"(^|\W){expected}", said), said
 
 
-def test_a_row_about_something_that_is_lost_is_lost_with_it(made, path, tmp_path, capsys):
+def test_a_row_about_something_that_is_lost_is_lost_with_it(made_ledger, path, tmp_path, capsys):
     edit(path, "DELETE FROM content")
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
     assert status == 1
@@ -344,7 +344,7 @@ def test_a_row_about_something_that_is_lost_is_lost_with_it(made, path, tmp_path
         )
     saved = rows_of(tmp_path / "new")
     assert saved["case_file"] == []
-    assert saved["mark"] == made[1]["mark"]
+    assert saved["mark"] == made_ledger[1]["mark"]
 
 
 @pytest.mark.long(0.1)
@@ -368,12 +368,12 @@ def test_a_ledger_of_which_nothing_can_be_read(path, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("kind", ["cut in half", "half a page", "pages of zeros", "no magic"])
-def test_what_can_be_read_is_saved(made, path, kind, tmp_path, capsys):
+def test_what_can_be_read_is_saved(made_ledger, path, kind, tmp_path, capsys):
     damage(path, kind)
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
     assert status == (0 if kind == "no magic" else 1), said
     saved = rows_of(tmp_path / "new")
-    for table, rows in made[1].items():
+    for table, rows in made_ledger[1].items():
         if table not in ("seed", "run"):  # they are made anew if they are lost
             assert set(saved[table]) <= set(rows)
     assert sum(map(len, saved.values())) > (0 if kind == "cut in half" else 10)
@@ -389,19 +389,21 @@ def test_what_can_be_read_is_saved(made, path, kind, tmp_path, capsys):
     end=st.floats(0.2, 1),
 )
 @pytest.mark.long(1)
-def test_flipped_bytes_never_end_in_anything_but_a_sentence(made, tmp_path_factory, flips, end):
+def test_flipped_bytes_never_end_in_anything_but_a_sentence(
+    made_ledger, tmp_path_factory, flips, end
+):
     folder = tmp_path_factory.mktemp("flipped")
     path = folder / "ledger.sqlite"
-    data = bytearray(made[0].read_bytes())
+    data = bytearray(made_ledger[0].read_bytes())
     for place, change in flips:
         data[int(place * len(data))] ^= change
     path.write_bytes(data[: int(end * len(data))])
-    shutil.copy(LedgerFile(made[0]).key(""), LedgerFile(path).key(""))
+    shutil.copy(LedgerFile(made_ledger[0]).key(""), LedgerFile(path).key(""))
     try:
         with closing(Ledger(path)) as read, read.naming_errors():
             read.check()
             marks = read.in_force()
-        original = {row[2]: row[4] for row in made[1]["mark"]}
+        original = {row[2]: row[4] for row in made_ledger[1]["mark"]}
         assert {key: mark.marks for key, mark in marks.items()} == original
     except HarnessError:
         pass
@@ -411,8 +413,8 @@ def test_flipped_bytes_never_end_in_anything_but_a_sentence(made, tmp_path_facto
     except HarnessError:
         return
     saved = rows_of(folder / "new")
-    assert set(saved["mark"]) <= set(made[1]["mark"])
-    assert set(saved["result"]) <= set(made[1]["result"])
+    assert set(saved["mark"]) <= set(made_ledger[1]["mark"])
+    assert set(saved["result"]) <= set(made_ledger[1]["result"])
 
 
 NO_TEXT = "CAST(x'61e262' AS TEXT)"
@@ -428,7 +430,7 @@ def test_a_name_with_bytes_that_are_no_text_names_nothing(path, tmp_path, table,
 
 
 @pytest.mark.parametrize("cut", [0.3, 0.7])
-def test_half_a_log_is_an_earlier_ledger(made, tmp_path, cut):
+def test_half_a_log_is_an_earlier_ledger(made_ledger, tmp_path, cut):
     """Another program may have given it a write-ahead log; what of that is whole counts."""
     path = tmp_path / "ledger.sqlite"
     make(path, results=4)
@@ -492,7 +494,7 @@ def test_another_key_and_no_key_are_refused(path, tmp_path):
     Ledger(path).close()
 
 
-def test_without_its_key_all_can_be_saved_unchecked(made, path, tmp_path, capsys):
+def test_without_its_key_all_can_be_saved_unchecked(made_ledger, path, tmp_path, capsys):
     key = LedgerFile(path).key("")
     key.unlink()
     with pytest.raises(LedgerError) as refused:
@@ -506,7 +508,7 @@ def test_without_its_key_all_can_be_saved_unchecked(made, path, tmp_path, capsys
     assert (status, "--unchecked saves all rows that can be read" in said) == (2, True)
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new", "--unchecked")
     assert (status, "Nobody checked" in said) == (0, True)
-    assert rows_of(tmp_path / "new") == made[1]
+    assert rows_of(tmp_path / "new") == made_ledger[1]
 
 
 def test_a_making_that_was_killed_goes_on(tmp_path):

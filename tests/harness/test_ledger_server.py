@@ -377,7 +377,7 @@ def test_two_that_make_a_ledger_at_once_make_one(place):
 
 
 @pytest.fixture(scope="module")
-def graded(postgresql, tmp_path_factory):
+def graded_ledger(postgresql, tmp_path_factory):
     """A ledger that a grading has written."""
     name = f"graded_{os.getpid()}"
     postgresql.execute(f"CREATE DATABASE {name} OWNER grader")
@@ -396,10 +396,10 @@ def graded(postgresql, tmp_path_factory):
         *("the end of a chain", "the end and the last row"),
     ],
 )
-def test_an_edit_is_noticed_and_named(edited, graded):
+def test_an_edit_is_noticed_and_named(edited, graded_ledger):
     """As in a file; each is taken back."""
     statements, expected = test_ledger_damage.EDITS[edited]
-    with closing(Ledger(graded)) as read, pytest.raises(UndoneError), read.changing():
+    with closing(Ledger(graded_ledger)) as read, pytest.raises(UndoneError), read.changing():
         for statement in statements.split("; "):
             read.db.exec_driver_sql(statement)
         told = said_of(read)

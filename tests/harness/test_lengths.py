@@ -15,18 +15,18 @@ from harness.reading.selection import Selection
 from harness.records import Reply
 
 
-def told(read: Callable[[str], object]) -> Callable[[str], str]:
+def expect_refusal(read: Callable[[str], object]) -> Callable[[str], str]:
     """Return what returns the sentence with which a text is refused."""
 
-    def refused(text: str) -> str:
+    def read_refused(text: str) -> str:
         with pytest.raises(HarnessError) as error:
             read(text)
         return str(error.value)
 
-    return refused
+    return read_refused
 
 
-def quoted(text: str) -> str:
+def quote_reply(text: str) -> str:
     return quote(Reply(True, text, text, 0.0))
 
 
@@ -36,7 +36,7 @@ def test_an_answer_that_is_an_error_is_called_so() -> None:
     assert quote(None) == "no answer"
 
 
-def described(text: str) -> str:
+def describe(text: str) -> str:
     return alarm._describe(2, "ada", Trouble("x", text, builds=True), "")
 
 
@@ -46,14 +46,14 @@ def answers(*lines: str) -> Callable[[str], object]:
 
 # What shows a text, with how many characters of it; a longer one ends in "…", or is cut off.
 SHOWN = [
-    (quoted, 60, True),
-    (described, 300, True),
+    (quote_reply, 60, True),
+    (describe, 300, True),
     (lambda text: last_words.last_words(text).error, 160, True),
     (lambda text: last_words._make("x", "", last_words._TraceFrame("a", 1, text)).code, 60, True),
-    (told(lambda text: pattern.matcher(f"{text}(")), 200, False),
-    (told(lambda text: Selection(ids=text)), 60, False),
-    (told(answers("{}")), 60, False),
-    (told(answers("show", "= {}")), 58, False),
+    (expect_refusal(lambda text: pattern.matcher(f"{text}(")), 200, False),
+    (expect_refusal(lambda text: Selection(ids=text)), 60, False),
+    (expect_refusal(answers("{}")), 60, False),
+    (expect_refusal(answers("show", "= {}")), 58, False),
 ]
 
 

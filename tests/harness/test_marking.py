@@ -411,10 +411,10 @@ def test_passing_one_more_test_never_costs(made, file, test):
 def test_marks_are_those_of_a_recomputation(made):
     got = marks(*made)
     if not got.withheld:
-        assert got.total == recomputed(*made)
+        assert got.total == recompute_marks(*made)
 
 
-def recomputed(assignment, submission, attempts):
+def recompute_marks(assignment, submission, attempts):
     """The rules once more, on lists of weights, without a helper of the marking."""
     reached = sum(points_of(part, submission, attempts) for part in assignment.marks)
     late = submission.late

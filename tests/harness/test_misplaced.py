@@ -45,7 +45,7 @@ def files_of(folder: Path) -> Files:
 RIGHT = files_of(SUBMISSIONS / "go-scoring" / FOLDER)
 
 
-def packed(files: Files) -> bytes:
+def pack_files(files: Files) -> bytes:
     return python_tar(files.items())
 
 
@@ -54,7 +54,7 @@ def below(folder: str, files: Files = RIGHT) -> Files:
 
 
 def handed_in(name: str) -> Callable[[], bytes]:
-    return lambda: packed(files_of(MISPLACED / name))
+    return lambda: pack_files(files_of(MISPLACED / name))
 
 
 def with_environment(folder: str) -> Files:
@@ -65,7 +65,7 @@ def with_environment(folder: str) -> Files:
 
 
 def empty() -> bytes:
-    return packed({})
+    return pack_files({})
 
 
 def with_links() -> bytes:
@@ -79,7 +79,7 @@ def with_links() -> bytes:
         link = tarfile.TarInfo(f"{FOLDER}/my/bin/python3")
         link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
         tar.addfile(link)
-    return archives.compressed(written.getvalue())
+    return archives.gzip_bytes(written.getvalue())
 
 
 def zipped_apple() -> bytes:
@@ -87,7 +87,7 @@ def zipped_apple() -> bytes:
     for name, content in RIGHT.items():
         entries += [(f"{FOLDER}/{name}", content)]
         entries += [(f"__MACOSX/{FOLDER}/._{name}", b"\0\5\x16\7")]
-    return archives.zipped(entries)
+    return archives.make_zip(entries)
 
 
 class Work(NamedTuple):
@@ -126,10 +126,10 @@ WORKS = {
     "pictures": Work(handed_in("pictures"),
                        "expected Go1.py, gtp_connection_go1.py, readme.txt in assignment1, found"
                      " assignment1/a.png", False),
-    "environment": Work(lambda: packed(below(FOLDER) | with_environment(f"{FOLDER}/.venv/")),
+    "environment": Work(lambda: pack_files(below(FOLDER) | with_environment(f"{FOLDER}/.venv/")),
                         "left out, made by tools: assignment1/.venv/", True),
     "environment-with-links": Work(with_links, "it belongs to a virtual environment", False),
-    "environment-around": Work(lambda: packed(below(FOLDER) | with_environment(f"{FOLDER}/")),
+    "environment-around": Work(lambda: pack_files(below(FOLDER) | with_environment(f"{FOLDER}/")),
                                "left out, made by tools: assignment1/bin/activate_this.py", True),
 }  # fmt: skip
 
@@ -161,7 +161,7 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def graded(course):
+def graded_class(course):
     done = command("grade", course / "submissions", "--assignment", course / "go-scoring",
                    "--output", course / "graded", "--public-only", "--no-images",
                    "--go-on")  # fmt: skip
@@ -171,10 +171,10 @@ def graded(course):
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_it_is_graded_and_told(name, graded, course):
-    key = next(one for one in graded if one.startswith(name.replace("-", "")[:18]) and (
-        graded[one]["students"][0]["name"] == name.replace("-", "")))  # fmt: skip
-    one, work = graded[key], WORKS[name]
+def test_it_is_graded_and_told(name, graded_class, course):
+    key = next(one for one in graded_class if one.startswith(name.replace("-", "")[:18]) and (
+        graded_class[one]["students"][0]["name"] == name.replace("-", "")))  # fmt: skip
+    one, work = graded_class[key], WORKS[name]
     public = [part for part in one["marks"]["parts"] if part["name"] == "public tests"]
     assert not one["marks"]["withheld"], one["marks"]
     assert (bool(public) and public[0]["points"]["rounded"] == 2) == work.passes, one["marks"]
@@ -233,7 +233,7 @@ def test_who_left_out_the_build_file_gets_a_page_that_says_so(tmp_path, c_tools)
     for name in WITHOUT:
         path = tmp_path / "class" / f"{name}.tgz"
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(packed(files_of(MISPLACED / name)))
+        path.write_bytes(pack_files(files_of(MISPLACED / name)))
     done = command("grade", tmp_path / "class", "--assignment", "gosensei", "--public-only",
                    "--output", tmp_path / "graded", "--no-images", "--go-on")  # fmt: skip
     assert done.returncode in (0, 4), done.stdout + done.stderr

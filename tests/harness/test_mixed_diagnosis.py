@@ -15,7 +15,7 @@ from harness.records import Verdict
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS
 from tests.harness.mixed import RIGHT, behave_alike, draw, judge
-from tests.harness.test_diagnosis import public, result_of, shipped
+from tests.harness.test_diagnosis import public, read_shipped_cases, result_of
 
 pytestmark = pytest.mark.long(20)
 
@@ -27,7 +27,7 @@ PAIRS, TRIPLES = 10, 5
 def test_the_set_that_was_drawn_is_named(assignment, size, count, floor):
     memory = {}
     judged = [
-        judge(mistakes, shipped(assignment), memory, count=300)
+        judge(mistakes, read_shipped_cases(assignment), memory, count=300)
         for mistakes in draw(assignment, size, count, seed=20)
     ]
     words = Counter(one.word for one in judged)
@@ -65,7 +65,7 @@ def answers(files):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_of_the_right_engine_nothing_is_said(assignment):
     right = specification(assignment).reference_engine
-    assert diagnoses([result_of(case, right()) for case in shipped(assignment)]) == ()
+    assert diagnoses([result_of(case, right()) for case in read_shipped_cases(assignment)]) == ()
 
 
 @pytest.mark.parametrize("count", [5, pytest.param(12, marks=pytest.mark.slow)])

@@ -58,7 +58,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def made(place, *words, status=ExitCode.OK):
+def make_assignment(place, *words, status=ExitCode.OK):
     assert main(["new", "row", "--reference", "python3 row.py", *words, *SHORT]) == status
     text = (place / "row" / "assignment.toml").read_text()
     table = tomllib.loads(text)
@@ -66,7 +66,7 @@ def made(place, *words, status=ExitCode.OK):
 
 
 def test_what_tests_and_the_program_tell_is_proposed(place, capsys):
-    text, table, commands = made(place, "--public", "a.gtp", "b.gtp")
+    text, table, commands = make_assignment(place, "--public", "a.gtp", "b.gtp")
     assert table["reference"] == {"command": "python3 ../row.py", "sandbox": "off"}
     assert table["game"] == {
         "sizes": [3, 4],
@@ -94,7 +94,7 @@ def test_what_tests_and_the_program_tell_is_proposed(place, capsys):
 
 
 def test_what_is_made_is_an_assignment(place, capsys):
-    made(place, "--public", "a.gtp", "b.gtp")
+    make_assignment(place, "--public", "a.gtp", "b.gtp")
     found = assignment.find("row")
     assert found.archive.name == "row.tgz"
     assert found.files.required == ("row.py",)
@@ -106,7 +106,7 @@ def test_what_is_made_is_an_assignment(place, capsys):
 
 
 def test_without_tests_the_program_tells_all(place):
-    _, table, commands = made(place)
+    _, table, commands = make_assignment(place)
     assert table["game"]["sizes"] == [2, 3, 4, 5, 6, 7]
     assert commands["count"]["arguments"] == ["color"], "found by trying"
     assert commands["mode"]["kind"] == "sets"

@@ -26,11 +26,11 @@ from tests.harness.made_class_of_files import (
     GO,
     PUBLIC,
     faulty,
-    graded,
-    made,
+    grade_class,
     marks,
     results,
     scene,
+    write_class,
 )
 from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
 
@@ -41,10 +41,10 @@ SET = "komi 6.5\n" + "".join(scene(10 * n, one) for n, one in enumerate(VERTICES
 @pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
-    room = made(
+    room = write_class(
         tmp_path, faulty("right", "dies_once", "hangs_once", "dies_of_komi"), SET, timeout=3
     )
-    said = graded(room)
+    said = grade_class(room)
     assert marks(room) == {"right": 18, "diesonce": 17, "hangsonce": 17, "diesofkomi": 0}
     found = results(room)
     for name, kind in (("diesonce", "died"), ("hangsonce", "timeout")):
@@ -63,8 +63,8 @@ def test_a_crash_or_a_hang_at_one_of_18_tests_costs_one(tmp_path):
 @pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_without_restart_the_rest_of_the_file_is_not_run(tmp_path):
-    room = made(tmp_path, faulty("dies_once"), SET, cases="restart = false")
-    graded(room)
+    room = write_class(tmp_path, faulty("dies_once"), SET, cases="restart = false")
+    grade_class(room)
     assert marks(room) == {"diesonce": VERTICES.index("b2")}
 
 
@@ -77,10 +77,10 @@ def test_the_processor_time_of_all_engines_counts_together(tmp_path):
         "exec('import time\\nwhile time.process_time() < 2.8: pass'); os._exit(3)",
     )
     text = "".join(scene(10 * n, "b2") for n in range(1, 7))
-    room = made(tmp_path, {"ada": main}, text, points=6)
+    room = write_class(tmp_path, {"ada": main}, text, points=6)
     toml = room / "go" / "assignment.toml"
     toml.write_text(toml.read_text().replace("cpu = 20", "cpu = 4"))
-    graded(room)
+    grade_class(room)
     assert marks(room) == {"ada": Fraction(0)}
     failures = results(room)["ada"][-1]["failures"]
     assert [one["kind"] for one in failures] == ["died", "processor time"]
@@ -114,13 +114,13 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
     case = casefile.parse(text.encode(), str(open_place / "private.gtp"))
     seen = []
 
-    def watched(left):
+    def do_and_note(left):
         begun = time.monotonic()
         found = do_anything(left)
         seen.append(([one.rest for one in left], time.monotonic() - begun))
         return found
 
-    monkeypatch.setattr("harness.running.file_runner.do_anything", watched)
+    monkeypatch.setattr("harness.running.file_runner.do_anything", do_and_note)
     patience = HangPolicy()
     for _ in range(HANGS):
         patience.note_hang()
@@ -159,9 +159,9 @@ def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, open_place,
     monkeypatch.setenv("TMPDIR", str(rooms))
     vertices = ["b2"] * 3 + ["c3"] * 2 + ["a1"]
     text = "komi 6.5\n" + "".join(scene(number, one) for number, one in enumerate(vertices, 1))
-    room = made(tmp_path, faulty("hangs_and_is_slow"), text, timeout=2, points=6)
+    room = write_class(tmp_path, faulty("hangs_and_is_slow"), text, timeout=2, points=6)
     (room / "go" / "public.gtp").write_text(PUBLIC.replace("c3", "c4"))
-    said = graded(room)
+    said = grade_class(room)
     assert marks(room) == {"hangsandisslow": 3}
     first, second = results(room)["hangsandisslow"]
     assert [one["verdict"] for one in first["outcomes"]] == ["not run"] * 5 + ["passed"]
@@ -184,8 +184,8 @@ STRICT = {
 @pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_an_answer_counts_for_the_command_it_answers_and_no_other(tmp_path):
-    room = made(tmp_path, faulty(*STRICT), SET)
-    graded(room)
+    room = write_class(tmp_path, faulty(*STRICT), SET)
+    grade_class(room)
     assert marks(room) == {name.replace("_", ""): mark for name, mark in STRICT.items()}
     found = {name: runs[-1] for name, runs in results(room).items()}
     assert {name for name, one in found.items() if one["failures"]} == set()
@@ -232,8 +232,8 @@ def test_a_choice_is_believed_to_have_failed_only_when_it_fails_again_alone(tmp_
         "lucky": player(tmp_path / "3", (public, (), ("A", "B", "C"))),
         "cannot": player(tmp_path / "4", (public, "ABC", "ABC")),
     }
-    room = made(tmp_path, files, CHOICES, points=3)
-    graded(room, "--unsafe-no-sandbox")
+    room = write_class(tmp_path, files, CHOICES, points=3)
+    grade_class(room, "--unsafe-no-sandbox")
     assert marks(room) == {"unlucky": 3, "bad": 2, "lucky": 3, "cannot": 0}
     runs = {name: len(found) for name, found in results(room).items()}
     assert runs == {"unlucky": 2, "bad": 2, "lucky": 1, "cannot": 2}
@@ -243,7 +243,7 @@ def test_a_choice_is_believed_to_have_failed_only_when_it_fails_again_alone(tmp_
 @pytest.mark.processes
 def test_check_runs_a_failed_choice_again_before_it_tells(tmp_path):
     files = {"ada": player(tmp_path / "1", (("A",), ("B",)))}
-    room = made(tmp_path, files, CHOICES)
+    room = write_class(tmp_path, files, CHOICES)
     (room / "go" / "public.gtp").write_text(CHOICES)
     stage = room / "stage"
     shutil.copytree(room / "go" / "util", stage / "util")

@@ -43,7 +43,7 @@ ROWS = [  # what an engine does, whether it is in time, seconds after which the 
 FEW = [row for row in ROWS if row[0] in ("burn 0.85", "sleep 60", "spin 0")]
 
 
-def asked(
+def ask_engine(
     how: str, launcher, limits: Limits = LIMITS, patience: float = 0.0
 ) -> tuple[float, EngineError | None]:
     """Ask an engine; return the seconds of its answer as they count, or how it broke."""
@@ -87,15 +87,15 @@ def test_on_a_busy_machine_only_engines_that_are_late_by_their_own_time_are_late
         launchers = [meanwhile.enter_context(launcher(sandbox)) for _ in rows]
         meanwhile.enter_context(busy(BUSY * os.cpu_count() - computing))
         pool = meanwhile.enter_context(ThreadPoolExecutor(len(rows)))
-        asking = [pool.submit(judged, *row) for row in zip(rows, launchers, strict=True)]
+        asking = [pool.submit(find_fault, *row) for row in zip(rows, launchers, strict=True)]
     assert [one.result() for one in asking] == [""] * len(rows)
 
 
-def judged(row: tuple[str, bool, float], starts) -> str:
+def find_fault(row: tuple[str, bool, float], starts) -> str:
     """Return what is wrong with the judgement on a row's engine, or ""."""
     how, in_time, seconds = row
     begun = time.monotonic()
-    took, broken = asked(how, starts)
+    took, broken = ask_engine(how, starts)
     elapsed = time.monotonic() - begun
     if in_time:
         # What it waited between two looks at it may be in it; most of its waiting is not.
@@ -118,7 +118,7 @@ def judged(row: tuple[str, bool, float], starts) -> str:
     ],
 )
 def test_by_a_short_limit_only_an_engine_that_sleeps_may_be_left(how, broken):
-    _, error = asked(how, PlainLauncher(), LIMITS._replace(timeout=2), patience=0.4)
+    _, error = ask_engine(how, PlainLauncher(), LIMITS._replace(timeout=2), patience=0.4)
     assert (type(error) if error else None) is broken
     assert error is None or "did not answer 'fault' within 2 s" in error.message
 
@@ -128,9 +128,9 @@ def test_by_a_short_limit_only_an_engine_that_sleeps_may_be_left(how, broken):
 SCRIPT = """\
 import sys
 from harness.engine.launch import PlainLauncher
-from tests.harness.test_own_time import asked
+from tests.harness.test_own_time import ask_engine
 print("begin", flush=True)
-seconds, broken = asked(sys.argv[1], PlainLauncher())
+seconds, broken = ask_engine(sys.argv[1], PlainLauncher())
 print(broken.message if broken else f"in time: {seconds:.2f}", flush=True)
 """
 
@@ -261,7 +261,7 @@ def test_what_is_computed_counts_in_seconds_of_the_reference_machine(pace, ran, 
 
 
 @pytest.fixture
-def waited(monkeypatch):
+def wait_for_look(monkeypatch):
     """Return what looks at a thread again some seconds later, and returns how long it waited."""
     files = {"schedstat": b"1000000000 500000000 7", "stat": b"1 (a b) R 1 2"}
     monkeypatch.setattr(engine_clock, "_read", lambda path: files[path.rpartition("/")[2]])
@@ -279,27 +279,27 @@ def waited(monkeypatch):
     return look
 
 
-def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(waited):
+def test_a_thread_that_waits_still_is_told_from_one_that_sleeps(wait_for_look):
     """The kernel adds the time in the queue when it is over; nothing may count twice."""
-    assert waited(1) == 0.5
-    assert waited(1) == 1.5  # ready all along, and not yet running
-    assert waited(2) == 3.5
-    assert waited(1, schedstat="1100000000 4000000000 8") == 4.0
-    assert waited(1, stat="1 (a b) S 1 2") == 4.0
-    assert waited(1) == 4.0
-    assert waited(1, stat="1 (a b) R 1 2") == 5.0
-    assert waited(1, schedstat="1200000000 4100000000 9") == 5.0
+    assert wait_for_look(1) == 0.5
+    assert wait_for_look(1) == 1.5  # ready all along, and not yet running
+    assert wait_for_look(2) == 3.5
+    assert wait_for_look(1, schedstat="1100000000 4000000000 8") == 4.0
+    assert wait_for_look(1, stat="1 (a b) S 1 2") == 4.0
+    assert wait_for_look(1) == 4.0
+    assert wait_for_look(1, stat="1 (a b) R 1 2") == 5.0
+    assert wait_for_look(1, schedstat="1200000000 4100000000 9") == 5.0
 
 
-def test_a_thread_that_is_moved_to_another_queue_has_not_waited_twice(waited):
+def test_a_thread_that_is_moved_to_another_queue_has_not_waited_twice(wait_for_look):
     """The kernel tells of its waiting then, though it had no turn; it goes on waiting."""
-    assert waited(1) == 0.5
-    assert waited(1) == 1.5
-    assert waited(1, schedstat="1000000000 2300000000 7") == 2.5  # told at 2.3
-    assert waited(1) == 3.5
-    assert waited(1, schedstat="1000000000 4400000000 7") == 4.5  # and once more
-    assert waited(1, schedstat="1100000000 5200000000 8") == 5.2  # its turn
-    assert waited(1) == 6.2
+    assert wait_for_look(1) == 0.5
+    assert wait_for_look(1) == 1.5
+    assert wait_for_look(1, schedstat="1000000000 2300000000 7") == 2.5  # told at 2.3
+    assert wait_for_look(1) == 3.5
+    assert wait_for_look(1, schedstat="1000000000 4400000000 7") == 4.5  # and once more
+    assert wait_for_look(1, schedstat="1100000000 5200000000 8") == 5.2  # its turn
+    assert wait_for_look(1) == 6.2
 
 
 @pytest.mark.processes
@@ -326,7 +326,7 @@ def test_a_machine_that_is_too_busy_to_tell_is_nobodys_fault(monkeypatch):
         engine_clock, "use", lambda _before, _after, seconds: Use(0, seconds, False)
     )
     with pytest.raises(StarvedError, match=re.escape("the machine is too busy: an engine")):
-        asked("sleep 60", PlainLauncher())
+        ask_engine("sleep 60", PlainLauncher())
 
 
 def test_without_figures_all_time_counts(monkeypatch):

@@ -26,7 +26,7 @@ from harness.running import result_transfer
 
 
 @pytest.fixture(autouse=True, scope="module")
-def packed() -> Iterator[None]:
+def registered_transfer() -> Iterator[None]:
     before = dict(copyreg.dispatch_table)
     result_transfer.register()
     yield

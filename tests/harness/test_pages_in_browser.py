@@ -30,14 +30,14 @@ from tests.harness.browsing import (
     complaints,
     go,
     names,
-    opened,
+    open_page,
     sights,
     without_script,
 )
-from tests.harness.made_class import items, made_class, marked, student, submission
+from tests.harness.made_class import items, made_class, mark_by_counting, student, submission
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.harness.made_site import SCRIPT
-from tests.harness.test_diagnosis import result_of, shipped
+from tests.harness.test_diagnosis import read_shipped_cases, result_of
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
@@ -87,19 +87,21 @@ def many(site, count):
 
 
 @pytest.fixture(scope="module")
-def seen(browser, site, many):
+def all_sights(browser, site, many):
     return sights(browser, site, many, WIDTHS)
 
 
-def test_nothing_scrolls_sideways(browser, site, many, seen):
+def test_nothing_scrolls_sideways(browser, site, many, all_sights):
     plain = sights(browser, site, many, (PHONE, DESK), java_script_enabled=False)
-    wide = [(one.page, one.width, one.wide) for one in (*seen, *plain) if one.wide > one.width]
+    wide = [
+        (one.page, one.width, one.wide) for one in (*all_sights, *plain) if one.wide > one.width
+    ]
     assert wide == []
 
 
-def test_what_an_engine_sends_is_text(browser, seen, tmp_path):
+def test_what_an_engine_sends_is_text(browser, all_sights, tmp_path):
     """A page that did not escape it would be renamed, as one is."""
-    assert "owned" not in {one.title for one in seen}
+    assert "owned" not in {one.title for one in all_sights}
     (tmp_path / "owned.htm").write_text(f"<!DOCTYPE html><title></title><body>{SCRIPT}")
     page = browser.new_page()
     go(page, tmp_path / "owned.htm")
@@ -107,12 +109,12 @@ def test_what_an_engine_sends_is_text(browser, seen, tmp_path):
     page.close()
 
 
-def test_no_page_loads_anything_or_has_a_script_but_the_one(seen):
-    assert [one.page for one in seen if one.loads or one.scripts > 1] == []
+def test_no_page_loads_anything_or_has_a_script_but_the_one(all_sights):
+    assert [one.page for one in all_sights if one.loads or one.scripts > 1] == []
 
 
-def test_boards_fit_and_are_seen(seen):
-    boards = [(width, one) for one in seen for width in one.boards]
+def test_boards_fit_and_are_seen(all_sights):
+    boards = [(width, one) for one in all_sights for width in one.boards]
     assert len(boards) > len(WIDTHS) * 10
     for width, one in boards:
         assert 90 < width <= one.width - 32, one
@@ -124,7 +126,7 @@ def test_a_long_table_is_laid_out_when_it_is_scrolled_to(browser, tmp_path):
     lines = [Line(f"{n} name", f"={n} x", "[x]", one) for n, one in enumerate(verdicts, 1)]
     run = RUN._replace(files=(made_file("x.gtp", lines),))
     html.write(tmp_path, run, [view(one) for one in run.files])
-    with opened(browser, tmp_path / "x.gtp.html") as page:
+    with open_page(browser, tmp_path / "x.gtp.html") as page:
         rows = page.locator("tr[data-v]")
         is_laid_out = "one => one.checkVisibility({contentVisibilityAuto: true})"
         assert not rows.last.evaluate(is_laid_out)
@@ -160,7 +162,7 @@ def test_every_link_leads_to_what_is_then_seen(browser, links, count, script):
     One place of each kind is gone to from another page, others from within their page.
     """
     lost = []
-    with opened(browser, width=PHONE, java_script_enabled=script) as page:
+    with open_page(browser, width=PHONE, java_script_enabled=script) as page:
         for path, places in links.items():
             first = of_each_kind(places, 1)
             for place in sorted(first):
@@ -217,7 +219,7 @@ def test_nothing_hinders_a_screen_reader(browser, site, kinds, width, colors, sc
     Contrast is checked, too: in both schemes of colors, which no script changes.
     """
     found = {}
-    with opened(browser, width=width, color_scheme=colors) as page:
+    with open_page(browser, width=width, color_scheme=colors) as page:
         for name in kinds:
             with nullcontext() if script else without_script(page):
                 go(page, site / name)
@@ -248,7 +250,7 @@ _COLORS = """names => {
 def test_text_stands_out_from_what_is_behind_it(browser, site, how):
     """WCAG 2.2, 1.4.3: the brighter one has at least 4.5 times the luminance."""
     wanted = sorted({name for pair in ON for name in pair})
-    with opened(
+    with open_page(
         browser, site / "run/index.html", color_scheme=how.replace("print", "light")
     ) as page:
         page.emulate_media(media="print" if how == "print" else "screen")
@@ -279,7 +281,7 @@ def test_all_is_said_without_the_script(browser, site, kinds):
     """What the script adds are ways to move, and nothing to read."""
     texts = []
     for script in (True, False):
-        with opened(browser, java_script_enabled=script) as page:
+        with open_page(browser, java_script_enabled=script) as page:
             some = []
             for name in kinds:
                 go(page, site / name)
@@ -305,7 +307,7 @@ def letters(text: str) -> Counter:
 
 def test_nothing_is_cut_on_paper(browser, site, kinds):
     """Every letter and figure that a page has on paper is within one of its sheets."""
-    with opened(browser, width=700) as page:
+    with open_page(browser, width=700) as page:
         page.emulate_media(media="print")
         for name in kinds:
             go(page, site / name)
@@ -332,11 +334,11 @@ def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
     mistake = MISTAKES["neutral-points-to-white"]
     found = [
         Attempt("ada", PUBLIC, Path(case.path).name, result_of(case, mutant_engine(mistake)))
-        for case in shipped("go-scoring")
+        for case in read_shipped_cases("go-scoring")
     ]
-    one = marked(submission("ada", student("ada", "Ada", 1)), tuple(found))
+    one = mark_by_counting(submission("ada", student("ada", "Ada", 1)), tuple(found))
     exports.write(made_class()._replace(graded=(one,), items=items([one])), tmp_path)
-    with opened(browser, tmp_path / "feedback" / "ada.html") as page:
+    with open_page(browser, tmp_path / "feedback" / "ada.html") as page:
         count = page.locator("[data-fail]").count()
         assert count > 40
         head, first = (page.locator(what).first.bounding_box() for what in (".sec-h", ".test"))
@@ -353,9 +355,9 @@ def test_coordinates_are_read_on_small_boards(browser, site, tmp_path):
     """Of 11 pixels on a screen, and 5 points on paper, whatever the size of the board."""
     exports.write(made_class(), tmp_path)
     sizes = "all => all.map(one => one.getBoundingClientRect().height)"
-    with opened(browser, tmp_path / "class.html") as page:
+    with open_page(browser, tmp_path / "class.html") as page:
         assert min(page.locator(".wr .co text").evaluate_all(sizes)) >= 11
-    with opened(browser, site / "run/score.html", width=700) as page:
+    with open_page(browser, site / "run/score.html", width=700) as page:
         page.emulate_media(media="print")
         assert min(page.locator(".test .co text").evaluate_all(sizes)) * 0.75 >= 5
 
@@ -373,7 +375,7 @@ def test_names_of_tests_are_not_broken_where_there_is_room(browser, tmp_path):
 
 def test_boards_keep_their_colors_on_paper(browser, site):
     """Browsers leave backgrounds out to save ink, unless they are told to keep one."""
-    with opened(browser, site / "run/score.html") as page:
+    with open_page(browser, site / "run/score.html") as page:
         sheets = pypdfium2.PdfDocument(page.pdf(format="A4"))
     drawn = [one.render(scale=0.5).to_numpy()[..., :3].reshape(-1, 3) for one in sheets]
     wood = sum(int(((abs(one - (0xC3, 0xE2, 0xF4))).max(axis=1) < 24).sum()) for one in drawn)
@@ -395,7 +397,7 @@ def focus(page) -> tuple[str, str]:
 
 def test_tab_leads_through_a_page_in_its_order(browser, site, kinds):
     """Every stop is seen, stands after the one before it, and shows that it has the focus."""
-    with opened(browser, width=PHONE) as page:
+    with open_page(browser, width=PHONE) as page:
         for name in kinds:
             go(page, site / name)
             page.keyboard.press("Tab")
@@ -420,7 +422,7 @@ _STOP = """() => {
 
 
 def test_the_first_stop_leads_to_the_content(browser, site):
-    with opened(browser, site / "run/score.html") as page:
+    with open_page(browser, site / "run/score.html") as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
@@ -432,7 +434,7 @@ def card(page) -> str:
 
 def test_keys_lead_to_failures_and_through_their_set_ups(browser, site):
     """The first failed test stands after B C3, W A1, B A2, B B1, which takes A1."""
-    with opened(browser, site / "run/score.html") as page:
+    with open_page(browser, site / "run/score.html") as page:
         cards = []
         for key in "nnp":
             page.keyboard.press(key)
@@ -462,7 +464,7 @@ def stones(figure) -> set[str]:
 
 
 def test_a_slider_steps_and_numbers_are_shown(browser, site):
-    with opened(browser, site / "run/score.html") as page:
+    with open_page(browser, site / "run/score.html") as page:
         figure = page.locator("details:has(#T16) figure")
         figure.locator("input").focus()
         page.keyboard.press("Home")
@@ -473,17 +475,17 @@ def test_a_slider_steps_and_numbers_are_shown(browser, site):
         assert sorted(figure.locator(".no-t").all_text_contents()) == ["1", "3", "4"]
 
 
-def copied(page, button) -> str:
+def copy_text(page, button) -> str:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     button.click()
     return page.evaluate("navigator.clipboard.readText()")
 
 
 def test_a_position_is_copied_and_saved(browser, site):
-    with opened(browser, site / "run/score.html") as page:
+    with open_page(browser, site / "run/score.html") as page:
         one = page.locator("details:has(#T16)")
         set_up = "boardsize 5|clear_board|komi 0.5|play B C3|play W A1|play B A2|play B B1|score|"
-        assert copied(page, one.locator("[data-gtp]")).split("\n") == set_up.split("|")
+        assert copy_text(page, one.locator("[data-gtp]")).split("\n") == set_up.split("|")
         with page.expect_download() as saved:
             one.locator("[data-sgf]").click()
         record = Sgf_game.from_bytes(Path(saved.value.path()).read_bytes())
@@ -492,15 +494,15 @@ def test_a_position_is_copied_and_saved(browser, site):
 
 
 def test_a_command_line_is_copied_as_it_stands(browser, site):
-    with opened(browser, site / "class/feedback/bob.html") as page:
+    with open_page(browser, site / "class/feedback/bob.html") as page:
         line = page.locator(".cmd")
         shown = line.locator("span").inner_text()
         assert shown.startswith("gtp-harness check ")
-        assert copied(page, line.locator("[data-copy]")) == shown
+        assert copy_text(page, line.locator("[data-copy]")) == shown
 
 
 def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
-    with opened(browser, site / "run/score.html") as page:
+    with open_page(browser, site / "run/score.html") as page:
         rows = page.locator("tr[data-v]:visible")
         assert rows.count() == 10
         page.locator('[data-verdict="f"]').focus()
@@ -532,7 +534,7 @@ def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
 
 def test_a_log_is_filtered_by_text_and_by_who_wrote_it(browser, site):
     """Commands stay with their replies; without a filter all is as it was."""
-    with opened(browser, site / "run/score.out.html") as page:
+    with open_page(browser, site / "run/score.out.html") as page:
         stream, query = page.locator("#stream"), page.locator("[data-filter]")
         whole = stream.text_content()
         query.fill("UNDO")
@@ -556,7 +558,7 @@ def test_a_log_is_filtered_by_text_and_by_who_wrote_it(browser, site):
 
 def test_a_log_counts_what_went_wrong_and_colors_replies(browser, site):
     """What an address names is marked, as it is without the script."""
-    with opened(browser, f"{(site / 'run/score.out.html').as_uri()}#L16") as page:
+    with open_page(browser, f"{(site / 'run/score.out.html').as_uri()}#L16") as page:
         found = {
             name: len(re.findall(what, (site / "run/score.out.html").read_text()))
             for name, what in (("FAILED", 'class="f"'), ("Errors", 'class="e"'))
@@ -574,7 +576,7 @@ def test_a_log_counts_what_went_wrong_and_colors_replies(browser, site):
 
 def test_arrows_lead_through_a_history(browser, site):
     """One stop of the Tab key; left, right, up and down as the cells stand."""
-    with opened(browser, site / "history/a.html") as page:
+    with open_page(browser, site / "history/a.html") as page:
         links = page.locator(".mx a")
         assert links.count() > 15
         assert page.locator('.mx a[tabindex="0"]').count() == 1
@@ -595,7 +597,7 @@ def test_arrows_lead_through_a_history(browser, site):
 
 
 def test_cards_unfold_without_the_script(browser, site):
-    with opened(browser, site / "history/a.html", java_script_enabled=False) as page:
+    with open_page(browser, site / "history/a.html", java_script_enabled=False) as page:
         first = page.locator("details.ht").first
         first.locator("summary").focus()
         page.keyboard.press("Enter")
@@ -606,7 +608,7 @@ def test_cards_unfold_without_the_script(browser, site):
 
 def test_what_is_wide_scrolls_by_keyboard(browser, site):
     """The last runs are seen first, and arrows lead to those before."""
-    with opened(browser, site / "history/a.html", width=320) as page:
+    with open_page(browser, site / "history/a.html", width=320) as page:
         region = page.locator(".runs")
         assert region.evaluate("one => one.scrollWidth > one.clientWidth")
         last = page.locator(".hg thead a").last

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.processes
 ENGINES = Path(__file__).resolve().parents[1] / "engines"
 
 
-def printed(code: str, *words: str) -> list[str]:
+def print_result(code: str, *words: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
     )
@@ -29,7 +29,7 @@ def test_a_postponed_module_is_executed_when_something_is_taken_from_it():
         " from traceback import format_exc; print(traceback.format_exc is format_exc);"
         " print(type(pexpect) is type(sys), hasattr(pexpect, 'nothing'))"
     )
-    assert " ".join(printed(code)) == "False False False spawn True True True False"
+    assert " ".join(print_result(code)) == "False False False spawn True True True False"
 
 
 def test_what_was_imported_before_stays():
@@ -46,4 +46,4 @@ def test_a_run_takes_nothing_from_them(tmp_path):
         " print(status, *{'ptyprocess', 'tokenize'} & set(sys.modules))"
     )
     engine = f"{sys.executable} {ENGINES / 'in_order.py'}"
-    assert printed(code, "run", engine, str(case))[-1] == "0"
+    assert print_result(code, "run", engine, str(case))[-1] == "0"

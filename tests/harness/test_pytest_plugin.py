@@ -248,10 +248,10 @@ def test_an_engine_that_is_silent(bench: Bench) -> None:
 
 
 def test_a_fault_of_the_harness(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def fail_to_run(*_: object) -> None:
         raise ZeroDivisionError("a mistake of ours")
 
-    monkeypatch.setattr(gathering, "run_file", broken)
+    monkeypatch.setattr(gathering, "run_file", fail_to_run)
     result = bench.pytest(*bench.write(good=GOOD))
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(
@@ -273,10 +273,10 @@ def test_in_a_sandbox(bench: Bench) -> None:
 
 
 def test_a_sandbox_that_does_not_work(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def refuse_sandbox(*_: object) -> None:
         raise SandboxError("no sandbox works here")
 
-    monkeypatch.setattr(levels, "strongest", broken)
+    monkeypatch.setattr(levels, "strongest", refuse_sandbox)
     result = bench.pytest("--gtp-sandbox=auto", *bench.write(good=GOOD))
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(["THE HARNESS FAILED, not the engine: no sandbox works here"])

@@ -21,7 +21,7 @@ from harness.reading.dialect import find_dialect
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from oracle.readings import READINGS
-from tests.harness.in_process import fuzzed
+from tests.harness.in_process import start_fuzzer
 
 ROOT = Path(__file__).parents[2]
 SECRETS = [3, pytest.param(10, marks=pytest.mark.slow)]
@@ -52,7 +52,7 @@ EACH = pytest.mark.parametrize(("assignment", "name"), BOTH)
 EVERY = pytest.mark.parametrize("assignment", ASSIGNMENTS)
 
 
-def accused(assignment, paths):
+def list_accused(assignment, paths):
     """Return the tests that some engine fails which reads the assignment otherwise."""
     found = []
     for path in paths:
@@ -65,14 +65,14 @@ def accused(assignment, paths):
 
 @EVERY
 def test_no_case_that_ships_asks_what_is_left_open(assignment):
-    assert accused(assignment, suite.expand([str(ROOT / "cases" / assignment)])) == []
+    assert list_accused(assignment, suite.expand([str(ROOT / "cases" / assignment)])) == []
 
 
 def test_a_case_that_asks_it_would_be_noticed(tmp_path):
     """The check is not blind."""
     path = tmp_path / "asks.gtp"
     path.write_text("boardsize 7\nplay w a1\n10 gogui-rules_side_to_move\n#? [black]\n")
-    assert accused("gomoku-policy", [path]) == [
+    assert list_accused("gomoku-policy", [path]) == [
         f"{path}:3: moves-are-the-side-to-moves",
         f"{path}:3: turn-by-number-of-stones",
     ]
@@ -99,13 +99,13 @@ def test_private_sets_do_not_ask_it_either(assignment, count, tmp_path, monkeypa
         }  # 1: fewer tests than asked for
     capsys.readouterr()
     assert len({path.read_text() for path in paths}) == count
-    assert accused(assignment, paths) == []
+    assert list_accused(assignment, paths) == []
 
 
 @pytest.mark.long(1)
 @EACH
 def test_fuzzing_finds_nothing_in_it(assignment, name):
-    with fuzzed(
+    with start_fuzzer(
         engines(assignment)[name], assignment, examples=EXAMPLES, seed=len(name)
     ) as fuzzer:
         assert list(fuzzer.findings()) == []

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness import circumstances
 from tests.harness.circumstances import USERS
-from tests.harness.graded_class import graded
+from tests.harness.graded_class import grade_class
 from tests.harness.test_sandbox_boxes import why_not
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(50)]
@@ -21,27 +21,27 @@ AS_ANYBODY = [(USERS[0], 1)]
 
 
 @pytest.fixture(scope="module", params=AS_ROOT if os.geteuid() == 0 else AS_ANYBODY)
-def found(request):
+def graded_real_class(request):
     name, step = request.param
     if reason := circumstances.why_not(name):
         pytest.skip(reason)
-    with graded(name, step=step) as one:
+    with grade_class(name, step=step) as one:
         yield one, name
 
 
-def test_every_mark_is_the_true_one(found):
-    one, _ = found
+def test_every_mark_is_the_true_one(graded_real_class):
+    one, _ = graded_real_class
     assert len(one.truth) >= 20
     assert one.wrong() == []
 
 
-def test_the_level_is_the_strongest_that_is_left(found):
-    one, name = found
+def test_the_level_is_the_strongest_that_is_left(graded_real_class):
+    one, name = graded_real_class
     without_namespaces = name == "chroot" or (why_not(3) and why_not(2))
     levels = ("level 1",) if without_namespaces else ("level 3", "level 2")
     assert one.document["sandbox"].startswith(levels)
 
 
-def test_submissions_that_are_alike_are_named(found):
-    one, _ = found
+def test_submissions_that_are_alike_are_named(graded_real_class):
+    one, _ = graded_real_class
     assert "the same except for blanks and comments" in one.said

@@ -21,7 +21,7 @@ from harness.grading.taking_in.receive import receive
 from harness.intake import reading
 from harness.intake.archive_limits import MIB, IntakeLimits
 from tests.harness.archives import write_zip
-from tests.harness.hostile_archives import LARGE, ROSTER, python_tar, zipped
+from tests.harness.hostile_archives import LARGE, ROSTER, build_zip, python_tar
 from tests.tiers import long_if
 
 ASSIGNMENT = assignment.find("go-scoring")
@@ -39,7 +39,7 @@ EXPECTED = "expected a .tgz, .tar.gz, .tar, .tar.xz or .zip."
 STUDENT = Student("ada", "Ada Lovelace", (("canvas", "1"),))
 
 
-def packed(files: dict[str, bytes], root: str = "assignment1/", mode: str = "w:gz") -> bytes:
+def pack_files(files: dict[str, bytes], root: str = "assignment1/", mode: str = "w:gz") -> bytes:
     return python_tar([(root + name, content) for name, content in files.items()], mode)
 
 
@@ -65,7 +65,7 @@ def test_bytes_are_on_the_disk_before_they_have_their_name(tmp_path, store, monk
 def hand_in(tmp_path, store):
     """Hand in files one after the other, and receive the last valid one."""
 
-    def handed(*files: tuple[str, bytes], overlay: Path | None = None) -> Submission:
+    def receive_files(*files: tuple[str, bytes], overlay: Path | None = None) -> Submission:
         given = []
         for index, (name, content) in enumerate(files):
             path = tmp_path / f"{index}_{name}"
@@ -76,10 +76,10 @@ def hand_in(tmp_path, store):
             StudentSubmissions("ada", (STUDENT,), tuple(given)), ASSIGNMENT, store, overlay
         )
 
-    return handed
+    return receive_files
 
 
-def unpacked(found: Submission, store: Store, room: Path) -> dict[str, bytes]:
+def lay_out(found: Submission, store: Store, room: Path) -> dict[str, bytes]:
     """Return what the runner would see."""
     workspace.unpack(str(store.path(found.sha256)), room, found.root, found.kept)
     return {
@@ -93,7 +93,7 @@ def unpacked(found: Submission, store: Store, room: Path) -> dict[str, bytes]:
 
 
 def test_what_is_received_can_be_unpacked_from_the_store(hand_in, store, tmp_path):
-    content = packed(FILES)
+    content = pack_files(FILES)
     found = hand_in(("a1.tgz", content))
     assert found == Submission(
         key="ada",
@@ -108,14 +108,14 @@ def test_what_is_received_can_be_unpacked_from_the_store(hand_in, store, tmp_pat
     assert found.log.good
     assert found.log.remarks == ()
     assert store.path(found.sha256).read_bytes() == content
-    assert unpacked(found, store, tmp_path / "room") == FILES
+    assert lay_out(found, store, tmp_path / "room") == FILES
 
 
 # --- which one counts
 
 
 def test_what_the_harness_cannot_read_is_unread_and_no_earlier_one_takes_its_place(hand_in):
-    first, last = packed(FILES), packed({**FILES, "readme.txt": b"last"})
+    first, last = pack_files(FILES), pack_files({**FILES, "readme.txt": b"last"})
 
     def read(file, meter):
         if os.fstat(file.fileno()).st_size == len(last):
@@ -142,10 +142,10 @@ def test_what_the_harness_cannot_read_is_unread_and_no_earlier_one_takes_its_pla
 
 def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):
     found = hand_in(
-        ("a1.tgz", packed({**FILES, "readme.txt": b"first"})),
-        ("a1-1.tgz", packed({**FILES, "readme.txt": b"second"})),
+        ("a1.tgz", pack_files({**FILES, "readme.txt": b"first"})),
+        ("a1-1.tgz", pack_files({**FILES, "readme.txt": b"second"})),
         ("a1-2.tgz", b""),
-        ("notes.zip", zipped(("notes.mp4", b"x"))),
+        ("notes.zip", build_zip(("notes.mp4", b"x"))),
         ("photo.png", b"\x89PNG\r\n\x1a\n"),
     )
     assert (found.name, found.time, found.late) == (
@@ -163,7 +163,7 @@ def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):
 
 
 def test_all_that_was_handed_in_is_kept(hand_in, store):
-    contents = [packed(FILES), b"", packed({"Go1.py": b"2"}), b"garbage"]
+    contents = [pack_files(FILES), b"", pack_files({"Go1.py": b"2"}), b"garbage"]
     hand_in(*((f"{index}.tgz", content) for index, content in enumerate(contents)))
     for content in contents:
         assert store.path(hashlib.sha256(content).hexdigest()).read_bytes() == content
@@ -214,24 +214,36 @@ def test_hostile_archives_are_refused_and_kept(title, hand_in, store, tmp_path):
     [
         (
             "a1.tgz",
-            packed(FILES, mode="w"),
+            pack_files(FILES, mode="w"),
             "It is a tar archive, not compressed, though its name",
         ),
-        ("a1.tgz", packed(FILES, ""), "The files are not in a folder assignment1"),
-        ("a1.tgz", packed(FILES, "A1/"), "The folder is called 'A1', it should be called assign"),
+        ("a1.tgz", pack_files(FILES, ""), "The files are not in a folder assignment1"),
         (
             "a1.tgz",
-            packed(FILES, "Ada/assignment1/"),
+            pack_files(FILES, "A1/"),
+            "The folder is called 'A1', it should be called assign",
+        ),
+        (
+            "a1.tgz",
+            pack_files(FILES, "Ada/assignment1/"),
             "is wrapped in another, 'Ada': one is allow",
         ),
-        ("a1", packed(FILES), "though its name does not say so"),
+        ("a1", pack_files(FILES), "though its name does not say so"),
         (
             "a1.tgz",
-            packed({**FILES, "._Go1.py": b"\0"}),
+            pack_files({**FILES, "._Go1.py": b"\0"}),
             "left out, made by tools: assignment1/._",
         ),
-        ("a1.tgz", packed({**FILES, "a.mp4": b"\0"}), "left out, no part of this assignment: ass"),
-        ("a1.tgz", packed({**FILES, "util/x.py": b"1"}), "the course's util is used instead: "),
+        (
+            "a1.tgz",
+            pack_files({**FILES, "a.mp4": b"\0"}),
+            "left out, no part of this assignment: ass",
+        ),
+        (
+            "a1.tgz",
+            pack_files({**FILES, "util/x.py": b"1"}),
+            "the course's util is used instead: ",
+        ),
     ],
 )
 def test_odd_archives_are_taken_with_a_sentence(name, content, said, hand_in, store, tmp_path):
@@ -239,7 +251,7 @@ def test_odd_archives_are_taken_with_a_sentence(name, content, said, hand_in, st
     assert [remark for remark in found.remarks if said in remark], found.remarks
     assert found.faults == ()
     assert found.log.good
-    assert unpacked(found, store, tmp_path / "room") == FILES
+    assert lay_out(found, store, tmp_path / "room") == FILES
 
 
 def test_junk_does_not_decide_where_the_folder_is(hand_in):
@@ -253,7 +265,7 @@ def test_junk_does_not_decide_where_the_folder_is(hand_in):
 def test_what_is_missing_is_a_fault_as_check_says_it(hand_in):
     files = {**FILES, "README.md": FILES["readme.txt"]}
     del files["readme.txt"], files["gtp_connection_go1.py"]
-    found = hand_in(("a1.tgz", packed(files)))
+    found = hand_in(("a1.tgz", pack_files(files)))
     assert found.faults == (
         "gtp_connection_go1.py is missing",
         "readme.txt is missing (there is README.md)",
@@ -270,13 +282,13 @@ def test_what_is_missing_is_a_fault_as_check_says_it(hand_in):
 )
 def test_a_missing_log_is_said_with_what_may_be_meant(name, said, hand_in):
     files = {key: value for key, value in FILES.items() if key != "presubmission.log"}
-    found = hand_in(("a1.tgz", packed({**files, **({name: LOG} if name else {})})))
+    found = hand_in(("a1.tgz", pack_files({**files, **({name: LOG} if name else {})})))
     assert not found.log.present
     assert found.log.remarks == (said,)
 
 
 def test_an_archive_with_the_log_alone_has_nothing_to_grade(hand_in):
-    found = hand_in(("a1.tgz", packed({"presubmission.log": LOG})))
+    found = hand_in(("a1.tgz", pack_files({"presubmission.log": LOG})))
     assert found.refused == (
         "The file a1.tgz is refused: it contains none of the assignment's files (expected Go1.py,"
         " gtp_connection_go1.py, readme.txt in assignment1, found no file)."
@@ -290,10 +302,10 @@ def test_a_changed_copy_of_the_course_s_folder_is_named(hand_in, tmp_path):
     (util / "board.py").write_bytes(b"course")
     (util / "new.py").write_bytes(b"new")
     copy = {"util/same.py": b"same", "util/board.py": b"mine", "util/more.py": b"more"}
-    found = hand_in(("a1.tgz", packed({**FILES, **copy})), overlay=util)
+    found = hand_in(("a1.tgz", pack_files({**FILES, **copy})), overlay=util)
     assert "your copy is changed, and not used: board.py, more.py" in found.remarks
     assert found.forbidden == tuple(sorted(f"assignment1/{name}" for name in copy))
-    honest = hand_in(("a1.tgz", packed({**FILES, "util/same.py": b"same"})), overlay=util)
+    honest = hand_in(("a1.tgz", pack_files({**FILES, "util/same.py": b"same"})), overlay=util)
     assert not [remark for remark in honest.remarks if "changed" in remark]
 
 
@@ -328,7 +340,7 @@ def test_no_archive_stops_a_class(store, tmp_path, names, content):
     assert bool(found.refused) != bool(found.kept)
     if found.kept:
         room = Path(tempfile.mkdtemp(dir=tmp_path)) / "room"
-        assert set(unpacked(found, store, room)) == set(found.kept)
+        assert set(lay_out(found, store, room)) == set(found.kept)
 
 
 # --- folders
@@ -355,7 +367,7 @@ def test_a_folder_is_packed_and_received(within, store, tmp_path):
     assert found.root == "assignment1/"
     assert found.remarks == ("left out, links and the like: link",)
     assert found.log.good
-    assert unpacked(found, store, tmp_path / "room") == FILES
+    assert lay_out(found, store, tmp_path / "room") == FILES
     with tarfile.open(store.path(found.sha256)) as archive:
         assert {member.mtime for member in archive} == {0}
 
@@ -364,7 +376,7 @@ def test_a_folder_in_a_folder_of_another_name(store, tmp_path):
     handed = folder(tmp_path, {f"My work/{name}": content for name, content in FILES.items()})
     found = from_folder(handed, store)
     assert found.remarks == ("The folder is called 'My work', it should be called assignment1.",)
-    assert unpacked(found, store, tmp_path / "room") == FILES
+    assert lay_out(found, store, tmp_path / "room") == FILES
 
 
 def test_a_folder_is_the_last_resort_when_its_archives_cannot_be_read(store, tmp_path):
@@ -373,7 +385,7 @@ def test_a_folder_is_the_last_resort_when_its_archives_cannot_be_read(store, tmp
     found = receive(StudentSubmissions("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
     assert (found.name, found.kept) == ("lovelace", tuple(sorted(FILES)))
     assert found.remarks[0].startswith("The file old.tgz is refused: it is an empty file")
-    archive.path.write_bytes(packed(FILES))
+    archive.path.write_bytes(pack_files(FILES))
     found = receive(StudentSubmissions("ada", (STUDENT,), (handed, archive)), ASSIGNMENT, store)
     assert (found.name, found.remarks) == ("old.tgz", ())
 
@@ -408,10 +420,10 @@ def with_receipt(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def test_a_receipt_is_recognised_from_the_archive_alone(hand_in):
-    found = hand_in(("a1.tgz", packed(with_receipt(FILES))))
+    found = hand_in(("a1.tgz", pack_files(with_receipt(FILES))))
     assert found.log.receipt.startswith("The receipt in the log fits: gtp-harness ")
     wrapped = hand_in(
-        ("a1.zip", zipped(*((f"x/assignment1/{n}", c) for n, c in with_receipt(FILES).items())))
+        ("a1.zip", build_zip(*((f"x/assignment1/{n}", c) for n, c in with_receipt(FILES).items())))
     )
     assert wrapped.log.receipt == found.log.receipt
 
@@ -424,7 +436,7 @@ def test_a_receipt_is_recognised_from_the_archive_alone(hand_in):
     ],
 )
 def test_a_receipt_for_other_files_is_found_out(change, hand_in):
-    found = hand_in(("a1.tgz", packed({**with_receipt(FILES), **change})))
+    found = hand_in(("a1.tgz", pack_files({**with_receipt(FILES), **change})))
     assert found.log.receipt == (
         "The receipt in the log is for other files than the submitted ones."
     )
@@ -433,7 +445,7 @@ def test_a_receipt_for_other_files_is_found_out(change, hand_in):
 
 def test_files_that_are_left_out_do_not_count_for_the_receipt(hand_in):
     files = {**with_receipt(FILES), "._Go1.py": b"\0", "__pycache__/x.pyc": b"\0"}
-    assert "fits" in hand_in(("a1.tgz", packed(files))).log.receipt
+    assert "fits" in hand_in(("a1.tgz", pack_files(files))).log.receipt
 
 
 def test_a_digest_is_that_of_sha256sum_s_lines(tmp_path):
@@ -454,7 +466,7 @@ def test_both_ends_of_a_long_log_are_read(hand_in):
     first, run = LOG.split(b"$ gogui", 1)
     log = first + b"$ ls\r\n" + noise + b"$ gogui" + run + tail
     assert len(log) > LONGEST
-    found = hand_in(("a1.tgz", packed({**FILES, "presubmission.log": log})))
+    found = hand_in(("a1.tgz", pack_files({**FILES, "presubmission.log": log})))
     assert found.log.good
     assert "fits" in found.log.receipt
 
@@ -533,9 +545,9 @@ def test_a_canvas_download_is_received(tmp_path, store):
     from tests.harness.downloads import canvas_name
 
     names = {
-        canvas_name("Lovelace, Ada", 1, 10, "a1.tgz"): packed(FILES),
+        canvas_name("Lovelace, Ada", 1, 10, "a1.tgz"): pack_files(FILES),
         canvas_name("Lovelace, Ada", 1, 11, "a1-1.tgz", late=True): b"",
-        canvas_name("Müßig, Zoë", 2, 12, "my a1.zip", late=True): zipped(
+        canvas_name("Müßig, Zoë", 2, 12, "my a1.zip", late=True): build_zip(
             *((f"assignment1/{name}", content) for name, content in FILES.items())
         ),
     }

@@ -65,14 +65,14 @@ def test_a_finding_gets_short_on_a_machine_that_others_keep_busy(
     """Where the seconds are over after a few scripts, much of the script would be left."""
     Machine(monkeypatch, each=2.0)
 
-    def found() -> int:
+    def count_commands() -> int:
         random.seed(0)
         with fuzzed("nogo", wrong("nogo")["UndoKeepsTurn"], examples=400) as fuzzer:
             return len(next(fuzzer.findings()).script.commands)
 
-    patient = found()
+    patient = count_commands()
     monkeypatch.setattr(reduction, "_LONGEST", 10.0)
-    assert patient <= 6 < found()
+    assert patient <= 6 < count_commands()
 
 
 @pytest.mark.long(2)

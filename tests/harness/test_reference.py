@@ -14,7 +14,7 @@ from harness.declared.reference import digest
 from harness.declared.specifying import specify
 from harness.errors import ReferenceFailedError
 from harness.records import Reply
-from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, heard, lay
+from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, lay, read_sent_commands
 from tests.harness.test_check import works
 
 pytestmark = pytest.mark.processes
@@ -28,18 +28,18 @@ def cache(open_place, monkeypatch):
 
 
 @pytest.fixture
-def asked(open_place):
+def find_specification(open_place):
     """Return the specification of a declaration: a new one each time, as in another run."""
     made = []
 
-    def specified(declared=DECLARED, engine=ENGINE, *ways):
+    def specify_anew(declared=DECLARED, engine=ENGINE, *ways):
         path = lay(open_place, declared, engine)
         found = read(path)
         words = (*found.reference.command.split(), *ways)
         made.append(specify("row", found, open_place, words))
         return made[-1]
 
-    yield specified
+    yield specify_anew
     for one in made:
         one.truth.close()
 
@@ -48,31 +48,33 @@ def texts(replies):
     return [one.text for one in replies]
 
 
-def test_what_was_asked_once_is_not_asked_again(asked, open_place):
-    first = asked().truth.replies(GAME)
+def test_what_was_asked_once_is_not_asked_again(find_specification, open_place):
+    first = find_specification().truth.replies(GAME)
     assert texts(first) == ["", "", "", "", "1"]
-    assert heard(open_place) == ["start", *GAME]
-    assert asked().truth.replies(GAME) == first
-    assert asked().truth.replies(GAME[:3]) == first[:3]
-    assert heard(open_place) == ["start", *GAME]
+    assert read_sent_commands(open_place) == ["start", *GAME]
+    assert find_specification().truth.replies(GAME) == first
+    assert find_specification().truth.replies(GAME[:3]) == first[:3]
+    assert read_sent_commands(open_place) == ["start", *GAME]
 
 
-def test_another_program_or_command_is_asked_anew(asked, open_place):
-    asked().truth.replies(GAME)
-    changed = asked(engine=ENGINE.replace("WAYS else count", "WAYS else count + 1"))
+def test_another_program_or_command_is_asked_anew(find_specification, open_place):
+    find_specification().truth.replies(GAME)
+    changed = find_specification(engine=ENGINE.replace("WAYS else count", "WAYS else count + 1"))
     assert texts(changed.truth.replies(GAME))[-1] == "2"
-    assert texts(asked(DECLARED, ENGINE, "fractions").truth.replies(GAME))[-1] == "1.0"
-    assert heard(open_place).count("start") == 3
+    assert (
+        texts(find_specification(DECLARED, ENGINE, "fractions").truth.replies(GAME))[-1] == "1.0"
+    )
+    assert read_sent_commands(open_place).count("start") == 3
 
 
-def test_what_another_program_answers_is_not_kept(asked, open_place):
+def test_what_another_program_answers_is_not_kept(find_specification, open_place):
     """Its files were changed between the look at them and the start of a process."""
-    truth = asked().truth
+    truth = find_specification().truth
     lay(open_place, DECLARED, ENGINE.replace("WAYS else count", "WAYS else count + 1"))
     for _ in range(2):
         with pytest.raises(ReferenceFailedError, match="have changed since it was first asked"):
             truth.replies(GAME)
-    assert texts(asked().truth.replies(GAME))[-1] == "1"
+    assert texts(find_specification().truth.replies(GAME))[-1] == "1"
 
 
 OTHER_FOLDER = "import runpy\nrunpy.run_path('row.py')"
@@ -102,15 +104,15 @@ def test_in_one_process_a_changed_reference_is_asked_anew(open_place, reference,
     (open_place / "assignment.toml").write_text(f"{HANDED_IN}\n{table}\n[game]{own}")
     (open_place / "a.gtp").write_text("10 name\n")
 
-    def told():
+    def ask_reference():
         truth = assignment.find(str(open_place)).specification.truth
         return texts(truth.replies(GAME))[-1]
 
-    assert told() == "1"
+    assert ask_reference() == "1"
     (open_place / names).write_text(CHANGED)
-    assert told() == "2"
+    assert ask_reference() == "2"
     (open_place / names).write_text(ENGINE)
-    assert told() == "1"
+    assert ask_reference() == "1"
 
 
 def test_a_program_beside_the_declaration_is_looked_for_there(open_place):
@@ -122,38 +124,44 @@ def test_a_program_beside_the_declaration_is_looked_for_there(open_place):
     assert digest(program) != before
 
 
-def test_a_reference_may_have_its_own_words(asked, open_place):
+def test_a_reference_may_have_its_own_words(find_specification, open_place):
     (open_place / "words.toml").write_text('[names]\ncount = "stones"\n')
     engine = ENGINE.replace('"count"', '"stones"')
     assert engine != ENGINE
-    truth = asked(DECLARED.replace("[game]", 'translate = "words.toml"\n[game]', 1), engine).truth
+    truth = find_specification(
+        DECLARED.replace("[game]", 'translate = "words.toml"\n[game]', 1), engine
+    ).truth
     assert texts(truth.replies(GAME))[-1] == "1"
     (open_place / "words.toml").write_text('[names]\ncount = "number"\n')
     changed = digest(truth.program)
     assert changed != truth._digest, "other words are another reference"
 
 
-def test_one_process_answers_as_long_as_that_is_sound(asked, open_place):
-    truth = asked().truth
+def test_one_process_answers_as_long_as_that_is_sound(find_specification, open_place):
+    truth = find_specification().truth
     truth.replies(GAME)
     truth.replies((*GAME, "list"))
-    assert heard(open_place) == ["start", *GAME, "list"], "it goes on"
+    assert read_sent_commands(open_place) == ["start", *GAME, "list"], "it goes on"
     other = ("boardsize 2", "mode double", "play b a1", "count b")
     truth.replies(other)
-    assert heard(open_place).count("start") == 1, "a new board, and every mode set anew"
+    assert read_sent_commands(open_place).count("start") == 1, (
+        "a new board, and every mode set anew"
+    )
     silent = ("boardsize 2", "play b a1", "count b")
     assert texts(truth.replies(silent))[-1] == "1", "modes outlive games: not of a used process"
-    assert heard(open_place).count("start") == 2
+    assert read_sent_commands(open_place).count("start") == 2
     truth.replies(("play b b1",))
-    assert heard(open_place).count("start") == 3, "what does not begin a board needs a new process"
+    assert read_sent_commands(open_place).count("start") == 3, (
+        "what does not begin a board needs a new process"
+    )
 
 
-def test_a_board_that_is_refused_does_not_begin(asked, open_place):
+def test_a_board_that_is_refused_does_not_begin(find_specification, open_place):
     """A used process would still have the board of the conversation before."""
     engine = ENGINE.replace(
         '    if name == "boardsize":', '    if name == "boardsize" and words != ["9"]:'
     )
-    truth = asked(engine=engine).truth
+    truth = find_specification(engine=engine).truth
     truth.replies(GAME)
     replies = truth.replies(("boardsize 9", "mode stones", "list"))
     assert not replies[0].ok
@@ -188,35 +196,35 @@ kind = "asks"
 """
 
 
-def test_a_board_that_a_status_line_refuses_does_not_begin(asked):
-    truth = asked(ROWS_DECLARED, ROWS).truth
+def test_a_board_that_a_status_line_refuses_does_not_begin(find_specification):
+    truth = find_specification(ROWS_DECLARED, ROWS).truth
     assert truth.replies(("game 3", "wide"))[-1].text == "3"
     assert truth.replies(("game 9", "wide"))[-1].text == "0", "as of a new process"
 
 
-def test_what_follows_a_choice_that_is_played_is_not_kept(asked):
+def test_what_follows_a_choice_that_is_played_is_not_kept(find_specification):
     """The next time it may be another choice, and then the reply is about another board."""
     drawn = ENGINE.replace("found[0]", "__import__('random').choice(found)")
-    truth = asked(engine=drawn).truth
+    truth = find_specification(engine=drawn).truth
     for _ in range(12):
         *_, chosen, left = texts(truth.replies(("boardsize 3", "genmove b", "list")))
         assert chosen not in left.split()
 
 
-def test_a_reference_whose_modes_matter_is_always_new(asked, open_place):
+def test_a_reference_whose_modes_matter_is_always_new(find_specification, open_place):
     declared = DECLARED.replace("[game]", "fresh = true\n\n[game]", 1)
-    truth = asked(declared).truth
+    truth = find_specification(declared).truth
     truth.replies(GAME)
     truth.replies(("boardsize 2", "mode double", "count b"))
-    assert heard(open_place).count("start") == 2
+    assert read_sent_commands(open_place).count("start") == 2
 
 
-def test_a_conversation_ends_with_quit(asked):
-    replies = asked().truth.replies(("boardsize 3", "quit", "count b"))
+def test_a_conversation_ends_with_quit(find_specification):
+    replies = find_specification().truth.replies(("boardsize 3", "quit", "count b"))
     assert texts(replies) == ["", ""]
 
 
-def test_many_at_once_are_answered_as_one_by_one(asked):
+def test_many_at_once_are_answered_as_one_by_one(find_specification):
     """Also those that may share no process, and one whose board is refused."""
     many = [
         GAME,
@@ -231,37 +239,39 @@ def test_many_at_once_are_answered_as_one_by_one(asked):
     )
     alone = []
     for one in many:
-        truth = asked(engine=engine).truth  # a new process for each
+        truth = find_specification(engine=engine).truth  # a new process for each
         alone.append(texts(truth.replies(one)))
         truth.close()
-    truth = asked(engine=engine).truth
+    truth = find_specification(engine=engine).truth
     truth.replies((*GAME, "list"))
     under_way = truth.begin(many)
     under_way.go_on()
     assert [texts(replies) for replies in under_way.replies()] == alone
 
 
-def test_another_question_does_not_disturb_those_under_way(asked):
-    truth = asked().truth
+def test_another_question_does_not_disturb_those_under_way(find_specification):
+    truth = find_specification().truth
     truth.replies(GAME[:2])
     under_way = truth.begin([GAME, GAME])
     assert texts(truth.replies((*GAME[:2], "count w"))) == ["", "", "0"]
     assert [texts(replies)[-1] for replies in under_way.replies()] == ["1", "1"]
 
 
-def test_files_are_found_from_where_the_case_is(asked, open_place, monkeypatch):
+def test_files_are_found_from_where_the_case_is(find_specification, open_place, monkeypatch):
     declared = DECLARED + '[[command]]\nname = "load"\narguments = [{ files = "*.txt" }]\n'
     cases = open_place / "cases"
     cases.mkdir()
     monkeypatch.chdir(cases)
     (cases / "a.txt").write_text("one")
-    truth = asked(declared).truth
+    truth = find_specification(declared).truth
     assert texts(truth.replies(("load a.txt",))) == ["one"]
     (cases / "a.txt").write_text("two")
     assert texts(truth.replies(("load a.txt",))) == ["two"], "its content belongs to the question"
 
 
-def test_in_its_box_it_sees_the_files_that_commands_name(asked, open_place, monkeypatch):
+def test_in_its_box_it_sees_the_files_that_commands_name(
+    find_specification, open_place, monkeypatch
+):
     if not works():
         pytest.skip("no sandbox works on this machine")
     declared = DECLARED.replace('sandbox = "off"', "").replace(" log", "")
@@ -271,14 +281,14 @@ def test_in_its_box_it_sees_the_files_that_commands_name(asked, open_place, monk
     monkeypatch.chdir(cases)
     (cases / "a.txt").write_text("one")
     (cases / "b.txt").write_text("other")
-    truth = asked(declared).truth
+    truth = find_specification(declared).truth
     assert texts(truth.replies(("boardsize 3", "list"))) == ["", "a1 b1 c1"]
     assert texts(truth.replies(("boardsize 3", "list", "load a.txt")))[-1] == "one"
     assert not truth.replies(("boardsize 3", f"list {cases}/b.txt", "load c.txt"))[-1].ok
 
 
-def test_a_reference_that_breaks_is_named_and_nothing_is_kept(asked):
-    truth = asked().truth
+def test_a_reference_that_breaks_is_named_and_nothing_is_kept(find_specification):
+    truth = find_specification().truth
     with pytest.raises(
         ReferenceFailedError, match="did not answer 'die': The engine ended with exit status 3"
     ):
@@ -286,8 +296,8 @@ def test_a_reference_that_breaks_is_named_and_nothing_is_kept(asked):
     assert texts(truth.replies(GAME))[-1] == "1", "it is asked on, by a new process"
 
 
-def test_a_forked_process_asks_one_of_its_own(asked):
-    truth = asked().truth
+def test_a_forked_process_asks_one_of_its_own(find_specification):
+    truth = find_specification().truth
     truth.replies(GAME)
     if not (child := os.fork()):
         try:
@@ -299,8 +309,8 @@ def test_a_forked_process_asks_one_of_its_own(asked):
     assert texts(truth.replies((*GAME, "over")))[-1] == "no"
 
 
-def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, open_place):
-    engine = asked().reference_engine()
+def test_an_engine_is_followed_with_ids_and_its_own_moves(find_specification, open_place):
+    engine = find_specification().reference_engine()
     assert engine.handle("10 boardsize 3\n") == "=10 \n\n"
     assert engine.handle("# nothing") == ""
     assert engine.handle("genmove b") == "= a1\n\n"
@@ -315,8 +325,8 @@ def test_an_engine_is_followed_with_ids_and_its_own_moves(asked, open_place):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_drawn_is_a_game(asked, open_place, seed):
-    specification = asked()
+def test_what_is_drawn_is_a_game(find_specification, open_place, seed):
+    specification = find_specification()
     declaration = read(open_place / "row.toml")
     engine = specification.reference_engine()
     script = Drawer(declaration, random.Random(seed), open_place).draw(12, engine.reply)
@@ -330,8 +340,8 @@ def test_what_is_drawn_is_a_game(asked, open_place, seed):
         ended = reply.text == "yes" if command == "over" else ended and "board" not in command
 
 
-def test_all_that_is_declared_is_drawn(asked, open_place):
-    specification = asked()
+def test_all_that_is_declared_is_drawn(find_specification, open_place):
+    specification = find_specification()
     drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place)
     drawn = [drawer.draw(8, specification.reference_engine().reply).commands for _ in range(40)]
     names = {command.split()[0] for commands in drawn for command in commands}
@@ -350,9 +360,9 @@ def test_all_that_is_declared_is_drawn(asked, open_place):
     assert drawn[0] == again.draw(8, specification.reference_engine().reply).commands
 
 
-def test_given_conversations_are_gone_on_from(asked, open_place):
+def test_given_conversations_are_gone_on_from(find_specification, open_place):
     opening = ("play b b1", "play w a1")
-    asked()
+    find_specification()
     drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place, [opening])
     drawn = [drawer.draw(2).commands for _ in range(30)]
     # After each move it asks whether the game is over.
@@ -388,8 +398,8 @@ def reply(text):
         (("play b a1", "play w b1", "play b c1"), "a1", False),
     ],
 )
-def test_any_move_that_the_reference_plays_is_right(asked, said, got, right):
-    engine = asked().reference_engine()
+def test_any_move_that_the_reference_plays_is_right(find_specification, said, got, right):
+    engine = find_specification().reference_engine()
     for command in ("boardsize 3", *said):
         engine.reply(command)
     color = "w" if said else "b"
@@ -397,8 +407,8 @@ def test_any_move_that_the_reference_plays_is_right(asked, said, got, right):
     assert accepts(engine, f"genmove {color}", own, reply(got)) is right
 
 
-def test_all_right_choices_are_known(asked):
-    engine = asked(DECLARED + SOLVER).reference_engine()
+def test_all_right_choices_are_known(find_specification):
+    engine = find_specification(DECLARED + SOLVER).reference_engine()
     engine.reply("boardsize 3")
     engine.reply("play b b1")
     assert choices(engine, "genmove w") == ("a1", "c1")
@@ -407,12 +417,12 @@ def test_all_right_choices_are_known(asked):
     assert choices(engine, "solve") == (), "it says that it does not know"
 
 
-def test_a_choice_keeps_what_it_must(asked):
+def test_a_choice_keeps_what_it_must(find_specification):
     winning = ENGINE.replace(
         '''return f"{found} {free()[0]}"''',
         '''return f"b {free()[0]}" if "c1" in free() else "w"''',
     )
-    engine = asked(DECLARED + SOLVER, winning).reference_engine()
+    engine = find_specification(DECLARED + SOLVER, winning).reference_engine()
     engine.reply("boardsize 3")
     own = reply("b a1")
     assert choices(engine, "solve") == ("b a1", "b b1")

@@ -38,7 +38,7 @@ TO_GTP = [
 ]
 
 
-def refused(kind: str, given: object, read: Callable[[], object]) -> str:
+def find_messages(kind: str, given: object, read: Callable[[], object]) -> str:
     """Return the messages about something, with its beginning."""
     shown = repr(given)[:70]
     try:
@@ -50,21 +50,21 @@ def refused(kind: str, given: object, read: Callable[[], object]) -> str:
 
 def sentences() -> Iterator[str]:
     for one in JAVA:
-        yield refused("java", one, lambda one=one: matcher(one))
+        yield find_messages("java", one, lambda one=one: matcher(one))
     for one in AWK:
-        yield refused("awk", one, lambda one=one: searcher(one))
+        yield find_messages("awk", one, lambda one=one: searcher(one))
     for one in PATTERNS:
-        yield refused("gogui", one, lambda one=one: read_gogui(one))
-        yield refused("gnugo", one, lambda one=one: read_gnugo(one))
+        yield find_messages("gogui", one, lambda one=one: read_gogui(one))
+        yield find_messages("gnugo", one, lambda one=one: read_gnugo(one))
     for data in CASE_FILES:
-        yield refused("case", data, lambda data=data: casefile.parse(data, "a.gtp"))
+        yield find_messages("case", data, lambda data=data: casefile.parse(data, "a.gtp"))
     for one in ANSWERS:
-        yield refused("answers", one, lambda one=one: test_answers.read(one))
+        yield find_messages("answers", one, lambda one=one: test_answers.read(one))
     for one in TO_ANSWERS:
-        yield refused("to answers", one, lambda one=one: conversion.to_answers(of_gtp(one)))
+        yield find_messages("to answers", one, lambda one=one: conversion.to_answers(of_gtp(one)))
     for one in TO_GTP:
-        yield refused("to GTP", one, lambda one=one: conversion.to_gtp(of_answers(one)))
-        yield refused("for GTP", one, lambda one=one: suite.refuse_answers(of_answers(one)))
+        yield find_messages("to GTP", one, lambda one=one: conversion.to_gtp(of_answers(one)))
+        yield find_messages("for GTP", one, lambda one=one: suite.refuse_answers(of_answers(one)))
 
 
 def of_gtp(text: str) -> CaseFile:

@@ -36,7 +36,7 @@ PUBLIC_SHARE = MarkPart("public", Fraction(2), PUBLIC, "share", {})
 ASSIGNMENT = assignment_of(PUBLIC_SHARE)
 
 
-def graded(*attempts, assignment=ASSIGNMENT, **fields):
+def make_graded(*attempts, assignment=ASSIGNMENT, **fields):
     submission = submission_of(**fields)
     return Graded(submission, attempts, marks(assignment, submission, attempts))
 
@@ -50,11 +50,11 @@ def causes(old, new, assignment=ASSIGNMENT):
     return [(cause.kind, cause.points) for cause in change(old, new, assignment).causes]
 
 
-def told(old, new, assignment=ASSIGNMENT):
+def explain_change(old, new, assignment=ASSIGNMENT):
     return change(old, new, assignment).causes[0].sentence
 
 
-def tried(text, *answers):
+def make_attempt(text, *answers):
     """An attempt at a case file of this text; each test has an answer and a verdict."""
     case = casefile.parse(text.encode(), "a.gtp")
     steps = [i for i, step in enumerate(case.steps) if step.is_test]
@@ -71,9 +71,10 @@ def tried(text, *answers):
 
 def test_only_marks_that_differ_are_told_in_the_order_of_the_new_ones():
     same, other = attempt_of("pf"), attempt_of("pp")
-    old = [graded(same, key=key) for key in "abcd"]
+    old = [make_graded(same, key=key) for key in "abcd"]
     new = [
-        graded(one, key=key) for one, key in zip([other, same, other, same], "cbae", strict=True)
+        make_graded(one, key=key)
+        for one, key in zip([other, same, other, same], "cbae", strict=True)
     ]
     got = changes(old, new, ASSIGNMENT)
     assert [one.key for one in got] == ["c", "a"]
@@ -82,7 +83,8 @@ def test_only_marks_that_differ_are_told_in_the_order_of_the_new_ones():
 
 def test_a_change_is_a_sentence():
     got = change(
-        graded(attempt_of("pf"), sha256="1"), graded(attempt_of("pp"), sha256="2", name="x")
+        make_graded(attempt_of("pf"), sha256="1"),
+        make_graded(attempt_of("pp"), sha256="2", name="x"),
     )
     assert str(got) == (
         "1 of 2 becomes 2 of 2. +1: Public case file a.gtp: another program was run."
@@ -93,26 +95,31 @@ def test_a_change_is_a_sentence():
 
 
 def test_another_file_was_handed_in():
-    old = graded(attempt_of("pf"), sha256="1")
-    assert causes(old, graded(attempt_of("pp"), sha256="2")) == [(SUBMISSION, 1)]
+    old = make_graded(attempt_of("pf"), sha256="1")
+    assert causes(old, make_graded(attempt_of("pp"), sha256="2")) == [(SUBMISSION, 1)]
 
 
 @pytest.mark.parametrize(("name", "said"), [("a2.tgz", "a2.tgz"), ("", "nothing")])
 def test_another_file_by_its_name(name, said):
     assignment = ASSIGNMENT._replace(late=NEVER_LATE)
-    old = graded(attempt_of("pp"), assignment=assignment, sha256="1")
-    new = graded(attempt_of("pp"), assignment=assignment, sha256="2", name=name, refused="It is.")
-    assert told(old, new, assignment) == f"Another file was submitted: {said}."
+    old = make_graded(attempt_of("pp"), assignment=assignment, sha256="1")
+    new = make_graded(
+        attempt_of("pp"), assignment=assignment, sha256="2", name=name, refused="It is."
+    )
+    assert explain_change(old, new, assignment) == f"Another file was submitted: {said}."
 
 
 def test_it_was_handed_in_late_after_all():
     time = datetime(2018, 1, 30)
     late = NEVER_LATE._replace(deadline=time.replace(day=29))
     assignment = ASSIGNMENT._replace(late=late)
-    old = graded(attempt_of("pp"), assignment=assignment)
-    new = graded(attempt_of("pp"), assignment=assignment, time=time)
+    old = make_graded(attempt_of("pp"), assignment=assignment)
+    new = make_graded(attempt_of("pp"), assignment=assignment, time=time)
     assert causes(old, new, assignment) == [(SUBMISSION, Fraction(-2, 5))]
-    assert told(old, new, assignment) == "It was submitted at another time, says the source."
+    assert (
+        explain_change(old, new, assignment)
+        == "It was submitted at another time, says the source."
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,18 +138,18 @@ def test_it_was_handed_in_late_after_all():
 )
 def test_the_assignment_has_changed(part, sentence):
     assignment = assignment_of(part)
-    old = graded(attempt_of("pf"))
-    new = graded(attempt_of("pf"), assignment=assignment)
+    old = make_graded(attempt_of("pf"))
+    new = make_graded(attempt_of("pf"), assignment=assignment)
     assert [kind for kind, _ in causes(old, new, assignment)] == [RULES]
-    assert told(old, new, assignment) == f"The assignment has changed: {sentence}"
+    assert explain_change(old, new, assignment) == f"The assignment has changed: {sentence}"
 
 
 def test_the_late_rule_has_changed():
     late = ASSIGNMENT._replace(late=NEVER_LATE._replace(deduction=Fraction(50)))
-    old = graded(attempt_of("pp"), late=True)
-    new = graded(attempt_of("pp"), late=True, assignment=late)
+    old = make_graded(attempt_of("pp"), late=True)
+    new = make_graded(attempt_of("pp"), late=True, assignment=late)
     assert causes(old, new, late) == [(RULES, Fraction(-3, 5))]
-    assert told(old, new, late).endswith("the late penalty is 1 instead of 0.4.")
+    assert explain_change(old, new, late).endswith("the late penalty is 1 instead of 0.4.")
 
 
 FIRST = "play b a1\n10 score\n#? [1]\n20 score\n#? [2]\n"
@@ -162,26 +169,34 @@ FIRST = "play b a1\n10 score\n#? [1]\n20 score\n#? [2]\n"
     ],
 )
 def test_the_cases_have_changed(text, answers, sentence):
-    old, new = graded(tried(FIRST, "1", "2")), graded(tried(text, *answers))
+    old, new = (
+        make_graded(make_attempt(FIRST, "1", "2")),
+        make_graded(make_attempt(text, *answers)),
+    )
     assert [kind for kind, _ in causes(old, new)] == [CASES]
-    assert told(old, new).startswith(f"Public case file a.gtp: it has changed: {sentence}")
+    assert explain_change(old, new).startswith(
+        f"Public case file a.gtp: it has changed: {sentence}"
+    )
 
 
 TWICE = "play b a1\n10 score\n#? [1]\nplay b b1\n10 score\n#? [2]\n"
 
 
 def test_of_two_equal_questions_the_first_is_looked_at_too():
-    old, new = graded(tried(TWICE, "1", "2")), graded(tried(TWICE.replace("[1]", "[3]"), "1", "2"))
+    old, new = (
+        make_graded(make_attempt(TWICE, "1", "2")),
+        make_graded(make_attempt(TWICE.replace("[1]", "[3]"), "1", "2")),
+    )
     assert causes(old, new) == [(CASES, -1)]
-    assert told(old, new).endswith("it has changed: test 10 expects another answer.")
+    assert explain_change(old, new).endswith("it has changed: test 10 expects another answer.")
 
 
 def test_causes_come_in_the_order_of_the_case_files():
     """Not in that of a set, which is another in each process."""
     names = [f"{letter}.gtp" for letter in "hgfedcba"]
     part = assignment_of(PUBLIC_SHARE._replace(points=Fraction(16)))
-    old = graded(*(attempt_of("pf", name) for name in names), assignment=part)
-    new = graded(*(attempt_of("pp", name) for name in names), assignment=part)
+    old = make_graded(*(attempt_of("pf", name) for name in names), assignment=part)
+    new = make_graded(*(attempt_of("pp", name) for name in names), assignment=part)
     said = [cause.sentence.split(":")[0] for cause in change(old, new, part).causes]
     assert said == [f"Public case file {name}" for name in sorted(names)]
 
@@ -189,45 +204,50 @@ def test_causes_come_in_the_order_of_the_case_files():
 def test_the_same_file_is_read_otherwise():
     """The archive is the same, and another harness finds more of the required files in it."""
     files = assignment_of(PUBLIC_SHARE._replace(judged_by="files"))
-    old = graded(assignment=files, kept=("Go1.py",))
-    new = graded(assignment=files)
+    old = make_graded(assignment=files, kept=("Go1.py",))
+    new = make_graded(assignment=files)
     assert [kind for kind, _ in causes(old, new, files)] == [SUBMISSION]
-    assert told(old, new, files) == "The same file is read otherwise."
+    assert explain_change(old, new, files) == "The same file is read otherwise."
 
 
 def test_of_many_answers_three_are_shown():
-    old, new = graded(attempt_of("pfffff")), graded(attempt_of("pppppp"))
-    sentence = told(old, new)
+    old, new = make_graded(attempt_of("pfffff")), make_graded(attempt_of("pppppp"))
+    sentence = explain_change(old, new)
     assert "test 20 'wrong', then '2'" in sentence
     assert "test 40 'wrong', then '4'" in sentence
     assert sentence.endswith(" (and 2 more).")
     assert "test 50" not in sentence
     replies = tuple("123456")
-    judged = graded(attempt_of("pfffff", replies=replies))
-    assert told(judged, graded(attempt_of("pppppp", replies=replies))).endswith(
+    judged = make_graded(attempt_of("pfffff", replies=replies))
+    assert explain_change(judged, make_graded(attempt_of("pppppp", replies=replies))).endswith(
         "the same answers are judged otherwise: test 20, test 30, test 40 and 2 more."
     )
 
 
 def test_a_comment_is_no_change_of_a_test():
-    old = graded(tried(FIRST, "1", "2"))
-    new = graded(tried(f"# A comment.\n{FIRST}", "1", "9"))
+    old = make_graded(make_attempt(FIRST, "1", "2"))
+    new = make_graded(make_attempt(f"# A comment.\n{FIRST}", "1", "9"))
     assert [kind for kind, _ in causes(old, new)] == [ENGINE]
 
 
 def test_case_files_come_and_go():
     a, b = attempt_of("pf", "a.gtp"), attempt_of("pp", "b.gtp")
-    assert told(graded(a), graded(a, b)) == "Public case file b.gtp: it is new."
-    assert told(graded(a, b), graded(a)) == "Public case file b.gtp: it is no longer there."
+    assert (
+        explain_change(make_graded(a), make_graded(a, b)) == "Public case file b.gtp: it is new."
+    )
+    assert (
+        explain_change(make_graded(a, b), make_graded(a))
+        == "Public case file b.gtp: it is no longer there."
+    )
     private = assignment_of(PUBLIC_SHARE, PUBLIC_SHARE._replace(name="2", judged_by=PRIVATE))
     c = attempt_of("p", "c.gtp", PRIVATE)
-    old, new = graded(a, assignment=private), graded(a, c, assignment=private)
+    old, new = make_graded(a, assignment=private), make_graded(a, c, assignment=private)
     assert causes(old, new, private) == [(CASES, 2)]
 
 
 def test_parts_whose_case_files_are_missing_are_told():
     private = assignment_of(PUBLIC_SHARE, PUBLIC_SHARE._replace(name="2", judged_by=PRIVATE))
-    old = graded(assignment=private, refused="It is not an archive.")
+    old = make_graded(assignment=private, refused="It is not an archive.")
     new = old._replace(marks=marks(private, old.submission, (), [PUBLIC]))
     (found,) = changes([old], [new], private, [PUBLIC])
     assert (found.old.of, found.new.of) == (4, 2)
@@ -236,46 +256,46 @@ def test_parts_whose_case_files_are_missing_are_told():
 
 def test_the_harness_broke_then_or_now():
     run, broken = attempt_of("pp"), fault_of()
-    assert causes(graded(broken), graded(run)) == [(HARNESS, 2)]
-    assert told(graded(broken), graded(run)) == (
+    assert causes(make_graded(broken), make_graded(run)) == [(HARNESS, 2)]
+    assert explain_change(make_graded(broken), make_graded(run)) == (
         "Public case file a.gtp: harness error before: out of memory."
     )
-    assert str(change(graded(run), graded(broken))).startswith("2 of 2 becomes no mark.")
+    assert str(change(make_graded(run), make_graded(broken))).startswith("2 of 2 becomes no mark.")
 
 
 def test_a_limit_is_near():
     near = attempt_of("p-")._replace(near_limit="took 58 s of 60 s of CPU time")
-    assert causes(graded(near), graded(attempt_of("pp"))) == [(LIMIT, 1)]
-    assert told(graded(near), graded(attempt_of("pp"))) == (
+    assert causes(make_graded(near), make_graded(attempt_of("pp"))) == [(LIMIT, 1)]
+    assert explain_change(make_graded(near), make_graded(attempt_of("pp"))) == (
         "Public case file a.gtp: a limit is near: before it took 58 s of 60 s of CPU time."
     )
 
 
 def test_the_engine_answers_otherwise():
-    old, new = graded(attempt_of("pf")), graded(attempt_of("pp"))
+    old, new = make_graded(attempt_of("pf")), make_graded(attempt_of("pp"))
     assert causes(old, new) == [(ENGINE, 1)]
-    assert told(old, new) == (
+    assert explain_change(old, new) == (
         "Public case file a.gtp: the engine does not always answer the same:"
         " test 20 'wrong', then '2'."
     )
 
 
 def test_the_same_answers_are_judged_otherwise():
-    old = graded(attempt_of("pf", replies=("1", "2")))
-    assert causes(old, graded(attempt_of("pp"))) == [(HARNESS, 1)]
-    assert told(old, graded(attempt_of("pp"))).endswith(
+    old = make_graded(attempt_of("pf", replies=("1", "2")))
+    assert causes(old, make_graded(attempt_of("pp"))) == [(HARNESS, 1)]
+    assert explain_change(old, make_graded(attempt_of("pp"))).endswith(
         "the same answers are judged otherwise: test 20."
     )
 
 
 def test_what_could_not_be_built_is_built():
     built = Attempt("ada", PUBLIC, "a.gtp", result_of("pp"), Build(ok=True))
-    assert causes(graded(unbuilt()), graded(built)) == [(ENGINE, 2)]
-    assert "can be built now" in told(graded(unbuilt()), graded(built))
+    assert causes(make_graded(unbuilt()), make_graded(built)) == [(ENGINE, 2)]
+    assert "can be built now" in explain_change(make_graded(unbuilt()), make_graded(built))
 
 
 def test_a_mark_of_another_version_of_the_harness_is_told():
-    old = graded(attempt_of("pp"))
+    old = make_graded(attempt_of("pp"))
     odd = old._replace(marks=old.marks._replace(total=Fraction(1)))
     assert [kind for kind, _ in causes(odd, old)] == [RULES]
     assert [kind for kind, _ in causes(old, odd)] == [HARNESS]
@@ -303,7 +323,7 @@ def gradings(draw):
     fields = {"sha256": draw(st.sampled_from("12")), "late": draw(st.booleans())}
     attempts = [draw(ATTEMPTS), *draw(MORE)]
     assignment = draw(ASSIGNMENTS)
-    return graded(*attempts, assignment=assignment, **fields), assignment
+    return make_graded(*attempts, assignment=assignment, **fields), assignment
 
 
 @given(gradings(), gradings())

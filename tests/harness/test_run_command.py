@@ -371,10 +371,10 @@ def test_the_commands(capsys):
 
 
 def test_a_fault_of_the_harness_is_said_to_be_one(capsys, program, monkeypatch):
-    def broken(*_):
+    def fail_to_run(*_):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("harness.cli.run.run_gathered", broken)
+    monkeypatch.setattr("harness.cli.run.run_gathered", fail_to_run)
     status, out, err = call(capsys, program, "good.gtp")
     assert (status, out) == (3, "")
     assert "the harness itself failed, not the engine: ZeroDivisionError: oh" in err

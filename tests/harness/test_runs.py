@@ -170,10 +170,10 @@ def test_bad_files_stop_no_others(jobs: int, folder: Path) -> None:
 
 
 def test_an_error_of_ours_is_no_verdict(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(case: object, *_: object) -> object:
+    def fail_to_judge(case: object, *_: object) -> object:
         raise ValueError("our own mistake")
 
-    monkeypatch.setattr(file_runner._FileRun, "_judge", broken)
+    monkeypatch.setattr(file_runner._FileRun, "_judge", fail_to_judge)
     result = run(engine("in_order"), write(a="10 a\n20 b\n", b="setup\n"), Options(jobs=2))
     assert [letters(file) for file in result.files] == ["--", ""]
     assert [file.failure for file in result.files] == [None, None]

@@ -198,7 +198,7 @@ RULESETS = [
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def landlock_calls(monkeypatch):
     """Note what Landlock is asked for; the ruleset is the descriptor 99."""
     calls = []
 
@@ -223,37 +223,39 @@ def fields(record: Any) -> Any:
 
 
 @pytest.mark.parametrize(("version", "files", "network", "scoped", "size"), RULESETS)
-def test_each_kernel_is_asked_for_all_it_knows(version, files, network, scoped, size, asked):
+def test_each_kernel_is_asked_for_all_it_knows(
+    version, files, network, scoped, size, landlock_calls
+):
     landlock.confine([], version)
-    assert asked[0] == [
+    assert landlock_calls[0] == [
         ("landlock_create_ruleset", 444, (files, network, scoped), size, 0),
         ("landlock_restrict_self", 446, 99, 0),
     ]
-    assert asked[1] == [99]
+    assert landlock_calls[1] == [99]
 
 
-def test_what_is_allowed_to_a_path(tmp_path, asked):
+def test_what_is_allowed_to_a_path(tmp_path, landlock_calls):
     (tmp_path / "file").touch()
     paths = [str(tmp_path), str(tmp_path / "file"), str(tmp_path / "nothing")]
     landlock.confine([(path, 0xFFFF) for path in paths], 3)
     on_files = 0b111 | 1 << 14
-    assert asked[0][1:-1] == [
+    assert landlock_calls[0][1:-1] == [
         ("landlock_add_rule", 445, 99, 1, ("beneath", 0x7FFF), 0),
         ("landlock_add_rule", 445, 99, 1, ("beneath", on_files), 0),
     ]
     landlock.confine([(paths[1], 0xFFFF)], 5)
-    assert asked[0][-2][4] == ("beneath", on_files | 1 << 15)
+    assert landlock_calls[0][-2][4] == ("beneath", on_files | 1 << 15)
 
 
 @pytest.mark.parametrize(("version", "asked_for"), [(5, []), (6, [(0, 0, 3)]), (7, [(0, 0, 3)])])
-def test_signals_are_kept_in_where_the_kernel_can(version, asked_for, asked):
+def test_signals_are_kept_in_where_the_kernel_can(version, asked_for, landlock_calls):
     landlock.keep_signals_in(version)
-    assert [call[2] for call in asked[0][:1]] == asked_for
+    assert [call[2] for call in landlock_calls[0][:1]] == asked_for
 
 
-def test_the_version_of_a_kernel(asked, monkeypatch):
+def test_the_version_of_a_kernel(landlock_calls, monkeypatch):
     assert landlock.abi() == 99
-    assert asked[0] == [("landlock_create_ruleset", 444, None, 0, 1)]
+    assert landlock_calls[0] == [("landlock_create_ruleset", 444, None, 0, 1)]
 
     def refuse(*_: object) -> int:
         raise OSError
@@ -339,7 +341,7 @@ def test_the_command_within_the_box_becomes_a_user_first():
 
 
 @pytest.fixture
-def mounted(monkeypatch, tmp_path):
+def mount_calls(monkeypatch, tmp_path):
     """Note what is mounted; what is outside the box lies in a folder."""
     calls = []
     for name in ("mount", "bind", "pivot_root", "unmount", "set_mount_attributes"):
@@ -359,18 +361,18 @@ NO_DEVICES = 2 | 4  # no set-user-id, no devices
 
 @pytest.mark.parametrize(("kind", "attributes"), [("bind", 1 | 4), ("writable", 4), ("device", 0)])
 @pytest.mark.parametrize("is_folder", [True, False])
-def test_what_is_shown_in_a_file_tree(kind, attributes, is_folder, mounted, tmp_path):
+def test_what_is_shown_in_a_file_tree(kind, attributes, is_folder, mount_calls, tmp_path):
     source = tmp_path / "outside" / "it"
     source.mkdir() if is_folder else source.touch()
     place = tmp_path / "above" / "place"
     file_tree._MAKERS[kind](Mount(kind, str(place), "/it"), WritableSpace(0, 0))
-    assert mounted == [("bind", str(source), str(place), attributes)]
+    assert mount_calls == [("bind", str(source), str(place), attributes)]
     assert place.is_dir() == is_folder
     if not is_folder:
         assert place.stat().st_mode & 0o777 == 0o644
 
 
-def test_what_is_written_to_in_a_file_tree(mounted, tmp_path):
+def test_what_is_written_to_in_a_file_tree(mount_calls, tmp_path):
     (tmp_path / "outside" / "from").mkdir()
     (tmp_path / "outside" / "from" / "file").write_text("text")
     (tmp_path / "outside" / "from" / "secret").write_text("text")
@@ -378,18 +380,18 @@ def test_what_is_written_to_in_a_file_tree(mounted, tmp_path):
     room = WritableSpace(1000, 5, (24, 1))
     file_tree._MAKERS["scratch"](Mount("scratch", str(scratch)), room)
     file_tree._MAKERS["copy"](Mount("copy", str(copy), "/from", ("/from/secret",)), room)
-    assert mounted == [
+    assert mount_calls == [
         ("mount", "tmpfs", str(scratch), "tmpfs", NO_DEVICES, "mode=1777,size=1000,nr_inodes=5"),
         ("mount", "tmpfs", str(copy), "tmpfs", NO_DEVICES, "mode=1777,size=1024,nr_inodes=6"),
     ]
     assert [path.name for path in copy.iterdir()] == ["file"]
     assert scratch.is_dir()
-    mounted.clear()
+    mount_calls.clear()
     file_tree._MAKERS["scratch"](Mount("scratch", str(scratch)), WritableSpace(0, 0, (24, 1)))
-    assert mounted[0][-1] == "mode=1777,size=50%,nr_inodes=0"
+    assert mount_calls[0][-1] == "mode=1777,size=50%,nr_inodes=0"
 
 
-def test_what_is_hidden_in_a_file_tree(mounted, tmp_path):
+def test_what_is_hidden_in_a_file_tree(mount_calls, tmp_path):
     room = WritableSpace(1000, 5)
     file_tree._MAKERS["mask file"](Mount("mask file", "/a"), room)
     file_tree._MAKERS["mask folder"](Mount("mask folder", "/b"), room)
@@ -397,7 +399,7 @@ def test_what_is_hidden_in_a_file_tree(mounted, tmp_path):
     file_tree._MAKERS["link"](Mount("link", str(link), "to/it"), room)
     proc = tmp_path / "proc"
     file_tree._MAKERS["proc"](Mount("proc", str(proc)), room)
-    assert mounted == [
+    assert mount_calls == [
         ("bind", str(tmp_path / "outside/dev/null"), "/a", 1 | 4),
         ("mount", "tmpfs", "/b", "tmpfs", NO_DEVICES, "mode=000,size=4k,nr_inodes=1"),
         ("mount", "proc", str(proc), "proc", NO_DEVICES | 8),
@@ -407,13 +409,17 @@ def test_what_is_hidden_in_a_file_tree(mounted, tmp_path):
     assert proc.is_dir()
 
 
-def test_a_file_tree_is_made_apart_and_becomes_the_whole(mounted, monkeypatch):
+def test_a_file_tree_is_made_apart_and_becomes_the_whole(mount_calls, monkeypatch):
     monkeypatch.setattr(file_tree, "_OUTSIDE", "/.outside")
     for name in ("mkdir", "chdir", "rmdir"):
-        monkeypatch.setattr(file_tree.os, name, lambda path, _n=name: mounted.append((_n, path)))
-    monkeypatch.setitem(file_tree._MAKERS, "bind", lambda mount, room: mounted.append(mount.place))
+        monkeypatch.setattr(
+            file_tree.os, name, lambda path, _n=name: mount_calls.append((_n, path))
+        )
+    monkeypatch.setitem(
+        file_tree._MAKERS, "bind", lambda mount, room: mount_calls.append(mount.place)
+    )
     file_tree.arrange([Mount("bind", "/a"), Mount("bind", "/b")], WritableSpace(0, 0))
-    assert mounted == [
+    assert mount_calls == [
         ("mount", "none", "/", "", (1 << 14) | (1 << 18)),
         ("mount", "tmpfs", "/tmp", "tmpfs", NO_DEVICES, "mode=755"),
         ("mkdir", "/tmp/.outside"),
@@ -617,7 +623,7 @@ WANTING = [
 
 
 @pytest.fixture
-def unstarted(monkeypatch):
+def machine_without_server(monkeypatch):
     """Let a launcher start no server; return the machine that it finds."""
     machine = {"name": "x86_64", "abi": 5, "bwrap": "/usr/bin/bwrap"}
     monkeypatch.setattr(kernel, "machine", lambda: machine["name"])
@@ -629,21 +635,21 @@ def unstarted(monkeypatch):
 
 
 @pytest.mark.parametrize(("level", "name", "abi", "bwrap", "said"), WANTING)
-def test_what_a_level_lacks_is_told(level, name, abi, bwrap, said, unstarted):
-    unstarted.update(name=name, abi=abi, bwrap=bwrap)
+def test_what_a_level_lacks_is_told(level, name, abi, bwrap, said, machine_without_server):
+    machine_without_server.update(name=name, abi=abi, bwrap=bwrap)
     with pytest.raises(launcher.SandboxError) as told:
         launcher.BoxLauncher(level)
     assert str(told.value) == said
 
 
 @pytest.mark.parametrize("level", [3, 2])
-def test_a_launcher_that_is_made(level, unstarted):
+def test_a_launcher_that_is_made(level, machine_without_server):
     made = launcher.BoxLauncher(level, ALLOWED)
     assert (made.level, made.limits) == (level, ALLOWED)
     assert made._identity == (77 if os.geteuid() == 0 else 0)
     assert (made._landlock, made._bubblewrap) == (5, "/usr/bin/bwrap")
     assert (made._control, made._server) == ("a socket", "a server")
-    unstarted["bwrap"] = None
+    machine_without_server["bwrap"] = None
     assert launcher.BoxLauncher(2)._bubblewrap == ""
 
 

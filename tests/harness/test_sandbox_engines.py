@@ -121,11 +121,11 @@ def boxes(monkeypatch):
 def launcher_of(boxes: FakeBoxes) -> BoxedLauncher:
     asked: list[tuple[object, ...]] = []
 
-    def known(*given: object) -> Any:
+    def make_view(*given: object) -> Any:
         asked.append(given)
         return "a view"
 
-    made = BoxedLauncher(boxes, ["/shown"], ["/hidden"], "/sub", known)  # type: ignore[arg-type]
+    made = BoxedLauncher(boxes, ["/shown"], ["/hidden"], "/sub", make_view)  # type: ignore[arg-type]
     made.asked = asked  # type: ignore[attr-defined]
     return made
 

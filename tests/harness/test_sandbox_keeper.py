@@ -34,7 +34,7 @@ class System:
 
 
 @pytest.fixture
-def done(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+def noted_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Note all that would change this process, and change nothing."""
     calls: list[tuple[Any, ...]] = []
 
@@ -78,16 +78,16 @@ DIES = ("prctl", "die with parent", 1, signal.SIGKILL)
         (2, 77, ("clone", 0x6E02_0000)),
     ],
 )
-def test_a_keeper_is_forked_into_namespaces_at_level_2(level, identity, call, done):
+def test_a_keeper_is_forked_into_namespaces_at_level_2(level, identity, call, noted_calls):
     """All of clone(2)'s, that of users only where we are no root."""
     assert inside.start(PLAN._replace(level=level, identity=identity), (3, 4, 5), 6) == 77
-    assert done == [call]
+    assert noted_calls == [call]
 
 
 @pytest.mark.parametrize("identity", [0, 77])
-def test_a_keeper_s_first_steps(identity, done, monkeypatch):
+def test_a_keeper_s_first_steps(identity, noted_calls, monkeypatch):
     monkeypatch.setattr(kernel, "clone", lambda namespaces: 0)
-    monkeypatch.setattr(inside, "_keep", lambda *given: done.append(("keep", *given)))
+    monkeypatch.setattr(inside, "_keep", lambda *given: noted_calls.append(("keep", *given)))
     plan = PLAN._replace(identity=identity)
     with pytest.raises(Exited):
         inside.start(plan, (3, 4, 5), 6)
@@ -96,7 +96,7 @@ def test_a_keeper_s_first_steps(identity, done, monkeypatch):
         ("write", "/proc/self/uid_map", b"%d %d 1" % (os.getuid(), os.getuid())),
         ("write", "/proc/self/gid_map", b"%d %d 1" % (os.getgid(), os.getgid())),
     ]
-    assert done == [
+    assert noted_calls == [
         DIES,
         ("setsid",),
         ("signal", signal.SIGPIPE, signal.SIG_DFL),
@@ -107,7 +107,7 @@ def test_a_keeper_s_first_steps(identity, done, monkeypatch):
     ]
 
 
-def test_what_goes_wrong_before_is_told_the_server(done, monkeypatch):
+def test_what_goes_wrong_before_is_told_the_server(noted_calls, monkeypatch):
     monkeypatch.setattr(kernel, "clone", lambda namespaces: 0)
 
     def refuse(*_: object) -> None:
@@ -116,17 +116,17 @@ def test_what_goes_wrong_before_is_told_the_server(done, monkeypatch):
     monkeypatch.setattr(inside, "_keep", refuse)
     with pytest.raises(Exited):
         inside.start(PLAN, (3, 4, 5), 6)
-    assert done[-2:] == [("tell", 6, "fault no room"), ("_exit", 1)]
+    assert noted_calls[-2:] == [("tell", 6, "fault no room"), ("_exit", 1)]
 
 
 @pytest.mark.parametrize("level", [1, 2])
-def test_a_keeper_gives_up_all_rights_before_it_starts_the_engine(level, done, monkeypatch):
-    monkeypatch.setattr(inside, "_attend", lambda *given: done.append(("attend", *given)))
+def test_a_keeper_gives_up_all_rights_before_it_starts_the_engine(level, noted_calls, monkeypatch):
+    monkeypatch.setattr(inside, "_attend", lambda *given: noted_calls.append(("attend", *given)))
     monkeypatch.setattr(inside.os, "getppid", lambda: 55, raising=False)
     inside._keep(PLAN._replace(level=level, identity=77), (3, 4, 5), 6)
     arranged = [("arrange", PLAN.mounts, WritableSpace(40, 5, (24, 1), 77))]
     ready = [("keep_signals_in", 4), ("kill", 55, 0)]
-    assert done == [
+    assert noted_calls == [
         *(arranged if level == 2 else []),
         ("chdir", "/folder"),
         ("setgroups", []),
@@ -143,19 +143,21 @@ def test_a_keeper_gives_up_all_rights_before_it_starts_the_engine(level, done, m
     ]
 
 
-def test_who_stays_who_they_are_gives_up_all_rights_too(done):
+def test_who_stays_who_they_are_gives_up_all_rights_too(noted_calls):
     inside._become_nobody(0)
-    assert done[0] == ("drop_capabilities",)
-    assert len(done) == 4
+    assert noted_calls[0] == ("drop_capabilities",)
+    assert len(noted_calls) == 4
 
 
-def test_all_is_ended_at_one_stroke_only_where_we_cannot_reach_the_server(done, monkeypatch):
+def test_all_is_ended_at_one_stroke_only_where_we_cannot_reach_the_server(
+    noted_calls, monkeypatch
+):
     def refuse(*_: object) -> None:
         raise PermissionError
 
     monkeypatch.setattr(inside.os, "kill", refuse, raising=False)
     inside._be_ready_to_end_all(4)
-    assert done == [
+    assert noted_calls == [
         ("keep_signals_in", 4),
         ("signal", signal.SIGTERM, inside._end_all),
         ("prctl", "die with parent", 1, signal.SIGTERM),
@@ -163,25 +165,25 @@ def test_all_is_ended_at_one_stroke_only_where_we_cannot_reach_the_server(done, 
 
 
 @pytest.mark.parametrize("is_empty", [False, True])
-def test_the_stroke(is_empty, done, monkeypatch):
+def test_the_stroke(is_empty, noted_calls, monkeypatch):
     def kill(*given: object) -> None:
-        done.append(given)
+        noted_calls.append(given)
         if is_empty:
             raise ProcessLookupError
 
     monkeypatch.setattr(inside.os, "kill", kill, raising=False)
     with pytest.raises(Exited):
         inside._end_all(15, None)
-    assert done == [(-1, signal.SIGKILL), ("_exit", 0)]
+    assert noted_calls == [(-1, signal.SIGKILL), ("_exit", 0)]
 
 
 @pytest.mark.parametrize("abi", [0, 4])
-def test_an_engine_gets_its_layers_and_the_filter_last(abi, done, monkeypatch):
+def test_an_engine_gets_its_layers_and_the_filter_last(abi, noted_calls, monkeypatch):
     monkeypatch.setattr(inside, "_filter", lambda plan: b"a filter")
     plan = PLAN._replace(landlock=abi)
     with pytest.raises(Exited):
         inside._become_engine(plan, (3, 4, 5), 6)
-    assert done == [
+    assert noted_calls == [
         ("setsid",),
         *(("dup2", stream, number) for number, stream in enumerate((3, 4, 5))),
         *([("confine", PLAN.reach, 4)] if abi else []),
@@ -193,19 +195,19 @@ def test_an_engine_gets_its_layers_and_the_filter_last(abi, done, monkeypatch):
     ]
 
 
-def test_a_program_that_cannot_be_executed_is_told_apart_from_a_box(done, monkeypatch):
+def test_a_program_that_cannot_be_executed_is_told_apart_from_a_box(noted_calls, monkeypatch):
     def refuse(*_: object) -> None:
         raise OSError(2, "No such file")
 
     monkeypatch.setattr(inside.os, "execve", refuse, raising=False)
     with pytest.raises(Exited):
         inside._execute(PLAN, 6)
-    assert done == [("tell", 6, "unstarted No such file"), ("_exit", 1)]
-    done.clear()
+    assert noted_calls == [("tell", 6, "unstarted No such file"), ("_exit", 1)]
+    noted_calls.clear()
     monkeypatch.setattr(inside, "set_limits", refuse)
     with pytest.raises(Exited):
         inside._become_engine(PLAN, (3, 4, 5), 6)
-    assert done[-2:] == [("tell", 6, "fault [Errno 2] No such file"), ("_exit", 1)]
+    assert noted_calls[-2:] == [("tell", 6, "fault [Errno 2] No such file"), ("_exit", 1)]
 
 
 FILTERS = [
@@ -228,7 +230,7 @@ def test_which_filter_an_engine_gets(level, writable, abi, given, named, monkeyp
     assert asked == [(given, named)]
 
 
-def test_a_keeper_tells_how_the_engine_ended_and_reaps_the_others(done, monkeypatch):
+def test_a_keeper_tells_how_the_engine_ended_and_reaps_the_others(noted_calls, monkeypatch):
     ended = [(99, 0), (77, 3 << 8), (98, 9)]
 
     def wait() -> tuple[int, int]:
@@ -239,7 +241,7 @@ def test_a_keeper_tells_how_the_engine_ended_and_reaps_the_others(done, monkeypa
     monkeypatch.setattr(inside.os, "wait", wait, raising=False)
     with pytest.raises(Exited):
         inside._attend(77, 6)
-    assert done == [("tell", 6, "ended 3"), ("_exit", 0)]
+    assert noted_calls == [("tell", 6, "ended 3"), ("_exit", 0)]
 
 
 def test_what_is_told_is_one_line(tmp_path):
@@ -345,11 +347,11 @@ def test_a_canary_tries_each_way_out(level, harness, asked, monkeypatch):
     """Where processes have numbers of their own, one of ours is not taken for the harness."""
     tried = []
 
-    def held(*given: object) -> None:
+    def hold_limits(*given: object) -> None:
         tried.append(given)
         raise PermissionError
 
-    attempts = (("gets out", lambda *given: tried.append(given)), ("is held", held))
+    attempts = (("gets out", lambda *given: tried.append(given)), ("is held", hold_limits))
     monkeypatch.setattr(canary, "ATTEMPTS", attempts)
     monkeypatch.setattr(canary, "_status", lambda: HELD)
     monkeypatch.setattr(canary.os, "listdir", lambda path: [])

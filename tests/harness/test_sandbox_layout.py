@@ -35,7 +35,7 @@ READ, LIST, WRITE, DEVICE = 0b1101, 0b1000, 0x7FFF, 0b110 | 1 << 14
 
 
 @pytest.fixture
-def seen(tmp_path: Path) -> View:
+def example_view(tmp_path: Path) -> View:
     """Return a view of a folder, a copy of a submission, results and a hidden file and folder."""
     for name in ("shown/cases", "sub/cases", "results", "real"):
         (tmp_path / name).mkdir(parents=True)
@@ -53,7 +53,7 @@ def seen(tmp_path: Path) -> View:
     )  # fmt: skip
 
 
-def test_the_file_tree_of_a_box(seen, tmp_path):
+def test_the_file_tree_of_a_box(example_view, tmp_path):
     top = str(tmp_path)
     devices = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
     links = {"/dev/shm": "/tmp", "/dev/fd": "/proc/self/fd", "/bin": "usr/bin"}
@@ -74,8 +74,8 @@ def test_the_file_tree_of_a_box(seen, tmp_path):
         Mount("proc", "/proc"),
         *(Mount("mask file", path) for path in machine if os.path.exists(path)),
     ]
-    assert layout.mounts(seen) == tuple(sorted(expected, key=lambda one: one.place))
-    assert layout.scratch_places(seen) == ("/tmp", f"{top}/sub")
+    assert layout.mounts(example_view) == tuple(sorted(expected, key=lambda one: one.place))
+    assert layout.scratch_places(example_view) == ("/tmp", f"{top}/sub")
 
 
 def test_a_copy_of_what_a_link_leads_to(tmp_path):
@@ -87,18 +87,18 @@ def test_a_copy_of_what_a_link_leads_to(tmp_path):
     )
 
 
-def test_the_rules_of_level_2(seen, tmp_path):
+def test_the_rules_of_level_2(example_view, tmp_path):
     writable = ("/tmp", f"{tmp_path}/sub", f"{tmp_path}/out", "/proc")
-    assert layout.reach(seen, 2) == (
+    assert layout.reach(example_view, 2) == (
         ("/", READ), *((place, WRITE) for place in writable),
         *((path, DEVICE) for path in view.DEVICES),
     )  # fmt: skip
 
 
-def test_the_rules_of_level_1(seen, tmp_path):
+def test_the_rules_of_level_1(example_view, tmp_path):
     """What is hidden gets no rule, nor does a link, which would be one for what it leads to."""
     top = str(tmp_path)
-    found = layout.reach(seen, 1)
+    found = layout.reach(example_view, 1)
     shown = [rule for rule in found if rule[0].startswith((top, "/usr"))]
     assert set(shown[:-1]) == {
         ("/usr", READ), (f"{top}/shown", LIST), (f"{top}/shown/a", READ),
@@ -183,17 +183,17 @@ def test_paths_that_a_word_names(tmp_path):
     (tmp_path / "lib" / "away").symlink_to(tmp_path / "sub")
     top, sub = str(tmp_path), str(tmp_path / "sub")
 
-    def named(word: str, submission: str = "") -> list[str]:
+    def find_named(word: str, submission: str = "") -> list[str]:
         return list(view._find_named_paths(word, f"{top}/lib", submission))
 
-    assert named("a.jar") == [f"{top}/lib"]
-    assert named("-Dx=a.jar:b.jar") == [f"{top}/lib"] * 2
-    assert named("inner") == [f"{top}/lib/inner"]
-    assert named("../sub:a.jar") == [sub, f"{top}/lib"]
-    assert named("../sub:../sub/x:a.jar", sub) == [f"{top}/lib"]
-    assert named("away") == []  # a link out of its folder
-    assert named("nothing") == []
-    assert named("") == []
+    assert find_named("a.jar") == [f"{top}/lib"]
+    assert find_named("-Dx=a.jar:b.jar") == [f"{top}/lib"] * 2
+    assert find_named("inner") == [f"{top}/lib/inner"]
+    assert find_named("../sub:a.jar") == [sub, f"{top}/lib"]
+    assert find_named("../sub:../sub/x:a.jar", sub) == [f"{top}/lib"]
+    assert find_named("away") == []  # a link out of its folder
+    assert find_named("nothing") == []
+    assert find_named("") == []
 
 
 def test_a_file_beside_many_others_is_shown_alone(tmp_path, monkeypatch):

@@ -27,7 +27,7 @@ PLAN = LaunchPlan(
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Box]:
+def unstarted_box(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Box]:
     """Give a box that was not started, without a counter or a control group."""
     monkeypatch.setattr(box_clock, "_open", lambda: -1)
     ours, theirs = socket.socketpair()
@@ -40,15 +40,20 @@ def with_plan(box: server.Box, **changes: object) -> server.Box:
     return box
 
 
-def test_a_box_that_nothing_happened_to(made):
-    assert made._report() == BoxReport(None, "", "", None, 0, 0.0, ())
-    assert (made._first, made._hold, made._ready, made._broken) == (0, -1, False, False)
-    assert made._watched == PLAN.watched
-    assert not made._is_much
+def test_a_box_that_nothing_happened_to(unstarted_box):
+    assert unstarted_box._report() == BoxReport(None, "", "", None, 0, 0.0, ())
+    assert (
+        unstarted_box._first,
+        unstarted_box._hold,
+        unstarted_box._ready,
+        unstarted_box._broken,
+    ) == (0, -1, False, False)
+    assert unstarted_box._watched == PLAN.watched
+    assert not unstarted_box._is_much
 
 
 @contextlib.contextmanager
-def said(text: bytes) -> Iterator[int]:
+def open_pipe(text: bytes) -> Iterator[int]:
     """Give a pipe from which a text can be read, and then its end."""
     reading, writing = os.pipe()
     os.write(writing, text)
@@ -73,72 +78,81 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("text", "goes_on", "report"), WORDS)
-def test_what_a_keeper_says(text, goes_on, report, made, monkeypatch):
+def test_what_a_keeper_says(text, goes_on, report, unstarted_box, monkeypatch):
     monkeypatch.setattr(server.Box, "_living", lambda self: [])
-    with said(text) as reading:
-        assert made._read_status(reading, -1) is goes_on
-    assert (made._report().status, made._fault, made._unstarted) == report
-    assert made._ready == text.startswith(b"ready")
-    assert made._broken == (not text)
+    with open_pipe(text) as reading:
+        assert unstarted_box._read_status(reading, -1) is goes_on
+    assert (
+        unstarted_box._report().status,
+        unstarted_box._fault,
+        unstarted_box._unstarted,
+    ) == report
+    assert unstarted_box._ready == text.startswith(b"ready")
+    assert unstarted_box._broken == (not text)
 
 
-def test_words_that_come_in_pieces(made, monkeypatch):
+def test_words_that_come_in_pieces(unstarted_box, monkeypatch):
     monkeypatch.setattr(server.Box, "_living", lambda self: [])
     for piece in (b"rea", b"dy\nend", b"ed 1", b"2\n"):
-        with said(piece) as reading:
-            assert made._read_status(reading, -1)
-    assert (made._ready, made._status) == (True, 12)
+        with open_pipe(piece) as reading:
+            assert unstarted_box._read_status(reading, -1)
+    assert (unstarted_box._ready, unstarted_box._status) == (True, 12)
 
 
-def test_what_bubblewrap_says(made, monkeypatch):
+def test_what_bubblewrap_says(unstarted_box, monkeypatch):
     """The engine is let go when its limits are set, and its folders are there."""
     limited = []
     monkeypatch.setattr(server.Box, "_limit", lambda self, first: limited.append(first) or True)
-    with_plan(made, level=3)
+    with_plan(unstarted_box, level=3)
     waiting, block = os.pipe()
     try:
-        with said(b'{ "child-pid": 77 }\n') as reading:
-            assert made._read_status(reading, block)
+        with open_pipe(b'{ "child-pid": 77 }\n') as reading:
+            assert unstarted_box._read_status(reading, block)
         assert os.read(waiting, 9) == b"."
     finally:
         os.close(waiting)
         os.close(block)
-    assert (limited, made._first, made._ready, made._status) == ([77], 77, True, None)
-    with said(b'{ "exit-code": 139 }\n') as reading:
-        assert made._read_status(reading, -1)
-    assert (made._status, made._leftovers) == (-11, ())
+    assert (limited, unstarted_box._first, unstarted_box._ready, unstarted_box._status) == (
+        [77],
+        77,
+        True,
+        None,
+    )
+    with open_pipe(b'{ "exit-code": 139 }\n') as reading:
+        assert unstarted_box._read_status(reading, -1)
+    assert (unstarted_box._status, unstarted_box._leftovers) == (-11, ())
 
 
-def test_a_box_whose_folders_are_to_be_filled_is_not_ready(made, monkeypatch):
+def test_a_box_whose_folders_are_to_be_filled_is_not_ready(unstarted_box, monkeypatch):
     monkeypatch.setattr(server.Box, "_limit", lambda self, first: True)
     waiting, block = os.pipe()
-    made._hold = os.dup(block)
+    unstarted_box._hold = os.dup(block)
     try:
-        made._take_bubblewrap({"child-pid": 77}, block)
-        assert not made._ready
+        unstarted_box._take_bubblewrap({"child-pid": 77}, block)
+        assert not unstarted_box._ready
         with pytest.raises(KeyError):
-            select.poll().unregister(made._hold)
-        made._poll.unregister(made._hold)
-        made._let_go()
-        assert made._hold == -1
-        made._let_go()
+            select.poll().unregister(unstarted_box._hold)
+        unstarted_box._poll.unregister(unstarted_box._hold)
+        unstarted_box._let_go()
+        assert unstarted_box._hold == -1
+        unstarted_box._let_go()
     finally:
         os.close(waiting)
         os.close(block)
 
 
-def test_limits_that_cannot_be_set_start_nothing(made, monkeypatch):
+def test_limits_that_cannot_be_set_start_nothing(unstarted_box, monkeypatch):
     def refuse(pid: int, wanted: object) -> None:
         raise error
 
     monkeypatch.setattr(server.limits, "set_limits", refuse)
     error: OSError = ProcessLookupError(3, "gone")
-    assert not made._limit(77)
-    assert made._fault == ""
+    assert not unstarted_box._limit(77)
+    assert unstarted_box._fault == ""
     error = PermissionError(1, "not allowed")
-    made._take_bubblewrap({"child-pid": 77}, -1)
-    assert made._fault == "limits cannot be set: not allowed"
-    assert (made._first, made._ready) == (0, False)
+    unstarted_box._take_bubblewrap({"child-pid": 77}, -1)
+    assert unstarted_box._fault == "limits cannot be set: not allowed"
+    assert (unstarted_box._first, unstarted_box._ready) == (0, False)
 
 
 CODES = [(0, 0), (1, 1), (127, 127), (128, 128), (129, -1), (137, -9), (192, -64), (193, 193),
@@ -156,24 +170,26 @@ def test_what_a_shell_calls_the_end_of_a_program(code, status):
 @pytest.mark.parametrize(
     ("used", "pause"), [(0, 0.05), (GIB, 0.002), (2 * GIB, 0.002), (GIB // 2, None)]
 )
-def test_the_next_look_comes_before_memory_can_be_full(used, pause, made):
+def test_the_next_look_comes_before_memory_can_be_full(used, pause, unstarted_box):
     between = 0.5 / (4 * (os.cpu_count() or 1))
     expected = min(0.05, max(0.002, between)) if pause is None else pause
-    assert made._pause(used) == pytest.approx(expected if used else min(0.05, 2 * between))
+    assert unstarted_box._pause(used) == pytest.approx(
+        expected if used else min(0.05, 2 * between)
+    )
 
 
-def test_without_a_limit_of_memory_looks_are_seldom(made):
-    made._watched = Watched(0, 1, 1, 1, 1)
-    assert made._pause(1 << 50) == 0.05
+def test_without_a_limit_of_memory_looks_are_seldom(unstarted_box):
+    unstarted_box._watched = Watched(0, 1, 1, 1, 1)
+    assert unstarted_box._pause(1 << 50) == 0.05
 
 
 @pytest.mark.parametrize(
     ("age", "is_ready", "takes"),
     [(0.4, False, False), (0.6, False, True), (0.6, True, False)],
 )
-def test_a_box_takes_too_long(age, is_ready, takes, made):
-    made._begun, made._ready = time.monotonic() - age, is_ready
-    assert made._takes(0.5) is takes
+def test_a_box_takes_too_long(age, is_ready, takes, unstarted_box):
+    unstarted_box._begun, unstarted_box._ready = time.monotonic() - age, is_ready
+    assert unstarted_box._takes(0.5) is takes
 
 
 FAULTS = [
@@ -188,11 +204,11 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("state", "late", "fault"), FAULTS)
-def test_why_an_engine_never_ran(state, late, fault, made):
+def test_why_an_engine_never_ran(state, late, fault, unstarted_box):
     for name, value in state.items():
-        setattr(made, name, value)
-    made._find_fault(late)
-    assert made._fault == fault
+        setattr(unstarted_box, name, value)
+    unstarted_box._find_fault(late)
+    assert unstarted_box._fault == fault
 
 
 SIGNALS = [
@@ -205,9 +221,9 @@ SIGNALS = [
 
 
 @pytest.mark.parametrize(("status", "hit"), SIGNALS)
-def test_a_signal_of_the_kernel_that_is_a_limit(status, hit, made):
-    made._status, made._cpu = status, 1.5
-    assert made._signal_hit() == hit
+def test_a_signal_of_the_kernel_that_is_a_limit(status, hit, unstarted_box):
+    unstarted_box._status, unstarted_box._cpu = status, 1.5
+    assert unstarted_box._signal_hit() == hit
 
 
 def stat_of(pid: int, **more: object) -> watch.ProcessStat:
@@ -218,22 +234,22 @@ def stat_of(pid: int, **more: object) -> watch.ProcessStat:
 
 
 @pytest.mark.parametrize(("level", "names"), [(1, ("p2", "p3")), (2, ("p2", "p3")), (3, ())])
-def test_what_outlives_an_engine_is_told_by_name(level, names, made, monkeypatch):
+def test_what_outlives_an_engine_is_told_by_name(level, names, unstarted_box, monkeypatch):
     """It is looked for twice: who changes its parent meanwhile is missed once."""
     looks = [[stat_of(1)], [stat_of(1), stat_of(2), stat_of(3)]]
     monkeypatch.setattr(server.Box, "_living", lambda self: looks.pop(0))
-    with_plan(made, level=level)._note_end(5)
-    assert (made._status, made._leftovers) == (5, names)
+    with_plan(unstarted_box, level=level)._note_end(5)
+    assert (unstarted_box._status, unstarted_box._leftovers) == (5, names)
 
 
-def test_the_dead_do_not_outlive_anybody(made, monkeypatch):
+def test_the_dead_do_not_outlive_anybody(unstarted_box, monkeypatch):
     found = [stat_of(1), stat_of(2, dead=True), stat_of(3)]
     monkeypatch.setattr(server.Box, "_find_processes", lambda self: found)
-    assert [one.pid for one in made._living()] == [1, 3]
+    assert [one.pid for one in unstarted_box._living()] == [1, 3]
 
 
 @pytest.fixture
-def usage(made, monkeypatch) -> dict[str, float]:
+def usage(unstarted_box, monkeypatch) -> dict[str, float]:
     """Let a look find what is said here, and nothing of processes."""
     found = {"memory": 0, "cpu": 0.0, "processes": 0, "scratch": 0, "scratch_files": 0}
     found_looks: dict[str, object] = {}
@@ -244,79 +260,79 @@ def usage(made, monkeypatch) -> dict[str, float]:
 
     monkeypatch.setattr(watch, "measure", measure)
     monkeypatch.setattr(server.Box, "_find_processes", lambda self: [])
-    monkeypatch.setattr(made, "looks", found_looks, raising=False)
+    monkeypatch.setattr(unstarted_box, "looks", found_looks, raising=False)
     return found
 
 
-def test_a_look_keeps_the_most_that_was_used(made, usage):
+def test_a_look_keeps_the_most_that_was_used(unstarted_box, usage):
     usage.update(memory=GIB // 4, cpu=1.0)
-    made._look()
+    unstarted_box._look()
     usage.update(memory=GIB // 8, cpu=0.5)
-    assert made._look() == made._pause(GIB // 8)
-    assert (made._memory, made._cpu, made._hit) == (GIB // 4, 1.0, None)
+    assert unstarted_box._look() == unstarted_box._pause(GIB // 8)
+    assert (unstarted_box._memory, unstarted_box._cpu, unstarted_box._hit) == (GIB // 4, 1.0, None)
     usage.update(processes=4)
-    made._look()
-    assert made._hit == ("processes", 4, 3, "processes")
-    assert made._report()[3:6] == (("processes", 4, 3, "processes"), GIB // 4, 1.0)
-    assert made.looks["own"] == 1
+    unstarted_box._look()
+    assert unstarted_box._hit == ("processes", 4, 3, "processes")
+    assert unstarted_box._report()[3:6] == (("processes", 4, 3, "processes"), GIB // 4, 1.0)
+    assert unstarted_box.looks["own"] == 1
 
 
-def test_a_close_look_comes_now_and_then_and_always_when_much_is_used(made, usage):
+def test_a_close_look_comes_now_and_then_and_always_when_much_is_used(unstarted_box, usage):
     usage.update(memory=GIB // 2)
-    made._looked_closely = time.monotonic() - 0.24
-    made._look()
-    assert not made.looks["look"].closely
-    made._looked_closely = time.monotonic() - 0.26
-    made._look()
-    assert made.looks["look"].closely
-    made._look()
-    assert not made.looks["look"].closely
+    unstarted_box._looked_closely = time.monotonic() - 0.24
+    unstarted_box._look()
+    assert not unstarted_box.looks["look"].closely
+    unstarted_box._looked_closely = time.monotonic() - 0.26
+    unstarted_box._look()
+    assert unstarted_box.looks["look"].closely
+    unstarted_box._look()
+    assert not unstarted_box.looks["look"].closely
     usage.update(memory=GIB // 2 + 1)
-    made._look()
-    assert not made.looks["look"].closely
-    made._look()
-    assert made.looks["look"].closely
-    assert made.looks["look"].limit == GIB
-    assert made.looks["look"].scratch == 0
+    unstarted_box._look()
+    assert not unstarted_box.looks["look"].closely
+    unstarted_box._look()
+    assert unstarted_box.looks["look"].closely
+    assert unstarted_box.looks["look"].limit == GIB
+    assert unstarted_box.looks["look"].scratch == 0
 
 
-def test_a_disk_is_looked_at_less_often(made, usage, monkeypatch):
+def test_a_disk_is_looked_at_less_often(unstarted_box, usage, monkeypatch):
     disks = [watch.Disk(1, 1), watch.Disk(2, 2)]
     monkeypatch.setattr(watch, "disk", lambda *given: disks.pop(0))
-    made._look()
-    assert made.looks["disk"] == watch.Disk(1, 1)
-    made._looked_at_disk = time.monotonic() + 5
-    made._look()
-    assert made.looks["disk"] == watch.Disk(1, 1)
-    made._looked_at_disk = time.monotonic() - 0.06
-    made._look()
-    assert made.looks["disk"] == watch.Disk(2, 2)
-    assert time.monotonic() - made._looked_at_disk < 5
+    unstarted_box._look()
+    assert unstarted_box.looks["disk"] == watch.Disk(1, 1)
+    unstarted_box._looked_at_disk = time.monotonic() + 5
+    unstarted_box._look()
+    assert unstarted_box.looks["disk"] == watch.Disk(1, 1)
+    unstarted_box._looked_at_disk = time.monotonic() - 0.06
+    unstarted_box._look()
+    assert unstarted_box.looks["disk"] == watch.Disk(2, 2)
+    assert time.monotonic() - unstarted_box._looked_at_disk < 5
 
 
-def test_time_is_what_is_counted_or_what_is_seen_and_estimated(made, monkeypatch):
+def test_time_is_what_is_counted_or_what_is_seen_and_estimated(unstarted_box, monkeypatch):
     monkeypatch.setattr(estimate, "share", lambda task: 0.5)
-    begun = made._looked
+    begun = unstarted_box._looked
     running = stat_of(7, own=1.0, running=True)
-    assert made._time([running], 1.0) == 1.0
-    assert made._looked > begun
-    assert made._time([], 1.0) >= 2.0  # the process that is gone has used its second
-    monkeypatch.setattr(made._clock, "seconds", lambda: 7.0)
-    assert made._time([], 1.0) == 7.0
-    assert made._time([], 9.0) == 9.0
+    assert unstarted_box._time([running], 1.0) == 1.0
+    assert unstarted_box._looked > begun
+    assert unstarted_box._time([], 1.0) >= 2.0  # the process that is gone has used its second
+    monkeypatch.setattr(unstarted_box._clock, "seconds", lambda: 7.0)
+    assert unstarted_box._time([], 1.0) == 7.0
+    assert unstarted_box._time([], 9.0) == 9.0
 
 
-def test_what_was_written_at_the_last_moment_counts(made, monkeypatch):
+def test_what_was_written_at_the_last_moment_counts(unstarted_box, monkeypatch):
     monkeypatch.setattr(watch, "disk", lambda *given: watch.Disk(50, 0))
-    assert made._find_late_excess() == ("disk", 50, 50, "bytes")
+    assert unstarted_box._find_late_excess() == ("disk", 50, 50, "bytes")
     monkeypatch.setattr(watch, "disk", lambda *given: watch.Disk(49, 6))
-    assert made._find_late_excess() is None
+    assert unstarted_box._find_late_excess() is None
 
 
 # --- processes
 
 
-def test_a_plan_that_cannot_be_read_is_a_fault(made):
+def test_a_plan_that_cannot_be_read_is_a_fault(unstarted_box):
     with contextlib.closing(socket.socket()) as control:
         report = server._serve(b"", (0, 1, 2), control, cgroup.ControlGroups([]))
     assert report.fault.startswith("EOFError: ")

@@ -62,7 +62,7 @@ def test_without_a_counter_a_group_of_version_2_counts(
 LOOK = 0.05  # seconds between looks
 
 
-def estimated(
+def estimate_lost(
     life: float, gap: float, waits: bool, seconds: float, seed: int
 ) -> tuple[float, float]:
     """Return what is estimated to be lost, and what is, for one child after the other."""
@@ -87,7 +87,7 @@ def estimated(
 @pytest.mark.parametrize("life", [0.002, 0.008, 0.04, 0.1, 0.7, 3.0])
 @pytest.mark.parametrize("gap", [0.001, 0.03])
 def test_what_is_lost_is_estimated(life: float, gap: float) -> None:
-    pairs = [estimated(life, gap, False, 30, seed) for seed in range(8)]
+    pairs = [estimate_lost(life, gap, False, 30, seed) for seed in range(8)]
     lost, spent = (sum(part) for part in zip(*pairs, strict=True))
     assert spent / 1.25 < lost < spent * 1.25
 
@@ -95,7 +95,7 @@ def test_what_is_lost_is_estimated(life: float, gap: float) -> None:
 @pytest.mark.parametrize("life", [0.002, 0.008, 0.04, 0.1, 0.7])
 def test_what_is_waited_for_is_not_lost(life: float) -> None:
     for seed in range(8):
-        lost, spent = estimated(life, 0.001, True, 60, seed)
+        lost, spent = estimate_lost(life, 0.001, True, 60, seed)
         assert lost < 0.1 * spent, (lost, spent)
 
 

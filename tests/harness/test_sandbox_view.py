@@ -105,7 +105,7 @@ def lay(path: Path, secret: Path, kind: str, text: str, mode: int) -> None:
         shutil.rmtree(path, ignore_errors=True)  # one name is a folder of another
 
 
-def shown(command: str, stage: Path) -> tuple[object, ...]:
+def list_shown(command: str, stage: Path) -> tuple[object, ...]:
     """Return all that a box of each level would show, with the places of this run taken out."""
     filled = command.format(stage=stage, python=levels.interpreter())
     seen = view.of_program(
@@ -119,12 +119,12 @@ def shown(command: str, stage: Path) -> tuple[object, ...]:
     rules = layout.reach(ground.seen, 1)
     untrusted_folders.remove(ground.folder)
     found = (seen, ground, layout.mounts(seen), layout.reach(seen, 2), rules)
-    return tuple(told(part, str(stage.parent)) for part in found)
+    return tuple(replace_room(part, str(stage.parent)) for part in found)
 
 
-def told(part: object, room: str) -> object:
+def replace_room(part: object, room: str) -> object:
     if isinstance(part, tuple):
-        return tuple(told(one, room) for one in part)
+        return tuple(replace_room(one, room) for one in part)
     return part.replace(room, "ROOM") if isinstance(part, str) else part
 
 
@@ -160,9 +160,9 @@ def test_a_submission_decides_nothing(
 ) -> None:
     """For whatever files: names, modes, links and contents. Engines, adapters and build steps."""
     with stage_with({}) as (stage, _):
-        expected = shown(command, stage)
+        expected = list_shown(command, stage)
     with stage_with(submission) as (stage, secret):
-        found = shown(command, stage)
+        found = list_shown(command, stage)
         assert str(secret) not in str(found)
     assert found == expected
 

@@ -125,7 +125,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def unlinked(folder: Path, size: int) -> Iterator[int]:
+def open_unlinked(folder: Path, size: int) -> Iterator[int]:
     """Give the descriptor of an open file that was deleted."""
     place = folder / "unlinked"
     descriptor = os.open(place, os.O_RDWR | os.O_CREAT)
@@ -170,7 +170,7 @@ def test_files_without_a_name_count_where_they_are_open(folder):
     plan = PLAN._replace(writable=(str(folder),))
     device = folder.stat().st_dev
     task, before = os.getpid(), unlinked_before(folder)
-    with unlinked(folder, 64 * KIB) as descriptor:
+    with open_unlinked(folder, 64 * KIB) as descriptor:
         size = blocks(descriptor)
         assert size >= 64 * KIB
         with open(os.dup(descriptor), "rb"):  # twice open, once counted
@@ -185,7 +185,7 @@ def test_files_without_a_name_count_where_they_are_open(folder):
 def test_files_without_a_name_count_where_they_are_mapped_alone(folder):
     """Only root may look at them; else what has vanished from the file system is charged."""
     device, before = folder.stat().st_dev, unlinked_before(folder)
-    with unlinked(folder, 64 * KIB) as descriptor:
+    with open_unlinked(folder, 64 * KIB) as descriptor:
         size = blocks(descriptor)
         mapped = mmap.mmap(descriptor, 64 * KIB)
     with mapped:
@@ -248,28 +248,28 @@ def test_free_space_counts_once_for_each_file_system(folder):
 # --- what open files hold
 
 
-def held() -> int:
+def measure_held_files() -> int:
     return memory._open_files([os.getpid()], MUCH)
 
 
 def test_each_kind_of_open_file_is_charged_what_it_may_hold(tmp_path):
-    before = held()
+    before = measure_held_files()
     with contextlib.ExitStack() as opened:
         for one in socket.socketpair():
             opened.enter_context(one)
-        assert held() - before == 2 * 384 * KIB
+        assert measure_held_files() - before == 2 * 384 * KIB
         for end in os.pipe():
             opened.callback(os.close, end)
         with_pipe = 2 * 384 * KIB + 64 * KIB
-        assert held() - before == with_pipe
+        assert measure_held_files() - before == with_pipe
         opened.enter_context(open(os.devnull))
-        assert held() - before == with_pipe + 8 * KIB
+        assert measure_held_files() - before == with_pipe + 8 * KIB
         epoll = opened.enter_context(select.epoll())
-        assert held() - before == with_pipe + 16 * KIB
+        assert measure_held_files() - before == with_pipe + 16 * KIB
         for end in os.pipe():
             opened.callback(os.close, end)
             epoll.register(end)
-        assert held() - before == with_pipe + 64 * KIB + 16 * KIB + 2 * 256
+        assert measure_held_files() - before == with_pipe + 64 * KIB + 16 * KIB + 2 * 256
 
 
 def test_what_processes_share_counts_once():

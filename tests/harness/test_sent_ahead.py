@@ -41,7 +41,7 @@ def reply(text: str, status: str = "=") -> Reply:
     return Reply(status == "=", text, f"{status} {text}".rstrip(), 0.0)
 
 
-def unasked(declaration: Declaration, seed: int, folder: Path) -> Unasked:
+def make_drawer(declaration: Declaration, seed: int, folder: Path) -> Unasked:
     """Return what draws conversations ahead of the replies."""
     random = Random(seed)
     return Unasked(Drawer(declaration, random, folder), random)
@@ -254,7 +254,7 @@ def likeness(nogo: tuple[Specification, InMemory]) -> Likeness:
     return Likeness(*nogo)  # type: ignore[arg-type]
 
 
-def answered(
+def make_answered(
     commands: tuple[str, ...], got: list[Reply], said: tuple[str, ...], right_ones: list[Reply]
 ) -> Answered:
     trace = Trace(Script(commands), tuple(got))
@@ -286,34 +286,34 @@ def test_replies_that_are_alike(
     nogo: tuple[Specification, InMemory],
 ) -> None:
     compared = likeness(nogo)
-    one = answered((command,), [got], (command,), [right_one])
+    one = make_answered((command,), [got], (command,), [right_one])
     assert [compared.is_alike(one) for _ in range(3)] == [is_alike] * 3  # what is known stays so
 
 
 def test_one_reply_that_differs_is_seen_among_many(nogo: tuple[Specification, InMemory]) -> None:
     compared, commands = likeness(nogo), (SIDE,) * 9
     same = [reply("black")] * 9
-    assert compared.is_alike(answered(commands, same, commands, same))
+    assert compared.is_alike(make_answered(commands, same, commands, same))
     for place in range(9):
         other = [*same[:place], reply("white"), *same[place + 1 :]]
-        assert not compared.is_alike(answered(commands, other, commands, same))
-        assert not compared.is_alike(answered(commands, same, commands, other))
+        assert not compared.is_alike(make_answered(commands, other, commands, same))
+        assert not compared.is_alike(make_answered(commands, same, commands, other))
 
 
 def test_stray_output_is_seen_where_the_reply_itself_is_known(
     nogo: tuple[Specification, InMemory],
 ) -> None:
     compared, clean = likeness(nogo), reply("black")
-    assert compared.is_alike(answered((SIDE,), [clean], (SIDE,), [clean]))
+    assert compared.is_alike(make_answered((SIDE,), [clean], (SIDE,), [clean]))
     stray = clean._replace(invalid="debug")
-    assert not compared.is_alike(answered((SIDE,), [stray], (SIDE,), [clean]))
+    assert not compared.is_alike(make_answered((SIDE,), [stray], (SIDE,), [clean]))
 
 
 def test_an_engine_that_broke_is_not_alike(nogo: tuple[Specification, InMemory]) -> None:
-    one = answered((SIDE,), [], (SIDE,), [reply("black")])
+    one = make_answered((SIDE,), [], (SIDE,), [reply("black")])
     broken = one.heard.trace._replace(failure=BROKEN)
     assert not likeness(nogo).is_alike(one._replace(heard=one.heard._replace(trace=broken)))
-    both = answered((SIDE,), [reply("black")], (SIDE,), [reply("black")])
+    both = make_answered((SIDE,), [reply("black")], (SIDE,), [reply("black")])
     surplus = both.heard.trace._replace(has_surplus=True)
     assert not likeness(nogo).is_alike(both._replace(heard=both.heard._replace(trace=surplus)))
 
@@ -343,7 +343,7 @@ def test_what_was_not_answered_is_asked_as_it_was(nogo: tuple[Specification, InM
 def test_a_chosen_move_is_right_if_the_reference_plays_it(
     right_one: Reply, is_alike: bool, nogo: tuple[Specification, InMemory]
 ) -> None:
-    one = answered(("genmove b",), [reply("A1")], ("play b A1",), [right_one])
+    one = make_answered(("genmove b",), [reply("A1")], ("play b A1",), [right_one])
     assert likeness(nogo).is_alike(one) is is_alike
 
 
@@ -353,7 +353,7 @@ def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> No
     """Whatever one reply of a right conversation is changed to."""
     found = assignment.find(str(OWN / "nogo"))
     reference = InMemory(right("nogo"), found.declaration, found.place)
-    drawer = unasked(found.declaration, data.draw(st.integers(0, 99)), found.place)
+    drawer = make_drawer(found.declaration, data.draw(st.integers(0, 99)), found.place)
     script = drawer.draw()
     judge = ByReference(found.specification, reference, found.place)  # type: ignore[arg-type]
     script = judge.cut_to_allowed(script)
@@ -362,7 +362,7 @@ def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> No
     texts_ = st.sampled_from(["", "A1", "A1 B2", "black", "white", "unknown", "x"])
     got = [*right_ones]
     got[place] = reply(data.draw(texts_), data.draw(st.sampled_from("=?")))
-    one = answered(script.commands, got, script.commands, right_ones)
+    one = make_answered(script.commands, got, script.commands, right_ones)
     if Likeness(found.specification, reference).is_alike(one):  # type: ignore[arg-type]
         assert list(judge.find_wrong_answers(one.heard.trace)) == []
 
@@ -377,10 +377,10 @@ def of_game(game: str) -> tuple[Declaration, InMemory]:
     return found.declaration, InMemory(right(game), found.declaration, found.place)
 
 
-def drawn(game: str, seed: int, count: int, lag: int = 4) -> list[Script]:
+def draw_conversations(game: str, seed: int, count: int, lag: int = 4) -> list[Script]:
     """Draw conversations; replies to each come when so many more are drawn."""
     declaration, reference = of_game(game)
-    drawer = unasked(declaration, seed, reference.program.folder)
+    drawer = make_drawer(declaration, seed, reference.program.folder)
     scripts: list[Script] = []
     for _ in range(count):
         scripts.append(drawer.draw())
@@ -401,20 +401,24 @@ def without_moves_of_its_own(reference: InMemory, commands: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_drawn_depends_on_the_seed_alone(game: str) -> None:
-    assert drawn(game, 1, 40) == drawn(game, 1, 40) != drawn(game, 2, 40)
+    assert (
+        draw_conversations(game, 1, 40)
+        == draw_conversations(game, 1, 40)
+        != draw_conversations(game, 2, 40)
+    )
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_nothing_is_said_before_a_board_is_begun(game: str) -> None:
     declaration, _ = of_game(game)
-    for script in drawn(game, 3, 60):
+    for script in draw_conversations(game, 3, 60):
         assert Allowing(declaration).allows(script.commands[0])
 
 
 def beginnings(game: str, count: int = 120) -> list[tuple[str, ...]]:
     """Return what conversations have gone on from."""
     declaration, reference = of_game(game)
-    drawer = unasked(declaration, 5, reference.program.folder)
+    drawer = make_drawer(declaration, 5, reference.program.folder)
     found = []
     for _ in range(count):
         script = drawer.draw()
@@ -446,7 +450,7 @@ def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
 def test_replies_belong_to_conversations_in_the_order_of_their_drawing() -> None:
     """So a beginning is a part of the conversation whose replies tell of it."""
     declaration, reference = of_game("hex")
-    drawer = unasked(declaration, 7, reference.program.folder)
+    drawer = make_drawer(declaration, 7, reference.program.folder)
     scripts = [drawer.draw() for _ in range(30)]
     for script in scripts:
         replies = without_moves_of_its_own(reference, script.commands)

@@ -25,7 +25,7 @@ BOARD = Diagram(
 )
 
 
-def told(command, reply, pattern, verdict=V.FAILED, assignment=None):
+def tell_sides(command, reply, pattern, verdict=V.FAILED, assignment=None):
     """Return both sides of one test."""
     file = made_file("x.gtp", [Line("komi 0.5"), Line(command, reply, pattern, verdict)])
     wordings = specification(assignment).wordings if assignment else {}
@@ -59,7 +59,7 @@ def told(command, reply, pattern, verdict=V.FAILED, assignment=None):
     ],
 )  # fmt: skip
 def test_both_sides(command, reply, pattern, expected, got):
-    found = told(command, reply, pattern)
+    found = tell_sides(command, reply, pattern)
     assert (str(found.expected), str(found.got)) == (expected, got)
     assert not found.asked
 
@@ -76,19 +76,19 @@ def test_many_occupied_points_are_counted():
 
 
 def test_the_pattern_stands_apart_where_words_do_not_say_it():
-    found = told("score", "= B", r"[B\+[0-9]+]").expected
+    found = tell_sides("score", "= B", r"[B\+[0-9]+]").expected
     assert found.pattern == r"B\+[0-9]+"
     assert not any(r"\+" in text for text, _ in found.segments)
 
 
 def test_a_test_that_was_not_run_has_one_side():
-    found = told("score", None, "[0]", V.NOT_RUN)
+    found = tell_sides("score", None, "[0]", V.NOT_RUN)
     assert found.got is None
     assert not found.is_wrong
 
 
 def test_what_passed_is_told_without_marks():
-    found = told("score", "= B+4", r"[B\+4]", V.PASSED)
+    found = tell_sides("score", "= B+4", r"[B\+4]", V.PASSED)
     assert not any(differs for side in (found.expected, found.got) for _, differs in side.segments)
 
 
@@ -122,12 +122,12 @@ def test_what_passed_is_told_without_marks():
     ],
 )  # fmt: skip
 def test_in_words(assignment, command, reply, pattern, question, expected, got):
-    found = told(command, reply, pattern, assignment=assignment)
+    found = tell_sides(command, reply, pattern, assignment=assignment)
     assert (found.asked, found.expected.said, found.got.said) == (question, expected, got)
 
 
 def test_where_both_say_the_same_the_form_is_what_is_wrong():
-    found = told("score", "= B+4.0", r"[B\+4\.0|B\+4\.00]", assignment="go-scoring")
+    found = tell_sides("score", "= B+4.0", r"[B\+4\.0|B\+4\.00]", assignment="go-scoring")
     assert found.expected.said == ""
     file = made_file("x.gtp", [Line("is_over", "= true", "[true]", V.EXPECTED_FAIL)])
     seen = view(file)._replace(wordings=specification("java-go").wordings)

@@ -29,7 +29,7 @@ static int eye(int row, int column, char board[9][9]) {
 """
 
 
-def commented(text: str) -> str:
+def add_comments(text: str) -> str:
     """Return a Python program with other blanks and comments."""
     lines = (f"{line}  # {number}" if _is_code(line) else line
              for number, line in enumerate(text.replace(" = ", "=").splitlines()))  # fmt: skip
@@ -51,9 +51,9 @@ def own(number: int, marker: str = "x") -> str:
 
 ROWS = [
     ("byte for byte", a_class(PYTHON, own(1), PYTHON), [Twins(("s0", "s2"), True, ("Go1.py",))]),
-    ("blanks", a_class(PYTHON, own(1), commented(PYTHON)),
+    ("blanks", a_class(PYTHON, own(1), add_comments(PYTHON)),
      [Twins(("s0", "s2"), False, ("Go1.py",))]),
-    ("three", a_class(PYTHON, PYTHON, commented(PYTHON)),
+    ("three", a_class(PYTHON, PYTHON, add_comments(PYTHON)),
      [Twins(("s0", "s1", "s2"), False, ("Go1.py",))]),
     ("one word", a_class(PYTHON, PYTHON.replace("fisher", "fishes")), []),
     ("a number", a_class(PYTHON, PYTHON.replace("0.01", "0.02")), []),
@@ -103,11 +103,13 @@ _TOKENS = st.lists(st.sampled_from(["x", "12", "+", "(", "'a # b'", '"""c\n#d"""
 
 @given(_TOKENS, st.data())
 def test_blanks_and_comments_make_no_difference_and_all_else_does(words, data):
-    def written(parts):
+    def join_with_blanks(parts):
         return "".join(word + data.draw(_BLANKS) for word in parts).encode()
 
-    assert tokens("a.py", written(words)) == tokens("a.py", written(words))
-    assert tokens("a.py", written(words)) != tokens("a.py", written([*words, "y"]))
+    assert tokens("a.py", join_with_blanks(words)) == tokens("a.py", join_with_blanks(words))
+    assert tokens("a.py", join_with_blanks(words)) != tokens(
+        "a.py", join_with_blanks([*words, "y"])
+    )
 
 
 @given(st.binary(max_size=200))

@@ -26,7 +26,7 @@ ASKED = ("eyes.gtp", "twoeyes.gtp")
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory, c_tools) -> tuple[Path, str]:
+def graded_folder(tmp_path_factory, c_tools) -> tuple[Path, str]:
     """The folder of a grading, and what it said."""
     room = tmp_path_factory.mktemp("slow")
     _assignment(room / "quick")
@@ -78,28 +78,28 @@ def _ben() -> bytes:
     return archive(files, "gosensei")
 
 
-def test_what_may_be_the_machine_s_fault_is_run_again_alone_and_nothing_else(graded):
-    folder, _ = graded
+def test_what_may_be_the_machine_s_fault_is_run_again_alone_and_nothing_else(graded_folder):
+    folder, _ = graded_folder
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as db:
         query = "SELECT key, name FROM result JOIN attempt USING (basis) WHERE number = 2"
         assert sorted(db.execute(query)) == [("ada", "eyes.gtp"), ("ben", "twoeyes.gtp")]
 
 
-def test_only_who_was_slow_alone_loses_points(graded):
-    folder, _ = graded
+def test_only_who_was_slow_alone_loses_points(graded_folder):
+    folder, _ = graded_folder
     with (folder / "marks.csv").open(encoding="utf-8", newline="") as file:
         marks = {row["key"]: float(row["total"]) for row in csv.DictReader(file)}
     assert marks["ada"] == 25 > marks["ben"] > 0
 
 
-def test_the_teacher_hears_of_both(graded):
-    _, said = graded
+def test_the_teacher_hears_of_both(graded_folder):
+    _, said = graded_folder
     assert re.search(r"flaky, judged by its last run: \S+ in eyes.gtp", said)
     assert "'twoeyes' timed out alone as well" in said
 
 
-def test_the_student_hears_what_was_too_slow(graded):
-    folder, _ = graded
+def test_the_student_hears_what_was_too_slow(graded_folder):
+    folder, _ = graded_folder
     page = (folder / "feedback" / "ben.html").read_text(encoding="utf-8")
     assert "time-out: gosensei -doubleeyes BOARD was ended after 1 s of CPU time" in page
     assert "time-out" not in (folder / "feedback" / "ada.html").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from tests.harness.downloads import (
     moodle_flat,
     moodle_folder,
     write,
-    zipped,
+    zip_files,
 )
 
 # (sortable name, full name, id): two of one name, umlauts, signs, a number, another script
@@ -78,7 +78,7 @@ def canvas_class() -> list[tuple[str, bytes]]:
 @pytest.mark.parametrize("form", ["folder", "zip"])
 def test_a_canvas_download_is_read_back(form, tmp_path):
     if form == "zip":
-        source = zipped(tmp_path / "submissions.zip", canvas_class())
+        source = zip_files(tmp_path / "submissions.zip", canvas_class())
     else:
         source = write(tmp_path / "submissions", canvas_class())
         write(source, [(".DS_Store", b""), ("__MACOSX/._x", b""), ("Thumbs.db", b"")])
@@ -160,7 +160,7 @@ def moodle_class(form: str) -> list[tuple[str, bytes]]:
 @pytest.mark.parametrize("form", ["new", "old", "flat"])
 def test_a_moodle_download_is_read_back(form, packed, tmp_path):
     files = moodle_class(form)
-    source = zipped(tmp_path / "x.zip", files) if packed else write(tmp_path / "x", files)
+    source = zip_files(tmp_path / "x.zip", files) if packed else write(tmp_path / "x", files)
     found = read(source)
     assert len(found) == len(CLASS)
     check_keys(found)
@@ -496,7 +496,7 @@ def test_what_is_no_source(tmp_path):
 
 
 def test_a_damaged_download_is_refused(tmp_path):
-    path = zipped(tmp_path / "x.zip", canvas_class())
+    path = zip_files(tmp_path / "x.zip", canvas_class())
     path.write_bytes(path.read_bytes()[:-500])
     with pytest.raises(ArchiveError, match="cut off"):
         read(path)
@@ -510,7 +510,7 @@ def test_what_a_killed_process_unpacked_is_cleared_away(tmp_path, monkeypatch):
     dead, alive = (tmp_path / "tmp" / f"gtp-harness-download-{pid}-x" for pid in (2**30, 1))
     dead.mkdir()
     alive.mkdir()
-    found = read(zipped(tmp_path / "x.zip", canvas_class()))
+    found = read(zip_files(tmp_path / "x.zip", canvas_class()))
     assert not dead.exists()
     assert alive.exists()
     room = found[0].handed[0].path.parent
@@ -531,7 +531,7 @@ def test_one_hostile_name_does_not_stop_a_class(tmp_path):
         "a\\b_1_7_back.tgz",
         "/".join("d" * 30) + "/deep",
     ]
-    path = zipped(tmp_path / "x.zip", [(good, b"good"), *((name, b"evil") for name in evil)])
+    path = zip_files(tmp_path / "x.zip", [(good, b"good"), *((name, b"evil") for name in evil)])
     room = tmp_path / "room"
     room.mkdir()
     found = read(path, kind="canvas", room=room)

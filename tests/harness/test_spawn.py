@@ -33,7 +33,7 @@ input()
 PYTHONS = {signal.SIGPIPE, signal.SIGXFSZ}
 
 
-def told(folder: Path) -> dict[str, object]:
+def read_child_facts(folder: Path) -> dict[str, object]:
     started = spawn(sys.executable, [sys.executable, "-c", TELLS], str(folder))
     try:
         assert started.stdout
@@ -55,7 +55,7 @@ def test_a_program_starts_in_its_folder_with_nothing_of_ours(tmp_path, monkeypat
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
     try:
-        found = told(tmp_path)
+        found = read_child_facts(tmp_path)
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == {signal.SIGUSR1}
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
@@ -147,5 +147,5 @@ def test_threads_start_programs_in_folders_of_their_own(tmp_path):
     for folder in folders:
         folder.mkdir()
     with ThreadPoolExecutor(len(folders)) as pool:
-        found = list(pool.map(lambda folder: told(folder)["folder"], folders * 4))
+        found = list(pool.map(lambda folder: read_child_facts(folder)["folder"], folders * 4))
     assert found == list(map(str, folders * 4))

@@ -42,7 +42,7 @@ COMMANDS = [
 ]
 
 
-def started(words: list[str]) -> subprocess.CompletedProcess[bytes]:
+def run_command(words: list[str]) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60
     )
@@ -53,7 +53,7 @@ def test_ctrl_c_while_a_command_starts_prints_no_traceback(command):
     code = [sys.executable, "-c", INTERRUPTED_AT]
     ended = 0
     for at in (1, 3, 8, 21, 55):
-        done = started([*code, str(at), *command])
+        done = run_command([*code, str(at), *command])
         assert b"Traceback" not in done.stderr, (at, done.stderr)
         if done.returncode == 130:
             ended += 1
@@ -97,7 +97,7 @@ while status != 99:
 
 @pytest.mark.parametrize("module", ["oracle.cli", "harness.cli"])
 def test_ctrl_c_at_each_step_of_a_command_prints_no_traceback(module):
-    done = started([sys.executable, "-c", INTERRUPTED_AT_STEP, module, "command", "--version"])
+    done = run_command([sys.executable, "-c", INTERRUPTED_AT_STEP, module, "command", "--version"])
     assert b"Traceback" not in done.stderr, done.stderr.decode()
     *ended, last = map(int, done.stdout.split())
     assert last == 99
@@ -156,7 +156,9 @@ ENDS = [  # what is there at the end, and what it still says
 @pytest.mark.parametrize(("before", "said"), ENDS)
 def test_the_end_of_the_program_leaves_nothing_out(before, said):
     code = f"{before}; import sys; sys.argv = ['gtp-harness', '--version']"
-    done = started([sys.executable, "-c", f"{code}; from harness.cli import program; program()"])
+    done = run_command(
+        [sys.executable, "-c", f"{code}; from harness.cli import program; program()"]
+    )
     first, _, rest = done.stdout.partition(b"\n")
     assert (done.returncode, first[:11], rest, done.stderr) == (0, b"gtp-harness", said, b"")
 
@@ -179,7 +181,7 @@ def test_the_end_of_the_program_notices_output_that_cannot_be_written():
 def test_little_is_loaded_before_ctrl_c_is_heeded(module):
     """Nothing but Python's own start can print a traceback of it."""
     code = f"import sys; old = set(sys.modules); import {module}; print(*set(sys.modules) - old)"
-    loaded = set(started([sys.executable, "-c", code]).stdout.decode().split())
+    loaded = set(run_command([sys.executable, "-c", code]).stdout.decode().split())
     assert loaded <= {
         "harness", "harness.cli", "oracle", "oracle.cli", "oracle.errors", "oracle.interrupts",
         "_signal", "__future__",
@@ -192,7 +194,7 @@ def test_the_python_that_imports_a_command_keeps_its_ctrl_c():
         " from oracle.cli import main; main(['--version']);"
         " print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     )
-    assert started([sys.executable, "-c", code]).stdout.endswith(b"True\n")
+    assert run_command([sys.executable, "-c", code]).stdout.endswith(b"True\n")
 
 
 # --- what is inherited ---

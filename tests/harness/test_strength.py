@@ -38,15 +38,15 @@ def names(strength, caught):
 
 
 @pytest.fixture(scope="module", params=ASSIGNMENTS)
-def shipped(request):
+def shipped_strength(request):
     paths = suite.expand([str(CASES / request.param)])
     return measure([casefile.read(path) for path in paths], specification(request.param))
 
 
-def test_the_shipped_cases_catch_every_mistake(shipped):
-    assert shipped.survivors == []
-    assert shipped.wrong == ()
-    assert shipped.kill_rate == 1
+def test_the_shipped_cases_catch_every_mistake(shipped_strength):
+    assert shipped_strength.survivors == []
+    assert shipped_strength.wrong == ()
+    assert shipped_strength.kill_rate == 1
 
 
 @pytest.mark.parametrize("name", SOME_LONG)
@@ -59,18 +59,18 @@ def test_the_public_tests_are_few_and_catch_every_mistake(name):
     assert thorough.tests > 3 * public.tests
 
 
-def test_forty_of_the_shipped_tests_would_do(shipped):
-    least, is_least = shipped.smallest()
+def test_forty_of_the_shipped_tests_would_do(shipped_strength):
+    least, is_least = shipped_strength.smallest()
     assert is_least
     assert len(least) <= 40
     caught = 0
     for test in least:
         caught |= test.caught
-    assert caught == shipped.caught
+    assert caught == shipped_strength.caught
 
 
-def test_the_indispensable_are_in_the_smallest_set(shipped):
-    assert set(shipped.indispensable) <= set(shipped.smallest()[0])
+def test_the_indispensable_are_in_the_smallest_set(shipped_strength):
+    assert set(shipped_strength.indispensable) <= set(shipped_strength.smallest()[0])
 
 
 def test_what_a_test_catches():

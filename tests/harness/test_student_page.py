@@ -22,7 +22,7 @@ from tests.harness.made_class import (
     SCRIPT,
     attempts,
     made_class,
-    marked,
+    mark_by_counting,
     student,
     submission,
     with_reply,
@@ -49,7 +49,7 @@ def page_of(graded: Graded, visible: str = "verdict") -> str:
 def one_file(*files: FileResult, name: str = "Me Myself", **more: object) -> Graded:
     """A submission with these public files."""
     found = tuple(Attempt("me", PUBLIC, file.case.path, file) for file in files)
-    return marked(submission("me", student("me", name, 1), **more), found)
+    return mark_by_counting(submission("me", student("me", name, 1), **more), found)
 
 
 def failing(reply: str, pattern: str = "[0]") -> FileResult:
@@ -227,7 +227,7 @@ def test_whatever_is_answered_and_expected_the_page_is_well_formed(reply, expect
 
 def test_a_page_is_the_same_for_all_members_but_for_their_names():
     group = [student(key, name, n) for n, (key, name) in enumerate([("a", "Ann"), ("b", "Ben")])]
-    graded = marked(submission("g", *group), attempts("g", "komi-ignored"))
+    graded = mark_by_counting(submission("g", *group), attempts("g", "komi-ignored"))
     result = made_class()._replace(graded=(graded,))
     shown = feedback(graded, result, views())
     (_, one), (_, other) = pages(result, {"g": shown})

@@ -29,7 +29,14 @@ from harness.report.html.board_drawing import board
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.mistakes import find_mistake
-from tests.harness.made_class import PLACE, attempts, made_class, marked, student, submission
+from tests.harness.made_class import (
+    PLACE,
+    attempts,
+    made_class,
+    mark_by_counting,
+    student,
+    submission,
+)
 from tests.harness.test_diagnosis import result_of
 
 SECRET = """\
@@ -66,7 +73,7 @@ NAME = "snapback-corner.gtp"
 DIGEST = hashlib.sha256(SECRET.encode()).hexdigest()
 
 
-def failed(text: str, name: str = NAME) -> FileResult:
+def make_failed_result(text: str, name: str = NAME) -> FileResult:
     """The result of a private case file, all of whose tests fail."""
     case = casefile.parse(text.encode(), name)
     file = result_of(case, mutant_engine(find_mistake("komi-twice")))
@@ -78,7 +85,7 @@ def class_with(visible: str, secret: FileResult, digest: str = DIGEST) -> ClassR
     """A class of one that fails public tests as well, so that the page has boards."""
     public = [one for one in attempts("me", "neutral-points-to-white") if one.kind == PUBLIC]
     private = Attempt("me", PRIVATE, secret.case.path, secret)
-    graded = marked(submission("me", student("me", "Me Myself", 1)), (*public, private))
+    graded = mark_by_counting(submission("me", student("me", "Me Myself", 1)), (*public, private))
     cases = ((PRIVATE, secret.case.path, digest),)
     return made_class(visible)._replace(graded=(graded,), items=(), cases=cases)
 
@@ -92,7 +99,7 @@ def page(folder, result: ClassResult) -> str:
 def sources(tmp_path_factory) -> dict[str, str]:
     """The student's page at each level."""
     return {
-        level: page(tmp_path_factory.mktemp(level), class_with(level, failed(SECRET)))
+        level: page(tmp_path_factory.mktemp(level), class_with(level, make_failed_result(SECRET)))
         for level in VISIBLE
     }
 
@@ -100,18 +107,18 @@ def sources(tmp_path_factory) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def unseen(tmp_path_factory) -> str:
     """The page of a student without private tests: nothing on it is secret."""
-    result = class_with("nothing", failed(SECRET))
+    result = class_with("nothing", make_failed_result(SECRET))
     (graded,) = result.graded
     public = tuple(one for one in graded.attempts if one.kind == PUBLIC)
     alone = result._replace(graded=(graded._replace(attempts=public),), cases=())
     return page(tmp_path_factory.mktemp("alone"), alone)
 
 
-def seen() -> FileView:
-    return Views(specification("go-scoring"), PLACE).of(failed(SECRET), NAME)
+def view_secret_file() -> FileView:
+    return Views(specification("go-scoring"), PLACE).of(make_failed_result(SECRET), NAME)
 
 
-def drawn(view: FileView) -> list[str]:
+def list_picture_pieces(view: FileView) -> list[str]:
     """Every piece of the pictures of a file: paths, places, labels, words for screen readers."""
     found = []
     for outcome in view.remarkable:
@@ -126,7 +133,7 @@ def drawn(view: FileView) -> list[str]:
 
 def pieces() -> dict[str, list[str]]:
     """What must not be seen, by what it is; only what no public test has as well."""
-    view = seen()
+    view = view_secret_file()
     steps = view.file.case.steps
     patterns = [step.pattern for step in steps if step.pattern]
     return {
@@ -140,7 +147,7 @@ def pieces() -> dict[str, list[str]]:
         "reply": [one.reply.text for one in view.file.outcomes if one.reply],
         "reason": list(view.reasons.values()),
         "caption": [diagram.caption for diagram in view.boards.values()],
-        "board": drawn(view),
+        "board": list_picture_pieces(view),
         "moves": ["bD4 wG7 bE5", "wB6 bF2", "bD4", "wG7", "wB6"],
         "komi": ["41.5"],
     }
@@ -179,14 +186,14 @@ def test_where_everything_may_be_seen_every_piece_is_found(sources, unseen, kind
 @pytest.mark.parametrize("level", VISIBLE[:-1])
 def test_two_private_files_with_the_same_verdicts_and_commands_give_one_page(tmp_path, level):
     """Nothing else of them has any influence, wherever it might be hidden."""
-    one = class_with(level, failed(SECRET))
-    other = class_with(level, failed(OTHER_SECRET, "other.gtp"), "0" * 64)
+    one = class_with(level, make_failed_result(SECRET))
+    other = class_with(level, make_failed_result(OTHER_SECRET, "other.gtp"), "0" * 64)
     assert page(tmp_path / "one", one) == page(tmp_path / "other", other)
 
 
 def test_where_everything_may_be_seen_they_do_not(tmp_path):
-    one = class_with("everything", failed(SECRET))
-    other = class_with("everything", failed(OTHER_SECRET, "other.gtp"), "0" * 64)
+    one = class_with("everything", make_failed_result(SECRET))
+    other = class_with("everything", make_failed_result(OTHER_SECRET, "other.gtp"), "0" * 64)
     assert page(tmp_path / "one", one) != page(tmp_path / "other", other)
 
 

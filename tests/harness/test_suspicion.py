@@ -111,7 +111,7 @@ GUESSES = {
 }
 
 
-def learnt(assignment):
+def learn_by_heart(assignment):
     table = set()
     for case in public_cases(assignment):
         engine = Heart(assignment, table, None).in_folder(folder_of(case))
@@ -123,7 +123,7 @@ def learnt(assignment):
 @pytest.mark.parametrize("otherwise", OTHERWISE)
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_a_list_of_answers_is_reported(assignment, otherwise):
-    table = learnt(assignment)
+    table = learn_by_heart(assignment)
     found = attempts(assignment, lambda: Heart(assignment, table, OTHERWISE[otherwise]), "secret")
     public = [
         one for attempt in found if attempt.kind == PUBLIC for one in attempt.result.outcomes

@@ -43,7 +43,7 @@ MISTAKE = MISTAKES["row-before-column"]  # of reading boards, and soon found
 WRONG = "loadsgf board.sgf\n10 score\n#? [W\\+99]\n"
 
 
-def laid(folder: Path, size: int) -> Path:
+def lay_cases(folder: Path, size: int) -> Path:
     """Write case files that name a board beside them, which has the same name everywhere."""
     folder.mkdir()
     (folder / "board.sgf").write_text(BOARD.format(size))
@@ -70,7 +70,7 @@ def assert_the_same_in_threads(work: Callable[[Path], object], folders: list[Pat
     assert os.getcwd() == here
 
 
-def judged(folder: Path) -> object:
+def judge_cases(folder: Path) -> object:
     """What the oracle, all mistakes and an engine make of the files of a folder."""
     cases = [casefile.read(str(folder / name)) for name in ("case.gtp", "wrong.gtp")]
     own = specification("go-scoring")
@@ -83,10 +83,10 @@ def judged(folder: Path) -> object:
 
 @pytest.mark.processes
 def test_threads_judge_files_of_their_own_folders(tmp_path):
-    folders = [laid(tmp_path / str(size), size) for size in SIZES]
-    _, caught, verdicts, _ = judged(folders[0])
+    folders = [lay_cases(tmp_path / str(size), size) for size in SIZES]
+    _, caught, verdicts, _ = judge_cases(folders[0])
     assert (len(caught), verdicts) == (1, [Verdict.PASSED, Verdict.FAILED])
-    assert_the_same_in_threads(judged, folders)
+    assert_the_same_in_threads(judge_cases, folders)
 
 
 GAMES = 3
@@ -108,7 +108,7 @@ def game(size: int, number: int) -> bytes:
     return write_sgf(Position(shape), moves)
 
 
-def generated(folder: Path) -> object:
+def generate_cases(folder: Path) -> object:
     """Case files generated from the game records of a folder, and the mistakes they catch."""
     own = specification("go-scoring")
     drawn, paths = choices(7), [str(folder / "games.sgf")]
@@ -131,8 +131,8 @@ def test_threads_generate_from_game_records_of_their_own_folders(tmp_path):
         folder.mkdir()
         games = b"\n".join(game(size, number) for number in range(GAMES))
         (folder / "games.sgf").write_bytes(games)
-    alone = [generated(folder) for folder in folders]
-    assert in_threads(generated, folders) == alone
+    alone = [generate_cases(folder) for folder in folders]
+    assert in_threads(generate_cases, folders) == alone
     assert alone[0][0] != alone[1][0]
     assert os.getcwd() == here
 
@@ -160,7 +160,7 @@ class Boards:
         """It is never slow."""
 
 
-def fuzzed(folder: Path) -> object:
+def fuzz_engine(folder: Path) -> object:
     """What fuzzing finds of an engine that reads boards, and what explains it."""
     name, own = MISTAKE.name, specification(MISTAKE.assignment)
     program, judge = Boards(name, folder), judge_of(own, folder)
@@ -175,4 +175,4 @@ def test_threads_fuzz_with_boards_in_their_own_folders(tmp_path):
     folders = [tmp_path / str(size) for size in SIZES]
     for folder in folders:
         folder.mkdir()
-    assert_the_same_in_threads(fuzzed, folders)
+    assert_the_same_in_threads(fuzz_engine, folders)

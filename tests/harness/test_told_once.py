@@ -20,7 +20,7 @@ from harness.running.file_runner import not_run
 KEY = "KeyError: 'x' (line 3 of Go1.py)"
 
 
-def broken(name: str, *reasons: str):
+def make_broken_result(name: str, *reasons: str):
     """Return the result of a case file in which the engine died of each reason."""
     case = casefile.parse(b"10 score\n#? [0]\n20 score\n#? [0]\n", name)
     failures = tuple(
@@ -30,7 +30,11 @@ def broken(name: str, *reasons: str):
     return not_run(case)._replace(failures=failures, stderr=f"{reasons[-1]}\n")
 
 
-FILES = [broken("a.gtp", KEY), broken("b.gtp", KEY), broken("c.gtp", "ValueError", KEY)]
+FILES = [
+    make_broken_result("a.gtp", KEY),
+    make_broken_result("b.gtp", KEY),
+    make_broken_result("c.gtp", "ValueError", KEY),
+]
 
 
 def test_on_a_terminal():

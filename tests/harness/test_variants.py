@@ -43,7 +43,7 @@ def image(text, assignment="go-scoring", seed="secret"):
     return image_of(casefile.parse(text.encode(), "a.gtp"), own, seed)
 
 
-def asked(case):
+def list_tests(case):
     return [step for step in case.steps if step.is_test]
 
 
@@ -62,7 +62,7 @@ def test_the_oracle_passes_all_images_of_what_ships(assignment, seed, folder):
         result = attempt(image, specification(assignment).reference_engine(), IMAGE).result
         assert [o.verdict.value for o in result.outcomes if o.verdict.value != "passed"] == []
         assert all(reply.ok for reply in result.replies)
-        assert len(result.outcomes) == len({step.id for step in asked(image)})
+        assert len(result.outcomes) == len({step.id for step in list_tests(image)})
 
 
 # gosensei is about Black's eyes on 9 by 9; in gomoku-policy colors take turns and Black begins.
@@ -74,14 +74,14 @@ def test_most_tests_have_images_of_every_kind_that_fits(assignment):
     exact = {
         (case.path, step.line)
         for case in public_cases(assignment)
-        for step in asked(case)
+        for step in list_tests(case)
         if is_exact(step.command, specification(assignment))
         and not step.command.startswith("is_valid")
     }
     fitting = FITTING.get(assignment, set(KINDS))
     having = {kind: set() for kind in KINDS}
     for case, image in images(assignment, "secret"):
-        for step in asked(image):
+        for step in list_tests(image):
             having[origin(step).kind].add((case.path, origin(step).line))
     for kind in KINDS:
         share = len(having[kind] & exact) / len(exact)
@@ -91,8 +91,8 @@ def test_most_tests_have_images_of_every_kind_that_fits(assignment):
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_an_image_asks_what_its_original_asks(assignment):
     for case, image in images(assignment, "secret"):
-        originals = {step.line: step for step in asked(case)}
-        for step in asked(image):
+        originals = {step.line: step for step in list_tests(case)}
+        for step in list_tests(image):
             original = originals[origin(step).line]
             assert step.command.split()[0] == original.command.split()[0]
             assert len(step.command.split()) == len(original.command.split())
@@ -165,14 +165,14 @@ def test_the_oracle_passes_the_images_of_any_case_file(game, data, seed):
         assert reply.ok
         assert not step.is_test or re.fullmatch(step.pattern.expression, reply.text)
     wanted = "\n".join(lines).split("\n")
-    for step in asked(found):
+    for step in list_tests(found):
         assert wanted[origin(step).line - 1].split()[1] == step.command.split()[0]
 
 
 # --- the same answer, by another reckoning ---
 
 
-def replayed(case, until):
+def replay_stones(case, until):
     """The stones and the komi before a test, by a referee of its own."""
     rows, komi = None, 0.0
     for step in case.steps:
@@ -234,8 +234,8 @@ def area(rows):
 def test_scores_of_images_are_those_of_a_referee_on_paper(seed):
     count = 0
     for _, image in images("go-scoring", seed):
-        for step in asked(image):
-            rows, komi = replayed(image, step.line)
+        for step in list_tests(image):
+            rows, komi = replay_stones(image, step.line)
             lead = area(rows) - komi
             text = "0" if not lead else f"{'B' if lead > 0 else 'W'}+{abs(lead):g}"
             assert re.fullmatch(step.pattern.expression, text)
@@ -246,8 +246,8 @@ def test_scores_of_images_are_those_of_a_referee_on_paper(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_symmetry_keeps_a_score_and_an_exchange_of_colors_turns_it_round(seed):
     for case, image in images("go-scoring", seed):
-        originals = {step.line: step.pattern.text for step in asked(case)}
-        for step in asked(image):
+        originals = {step.line: step.pattern.text for step in list_tests(case)}
+        for step in list_tests(image):
             kind, line = origin(step)
             text = originals[line]
             if kind in (SYMMETRY, ORDER):
@@ -270,7 +270,7 @@ def test_what_follows_a_move_of_the_engine_s_own_has_no_image():
 
 def test_what_the_change_leaves_as_it_was_is_no_image():
     text = "boardsize 5\nclear_board\nkomi 6.5\n10 score\n#? [W\\+6\\.5]\n"
-    kinds = {origin(step).kind for step in asked(image(text))}
+    kinds = {origin(step).kind for step in list_tests(image(text))}
     assert kinds == {COLORS, LARGER}
 
 
@@ -285,7 +285,7 @@ def test_unreliable_tests_and_inexact_commands_have_no_image():
 def test_a_capture_that_is_none_on_a_larger_board_ends_the_scene():
     text = "boardsize 3\nclear_board\nkomi 0\nplay w c3\nplay b b3\nplay b c2\nplay b c3\n"
     found = image(f"{text}10 score\n#? [B\\+9]\n")
-    kinds = {origin(step).kind for step in asked(found)}
+    kinds = {origin(step).kind for step in list_tests(found)}
     assert {SYMMETRY, COLORS} <= kinds
     assert LARGER not in kinds
 
@@ -297,7 +297,7 @@ def test_boards_of_files_are_set_up_by_commands(tmp_path, monkeypatch):
     text = "load_board {}.txt\n10 is_legal white B3\n#? [false]\n"
     found = image(text.format("square"), "java-go")
     assert not any(step.command.startswith("load_board") for step in found.steps)
-    assert {origin(step).kind for step in asked(found)} == {SYMMETRY, COLORS, LARGER}
+    assert {origin(step).kind for step in list_tests(found)} == {SYMMETRY, COLORS, LARGER}
     assert image(text.format("wide"), "java-go") is None
 
 
@@ -313,7 +313,7 @@ def test_boards_lie_beside_the_case_file_wherever_a_class_is_graded(tmp_path):
 def test_settings_outlive_a_board_in_an_image_too():
     text = "komi 2\nboardsize 3\nclear_board\nplay b a1\n10 score\n#? [B\\+7]\n"
     found = image(text)
-    by_kind = {origin(step).kind: step.pattern.text for step in asked(found)}
+    by_kind = {origin(step).kind: step.pattern.text for step in list_tests(found)}
     assert by_kind[SYMMETRY] == r"B\+7(\.0)?"
     assert by_kind[COLORS] == r"W\+7(\.0)?"
     text = "boardsize 7\nclear_board\nplay b a1\n10 policy_moves\n#? [.*]\n"

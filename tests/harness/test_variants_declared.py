@@ -38,7 +38,7 @@ OTHERS = {
 }
 
 
-def told(game: str) -> tuple[Specification, InMemory]:
+def specify_game(game: str) -> tuple[Specification, InMemory]:
     """Return the specification of a game with a reference in this process, and that."""
     declared = assignment.find(str(OWN / GAMES[game][0]))
     reference = InMemory(right(game), declared.declaration, declared.place)
@@ -46,10 +46,10 @@ def told(game: str) -> tuple[Specification, InMemory]:
 
 
 @cache
-def drawn(game: str, seed: int) -> CaseFile:
+def draw_cases(game: str, seed: int) -> CaseFile:
     """Return drawn conversations in which each question with one answer is a test."""
     random.seed(0)  # of moves that a reference chooses
-    specification, reference = told(game)
+    specification, reference = specify_game(game)
     drawer = Drawer(reference.declaration, Random(seed), Path())
     lines: list[str] = []
     for _ in range(6):
@@ -61,7 +61,7 @@ def drawn(game: str, seed: int) -> CaseFile:
 
 @cache
 def image(game: str, seed: int) -> CaseFile:
-    found = image_of(drawn(game, seed), told(game)[0], str(seed))
+    found = image_of(draw_cases(game, seed), specify_game(game)[0], str(seed))
     assert found is not None
     return found
 
@@ -87,7 +87,7 @@ def test_images_have_nothing_that_the_declaration_leaves_open(
     game: str, seed: int, tmp_path: Path
 ) -> None:
     """A turned game of Hex is over where its original goes on: nothing may follow there."""
-    specification, reference = told(game)
+    specification, reference = specify_game(game)
     said = Script(tuple(step.command for step in image(game, seed).steps))
     assert ByReference(specification, reference, tmp_path).cut_to_allowed(said) == said
 
@@ -95,7 +95,7 @@ def test_images_have_nothing_that_the_declaration_leaves_open(
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_image_asks_the_same_commands_about_another_board(game: str, seed: int) -> None:
-    case, made = drawn(game, seed), image(game, seed)
+    case, made = draw_cases(game, seed), image(game, seed)
     originals = {step.line: step for step in case.steps}
     for step in (one for one in made.steps if one.is_test):
         kind, line = origin(step)

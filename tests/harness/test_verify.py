@@ -44,7 +44,7 @@ play B E2
 """
 
 
-def found(text, assignment=None):
+def find_in_text(text, assignment=None):
     """Return (kind, line) of what is found in a case file's text."""
     verified = verify(
         [casefile.parse(text.encode(), "some.gtp")],
@@ -137,7 +137,7 @@ FAULTS = [
 @pytest.mark.processes
 @pytest.mark.parametrize(("assignment", "text", "kind", "line"), FAULTS)
 def test_each_fault_is_found_in_its_line(assignment, text, kind, line):
-    assert found(text, assignment) == ([(kind, line)] if kind else [])
+    assert find_in_text(text, assignment) == ([(kind, line)] if kind else [])
 
 
 # what a refused setup hides, and until when: assignment, text, lines that are unreachable
@@ -178,17 +178,20 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("assignment", "text", "lines"), HIDDEN)
 def test_what_follows_a_refused_set_up_is_unreachable_and_not_wrong(assignment, text, lines):
-    assert found(text, assignment) == [(FindingKind.UNREACHABLE, line) for line in lines]
+    assert find_in_text(text, assignment) == [(FindingKind.UNREACHABLE, line) for line in lines]
 
 
 def test_a_question_that_is_refused_hides_nothing_though_it_sounds_like_a_move():
     text = "boardsize 3\n10 can_play b z9\n20 score b\n#? [0]"
-    assert found(text, "java-go") == [(FindingKind.WRONG, 2)]
+    assert find_in_text(text, "java-go") == [(FindingKind.WRONG, 2)]
 
 
 def test_a_move_that_a_test_expects_to_be_played_and_is_refused():
     text = "boardsize 5\n10 play B Z9\n#? []\n20 gogui-rules_side_to_move\n#? [white]"
-    assert found(text, "gomoku-rules") == [(FindingKind.WRONG, 2), (FindingKind.UNREACHABLE, 4)]
+    assert find_in_text(text, "gomoku-rules") == [
+        (FindingKind.WRONG, 2),
+        (FindingKind.UNREACHABLE, 4),
+    ]
 
 
 def test_under_gnugos_dialect_a_set_up_without_a_pattern_must_be_silent():
@@ -203,7 +206,7 @@ def test_under_gnugos_dialect_a_set_up_without_a_pattern_must_be_silent():
 
 def test_a_test_that_cannot_be_reached_repeats_none():
     text = WHOLE + "#? [B\\+9(\\.0)?]\n" + WHOLE.replace("play B", "play B A9\nplay B")
-    assert found(text + "#? [B\\+9(\\.0)?]") == [
+    assert find_in_text(text + "#? [B\\+9(\\.0)?]") == [
         (FindingKind.UNREACHABLE, 10),
         (FindingKind.UNREACHABLE, 12),
     ]
@@ -225,7 +228,7 @@ def test_all_that_ships_is_right(assignment):
 PUBLIC = [str(path.relative_to(CASES)) for path in sorted(CASES.glob("*/*.gtp"))]
 
 
-def planted(path, expectation):
+def plant_expectation(path, expectation):
     """Return what is found when each test of a file expects this instead, by line.
 
     ``expectation``: of the step and its right answer.
@@ -248,13 +251,15 @@ def planted(path, expectation):
 
 @pytest.mark.parametrize("path", PUBLIC)
 def test_a_wrong_expectation_is_found_everywhere(path):
-    tests, found = planted(path, lambda step, right: answer_forms.literally(f"{right.text}x"))
+    tests, found = plant_expectation(
+        path, lambda step, right: answer_forms.literally(f"{right.text}x")
+    )
     assert found == {step.line: FindingKind.WRONG for step in tests}
 
 
 @pytest.mark.parametrize("path", PUBLIC)
 def test_an_expectation_of_anything_is_too_loose_everywhere(path):
-    tests, found = planted(path, lambda step, right: ".*")
+    tests, found = plant_expectation(path, lambda step, right: ".*")
     assert found == {step.line: FindingKind.LOOSE for step in tests}
 
 
@@ -268,7 +273,7 @@ def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
             several.add(step.line)
         return answer_forms.literally(right.text)
 
-    _, found = planted(path, words)
+    _, found = plant_expectation(path, words)
     assert found == dict.fromkeys(several, FindingKind.TIGHT)
 
 
@@ -281,7 +286,7 @@ SWAPPED = "boardsize 5\nclear_board\nkomi -1\nplay W B5\nplay B C3\n20 score\n#?
 
 @pytest.mark.parametrize("second", [CORNER, TURNED, SWAPPED])
 def test_a_question_is_the_same_turned_and_with_colors_exchanged(second):
-    assert found(CORNER + second) == [(FindingKind.DUPLICATE, 13)]
+    assert find_in_text(CORNER + second) == [(FindingKind.DUPLICATE, 13)]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +298,7 @@ def test_a_question_is_the_same_turned_and_with_colors_exchanged(second):
     ],
 )
 def test_another_question_is_no_duplicate(second):
-    assert found(CORNER + second) == []
+    assert find_in_text(CORNER + second) == []
 
 
 def test_the_first_of_two_is_named_across_files():
@@ -327,7 +332,7 @@ KOMI = st.sampled_from(["0", "0.5", "7", "-3.5"])
 
 
 @st.composite
-def scored(draw):
+def draw_scored_case(draw):
     """A case file with a score, without its expectation, and the answer that is right."""
     points = draw(st.lists(st.sampled_from(POINTS), unique=True, max_size=8))
     komi = draw(KOMI)
@@ -340,23 +345,23 @@ def scored(draw):
 
 
 @settings(max_examples=60, deadline=None)
-@given(scored())
+@given(draw_scored_case())
 @pytest.mark.long(1)
 def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
     text, replies = drawn
     if not all(reply.ok for reply in replies):
-        assert (FindingKind.UNREACHABLE, 1) not in found(text + "#?", "go-scoring")
+        assert (FindingKind.UNREACHABLE, 1) not in find_in_text(text + "#?", "go-scoring")
         return
     right = replies[-1]
     exact = equivalence.expression("score", right, specification("go-scoring"))
-    assert found(f"{text}#? [{exact}]", "go-scoring") == []
+    assert find_in_text(f"{text}#? [{exact}]", "go-scoring") == []
     for other in list(near(right.text))[:12]:
         got = right._replace(text=other)
         if not equivalence.same("score", right, got, specification("go-scoring")):
             literal = answer_forms.literally(other)
-            ((kind, _),) = found(f"{text}#? [{literal}]", "go-scoring")
+            ((kind, _),) = find_in_text(f"{text}#? [{literal}]", "go-scoring")
             assert kind is FindingKind.WRONG
-            ((kind, _),) = found(f"{text}#? [{exact}|{literal}]", "go-scoring")
+            ((kind, _),) = find_in_text(f"{text}#? [{exact}|{literal}]", "go-scoring")
             assert kind is FindingKind.LOOSE
 
 

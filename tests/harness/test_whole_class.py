@@ -39,7 +39,7 @@ def two_places(number):
         pytest.param(True, id="two hundred", marks=pytest.mark.slow),
     ],
 )
-def graded(request, c_tools, java):
+def graded_whole_class(request, c_tools, java):
     """Return the class, and the folder that its grading wrote."""
     with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
         folder = Path(name)
@@ -60,8 +60,8 @@ def graded(request, c_tools, java):
         yield made, folder / "marks", done.stdout
 
 
-def test_every_mark_is_the_true_one(graded):
-    made, output, _ = graded
+def test_every_mark_is_the_true_one(graded_whole_class):
+    made, output, _ = graded_whole_class
     with (output / "canvas.csv").open(newline="", encoding="utf-8") as file:
         found = {row["ID"]: two_places(row[COLUMN]) for row in csv.DictReader(file) if row["ID"]}
     assert len(made.cases) == len(found)
@@ -70,14 +70,14 @@ def test_every_mark_is_the_true_one(graded):
     assert {number: (label, found[number]) for number, (label, _) in truth.items()} == truth
 
 
-def test_only_who_learnt_by_heart_is_suspected(graded):
-    made, output, _ = graded
+def test_only_who_learnt_by_heart_is_suspected(graded_whole_class):
+    made, output, _ = graded_whole_class
     found = json.loads((output / "class.json").read_text())["submissions"]
     labels = {f"{whole_class.surname(number)}_{number}": case.label for number, case in made.cases}
     assert [labels[one["key"]] for one in found if one["suspicion"]] == ["learnt by heart"]
 
 
-def test_the_summary_names_who_handed_in_nothing(graded):
-    made, _, said = graded
+def test_the_summary_names_who_handed_in_nothing(graded_whole_class):
+    made, _, said = graded_whole_class
     assert f"{len(made.cases) - 1} marks, 0 withheld" in said
     assert "1 row of gradebook.csv without a submission" in said

@@ -20,7 +20,7 @@ CONFINE = str(Path(__file__).with_name("without_namespaces.py"))
 
 
 @pytest.fixture(params=["docker", "chroot"])
-def confined(request) -> list[str]:
+def confined_command(request) -> list[str]:
     """What runs a command without namespaces."""
     if not landlock.abi():
         pytest.skip("no level is left: this kernel has no Landlock")
@@ -46,8 +46,8 @@ def harness(confined, *words, cwd=ROOT, program="harness.cli") -> tuple[int, str
     return done.returncode, said
 
 
-def test_doctor_names_the_level_that_is_left(confined):
-    status, said = harness(confined, "doctor")
+def test_doctor_names_the_level_that_is_left(confined_command):
+    status, said = harness(confined_command, "doctor")
     assert status == 0, said
     assert "level 3         no: " in said
     assert "level 2         no: " in said
@@ -63,33 +63,33 @@ def place():
         yield Path(folder)
 
 
-def test_run_uses_it_and_a_level_that_is_not_there_is_refused(confined, place):
+def test_run_uses_it_and_a_level_that_is_not_there_is_refused(confined_command, place):
     engine, case = place / "engine.sh", place / "a.gtp"
     engine.write_text("#!/bin/sh\nwhile read -r line; do printf '= %s\\n\\n' \"$line\"; done\n")
     engine.chmod(0o755)
     case.write_text("say a\n#? [say a]\nsay b\n#? [say c]\n")
-    status, said = harness(confined, "run", "--report", "--sandbox", "auto", engine, case)
+    status, said = harness(confined_command, "run", "--report", "--sandbox", "auto", engine, case)
     assert (status, "2 tests, 1 FAILED, 1 passed" in said) == (1, True), said
-    status, said = harness(confined, "run", "--report", "--sandbox", "2", engine, case)
+    status, said = harness(confined_command, "run", "--report", "--sandbox", "2", engine, case)
     assert status == 3
     assert said.startswith("gtp-harness: level 2 does not work here: ")
     assert len(said.splitlines()) == 1
 
 
-def test_a_class_gets_the_same_marks(confined, tmp_path):
+def test_a_class_gets_the_same_marks(confined_command, tmp_path):
     room = small_class.make(tmp_path, CLASS[:4])
     words = (room / "submissions", "--assignment", room / "counting", "--output", room / "out")
-    status, said = harness(confined, "grade", *words, "--no-images")
+    status, said = harness(confined_command, "grade", *words, "--no-images")
     assert status in (0, 4), said
     found = marks(room)
     assert [of(one, found) for one in CLASS[:4]] == [one.mark for one in CLASS[:4]]
     assert "level 1" in (room / "out" / "class.html").read_text()
 
 
-def test_check_says_the_same_as_grade(confined, tmp_path):
+def test_check_says_the_same_as_grade(confined_command, tmp_path):
     room = small_class.make(tmp_path, CLASS[:1])
     (tmp_path / "a1.tgz").write_bytes(small_class.submission(CLASS[0].body))
     words = ("check", "--assignment", room / "counting", "a1.tgz")
-    status, said = harness(confined, *words, cwd=tmp_path)
+    status, said = harness(confined_command, *words, cwd=tmp_path)
     assert status == 0, said
     assert "level 1" in said

@@ -182,7 +182,7 @@ def test_a_result_that_another_program_sent_becomes_canonical():
 # --- units that are wrong ---
 
 
-def changed(unit, place, value):
+def change_value(unit, place, value):
     """Return a unit as plain data in which one value is another; ``...``: is missing."""
     plain_unit = json.loads(canonical_json.dumps(unit))
     *way, last = place
@@ -220,7 +220,7 @@ WRONG = [
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made_class(tmp_path_factory):
     """A class with its assignment."""
     return small_class.make(tmp_path_factory.mktemp("work"))
 
@@ -252,9 +252,9 @@ def unit_of(room, student, sandbox="off", **more):
 
 
 @pytest.mark.parametrize(("place", "value", "said"), WRONG, ids=lambda value: str(value)[:30])
-def test_a_wrong_unit_is_told_by_its_key(made, place, value, said):
+def test_a_wrong_unit_is_told_by_its_key(made_class, place, value, said):
     with pytest.raises(UsageError) as error:
-        unit_worker.read(changed(unit_of(made, CLASS[0]), place, value), "unit")
+        unit_worker.read(change_value(unit_of(made_class, CLASS[0]), place, value), "unit")
     assert said in str(error.value)
 
 
@@ -279,9 +279,9 @@ def test_what_a_text_is_instead_of_a_unit(text, said):
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
-def test_bytes_that_are_nowhere_are_named(made, is_changed, tmp_path):
-    unit = unit_of(made, CLASS[0])
-    for one in (made / "store").iterdir() if is_changed else ():
+def test_bytes_that_are_nowhere_are_named(made_class, is_changed, tmp_path):
+    unit = unit_of(made_class, CLASS[0])
+    for one in (made_class / "store").iterdir() if is_changed else ():
         (tmp_path / one.name).write_bytes(one.read_bytes() + b" ")
     files = stored_files.FileFinder([tmp_path])
     case, first = unit.cases[0], unit.assignment.files[0]
@@ -325,24 +325,24 @@ def work(room, unit, *more, given=None):
     )
 
 
-def said(done):
+def read_words(done):
     return [worker_events.read(line) for line in done.stdout.splitlines(keepends=True)]
 
 
-def test_bytes_are_found_by_their_sha256_alone(made):
+def test_bytes_are_found_by_their_sha256_alone(made_class):
     """Nothing lies where the unit was made: all is laid out from the store."""
-    done = work(made, unit_of(made, CLASS[0]))
+    done = work(made_class, unit_of(made_class, CLASS[0]))
     assert (done.returncode, done.stderr) == (OK, b"")
-    begun, *_, ended = said(done)
+    begun, *_, ended = read_words(done)
     assert (begun, ended) == (CaseStarted("one.gtp"), UnitFinished())
-    found = {one.basis: one.failed for one in said(done) if isinstance(one, AttemptFinished)}
+    found = {one.basis: one.failed for one in read_words(done) if isinstance(one, AttemptFinished)}
     assert found == {"one.gtp": False, "two.gtp": False}
 
 
-def test_the_test_that_was_judged_is_told_about_once_in_a_second(made):
+def test_the_test_that_was_judged_is_told_about_once_in_a_second(made_class):
     slow = CLASS[0]._replace(body="time.sleep(0.6)\n    return 2 * n")
-    done = work(made, unit_of(made, slow))
-    words = said(done)
+    done = work(made_class, unit_of(made_class, slow))
+    words = read_words(done)
     assert (done.returncode, done.stderr) == (OK, b"")
     for number, word in enumerate(words):
         if isinstance(word, CaseStarted):
@@ -350,8 +350,8 @@ def test_the_test_that_was_judged_is_told_about_once_in_a_second(made):
             judged = [one.step for one in told if one.basis == word.basis]
             assert judged == sorted(set(judged))
     assert any(isinstance(word, CaseProgress) for word in words)
-    quick = work(made, unit_of(made, CLASS[0]))
-    assert not any(isinstance(word, CaseProgress) for word in said(quick))
+    quick = work(made_class, unit_of(made_class, CLASS[0]))
+    assert not any(isinstance(word, CaseProgress) for word in read_words(quick))
 
 
 COMPUTING = """\
@@ -373,13 +373,15 @@ end = time.process_time() + {}
     ],
 )
 def test_what_an_engine_may_compute_is_told_in_seconds_of_the_reference_machine(
-    made, pace, computes, limits, box, broke
+    made_class, pace, computes, limits, box, broke
 ):
     needs(3)
     student = Student("computes", COMPUTING.format(computes), 0)
-    unit = unit_of(made, student, "3", pace=pace, limits=limits, box=box, alone=True)
+    unit = unit_of(made_class, student, "3", pace=pace, limits=limits, box=box, alone=True)
     unit = unit._replace(cases=unit.cases[:1])
-    (word,) = [one for one in said(work(made, unit)) if isinstance(one, AttemptFinished)]
+    (word,) = [
+        one for one in read_words(work(made_class, unit)) if isinstance(one, AttemptFinished)
+    ]
     failures = [failure["kind"] for failure in json.loads(word.result)["failures"]]
     assert failures == ([broke] if broke else [])
     assert word.figures.pace == pace
@@ -389,53 +391,58 @@ def test_what_an_engine_may_compute_is_told_in_seconds_of_the_reference_machine(
         assert 0.9 * both <= sum(word.figures.replies) < 1.5 * both  # by looks now and then
 
 
-def test_an_engine_that_sleeps_has_no_more_time_on_a_slow_machine(made):
+def test_an_engine_that_sleeps_has_no_more_time_on_a_slow_machine(made_class):
     student = Student("sleeps", "time.sleep(1.4)", 0)
-    unit = unit_of(made, student, pace=4.0, limits=Limits(timeout=1), alone=True)
-    (*words, _ended) = said(work(made, unit._replace(cases=unit.cases[:1])))
+    unit = unit_of(made_class, student, pace=4.0, limits=Limits(timeout=1), alone=True)
+    (*words, _ended) = read_words(work(made_class, unit._replace(cases=unit.cases[:1])))
     (failure,) = json.loads(words[-1].result)["failures"]
     assert failure["kind"] == "timeout"
 
 
-def test_the_three_kinds_of_trouble_are_told_apart(made):
-    wrong = work(made, unit_of(made, CLASS[2]))
+def test_the_three_kinds_of_trouble_are_told_apart(made_class):
+    wrong = work(made_class, unit_of(made_class, CLASS[2]))
     assert wrong.returncode == OK
-    assert [one.failed for one in said(wrong) if isinstance(one, AttemptFinished)] == [True, False]
-    dies = work(made, unit_of(made, CLASS[3]))
+    assert [one.failed for one in read_words(wrong) if isinstance(one, AttemptFinished)] == [
+        True,
+        False,
+    ]
+    dies = work(made_class, unit_of(made_class, CLASS[3]))
     kinds = [
         [failure["kind"] for failure in json.loads(one.result)["failures"]]
-        for one in said(dies)
+        for one in read_words(dies)
         if isinstance(one, AttemptFinished)
     ]
     assert (dies.returncode, kinds) == (OK, [[], ["died"]])
-    absent = unit_of(made, CLASS[0])._replace(submission=UnitSubmission("x", "0" * 64, "", ()))
-    broke = work(made, absent)
-    (ended,) = said(broke)
+    absent = unit_of(made_class, CLASS[0])._replace(
+        submission=UnitSubmission("x", "0" * 64, "", ())
+    )
+    broke = work(made_class, absent)
+    (ended,) = read_words(broke)
     assert broke.returncode == FAULT
     assert "is nowhere with the SHA-256 0000" in ended.fault
 
 
-def test_a_case_file_that_has_changed_is_the_harness_s_trouble(made, tmp_path):
+def test_a_case_file_that_has_changed_is_the_harness_s_trouble(made_class, tmp_path):
     (tmp_path / "one.gtp").write_text("1 twice 1\n#? [3]\n")
-    case = unit_of(made, CLASS[0]).cases[0]._replace(sha256="1" * 64, place=str(tmp_path))
-    done = work(made, unit_of(made, CLASS[0], cases=(case,)))
+    case = unit_of(made_class, CLASS[0]).cases[0]._replace(sha256="1" * 64, place=str(tmp_path))
+    done = work(made_class, unit_of(made_class, CLASS[0], cases=(case,)))
     assert done.returncode == FAULT
-    assert "the case file one.gtp is nowhere" in said(done)[-1].fault
+    assert "the case file one.gtp is nowhere" in read_words(done)[-1].fault
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"unit": 2}', "\x00\xff"])
-def test_a_wrong_unit_is_a_line_and_status_2(made, text):
-    done = work(made, None, given=text)
+def test_a_wrong_unit_is_a_line_and_status_2(made_class, text):
+    done = work(made_class, None, given=text)
     assert (done.returncode, done.stdout) == (BAD, b"")
     assert done.stderr.startswith(b"harness.work: unit")
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_unit_may_be_a_file(made, tmp_path):
+def test_a_unit_may_be_a_file(made_class, tmp_path):
     path = tmp_path / "unit.json"
-    path.write_text(canonical_json.dumps(unit_of(made, CLASS[0])))
-    assert work(made, None, str(path), given="").returncode == OK
-    absent = work(made, None, "nowhere.json", given="")
+    path.write_text(canonical_json.dumps(unit_of(made_class, CLASS[0])))
+    assert work(made_class, None, str(path), given="").returncode == OK
+    absent = work(made_class, None, "nowhere.json", given="")
     assert absent.returncode == BAD
     assert absent.stderr == b"harness.work: cannot read nowhere.json: No such file or directory\n"
 
@@ -451,7 +458,7 @@ def test_the_schema_is_told():
 SLEEPS = Student("Sleeps", "time.sleep(30)\n    return n", 0)
 
 
-def started(room, unit):
+def start_worker(room, unit):
     (room / "tmp").mkdir(exist_ok=True)
     process = subprocess.Popen(
         [*WORK, "--store", str(room / "store")],
@@ -466,17 +473,17 @@ def started(room, unit):
     return process
 
 
-def test_ctrl_c_ends_it_and_its_engine(made):
-    process = started(made, unit_of(made, SLEEPS))
+def test_ctrl_c_ends_it_and_its_engine(made_class):
+    process = start_worker(made_class, unit_of(made_class, SLEEPS))
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == INTERRUPTED
     assert process.stderr.read() == b"harness.work: interrupted\n"
-    assert os.listdir(made / "tmp") == []
+    assert os.listdir(made_class / "tmp") == []
 
 
-def test_without_a_reader_it_ends(made):
-    process = started(made, unit_of(made, CLASS[0]))
+def test_without_a_reader_it_ends(made_class):
+    process = start_worker(made_class, unit_of(made_class, CLASS[0]))
     process.stdout.close()
     assert process.wait(60) == NO_READER
     assert process.stderr.read() == b""
@@ -485,7 +492,7 @@ def test_without_a_reader_it_ends(made):
 # --- the grading that hands units out ---
 
 
-def graded(room, *more, output="out"):
+def start_grading(room, *more, output="out"):
     where = ["--assignment", room / "counting", "--output", room / output]
     words_ = [sys.executable, "-m", "harness.cli", "grade", room / "submissions", *where, *more]
     return subprocess.Popen(
@@ -527,11 +534,11 @@ def test_it_does_not_outlive_its_parent(platform):
 @pytest.mark.long(10)
 def test_workers_that_are_killed_at_any_moment_cost_no_mark(tmp_path):
     room = small_class.make(tmp_path, CLASS[:5])
-    calm = graded(room, output="calm")
+    calm = start_grading(room, output="calm")
     said_calm = calm.communicate(timeout=300)[0]
     assert calm.returncode == OK, said_calm
     chance, kills = random.Random(17), 0
-    process = graded(room, output="wild")
+    process = start_grading(room, output="wild")
     while process.poll() is None and kills < 2:  # three under one attempt are a fault
         found = workers_of(process.pid)
         time.sleep(chance.random() / 4)
@@ -549,7 +556,7 @@ def test_workers_that_are_killed_at_any_moment_cost_no_mark(tmp_path):
 @pytest.mark.long(10)
 def test_three_deaths_make_a_fault_that_a_person_sees(tmp_path):
     room = small_class.make(tmp_path, CLASS[:1])
-    process = graded(room, "--jobs", "1")
+    process = start_grading(room, "--jobs", "1")
     killed = set()
     while process.poll() is None:
         for pid in set(workers_of(process.pid)) - killed:
@@ -563,5 +570,5 @@ def test_three_deaths_make_a_fault_that_a_person_sees(tmp_path):
     assert "withheld" in told
     with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
         assert {row[0] for row in db.execute("SELECT DISTINCT state FROM attempt")} == {"fault"}
-    again = graded(room)
+    again = start_grading(room)
     assert again.wait(300) == OK, again.communicate()[0]

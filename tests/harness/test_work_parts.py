@@ -187,7 +187,7 @@ UNIT: Any = SimpleNamespace(submission=SimpleNamespace(key="ada"))
 OTHER: Any = SimpleNamespace(submission=SimpleNamespace(key="ben"))
 
 
-def finished(*, failed: bool = False, doubtful: bool = False) -> AttemptFinished:
+def finish_attempt(*, failed: bool = False, doubtful: bool = False) -> AttemptFinished:
     return AttemptFinished("b", "null", Measurements(), failed=failed, doubtful=doubtful)
 
 
@@ -197,10 +197,10 @@ def test_a_line_says_how_far_a_grading_is(monkeypatch, capsys):
     with progress:
         for unit, word in [
             (UNIT, BuildFinished("b", Build((), ""), 1.0)),
-            (UNIT, finished()),
-            (UNIT, finished(failed=True)),
-            (UNIT, finished(failed=True)),
-            (OTHER, finished(failed=True, doubtful=True)),
+            (UNIT, finish_attempt()),
+            (UNIT, finish_attempt(failed=True)),
+            (UNIT, finish_attempt(failed=True)),
+            (OTHER, finish_attempt(failed=True, doubtful=True)),
         ]:
             progress.on_word(unit, word)
         progress.on_progress(UNIT, CaseProgress("b", 1))
@@ -292,7 +292,7 @@ def test_on_a_terminal_a_line_is_drawn_with_each_word(monkeypatch):
     monkeypatch.setattr(grading_progress, "_make", lambda: live)
     long: Any = SimpleNamespace(submission=SimpleNamespace(key="x" * 30))
     with GradingProgress(5) as progress:
-        progress.on_word(UNIT, finished(failed=True))
+        progress.on_word(UNIT, finish_attempt(failed=True))
         progress.on_word(UNIT, BuildFinished("b", Build((), ""), 1.0))
         progress.on_word(long, HarnessFailed("b", "why"))
         monkeypatch.setattr(progress._heartbeat, "_next", 0)

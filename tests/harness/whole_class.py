@@ -174,10 +174,10 @@ def tgz(files: dict[str, bytes], folder: str = f"{FOLDER}/", compress: bool = Tr
     return gzip.compress(stream.getvalue(), 1, mtime=0) if compress else stream.getvalue()
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zip_files(files: dict[str, bytes]) -> bytes:
     """Return a ``.zip``."""
     entries = ((f"{FOLDER}/{name}", content) for name, content in files.items())
-    return archives.zipped(entries, zipfile.ZIP_DEFLATED)
+    return archives.make_zip(entries, zipfile.ZIP_DEFLATED)
 
 
 @functools.cache
@@ -190,11 +190,11 @@ def oracle_zip() -> bytes:
     entries: list[tuple[str, bytes]] = []
     for path in sorted((ROOT / "oracle").rglob("*.py")):
         name, source = path.relative_to(ROOT).as_posix(), path.read_bytes()
-        entries += [(name, source), (f"{name}c", _compiled(name, source))]
-    return archives.zipped(entries)
+        entries += [(name, source), (f"{name}c", _compile(name, source))]
+    return archives.make_zip(entries)
 
 
-def _compiled(name: str, source: bytes) -> bytes:
+def _compile(name: str, source: bytes) -> bytes:
     """Return what a ``.pyc`` holds that counts whatever the time of its source (PEP 552)."""
     unchecked = (1).to_bytes(4, "little")
     code = marshal.dumps(compile(source, name, "exec"))
@@ -392,8 +392,8 @@ def _packaging(right: bytes, one: Callable[..., Case]) -> Iterator[Case]:
     full, files = Fraction(5), without_mistake()
     plain = tgz(files, compress=False)
     yield one("plain tar called tgz", plain, full)
-    yield one("zip called tgz", zipped(files), full)
-    yield one("zip", zipped(files), full, "a1.zip")
+    yield one("zip called tgz", zip_files(files), full)
+    yield one("zip", zip_files(files), full, "a1.zip")
     yield one("tar.gz", right, full, "a1.tar.gz")
     yield one("odd name", right, full, "Final version (2) äöü.tgz")
     yield one("wrapped", tgz(files, f"ada/{FOLDER}/"), full)

@@ -28,7 +28,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="copies-", dir=_place()) as folder:
         for line in Reach().measure(Path(folder), given.tier, given.jobs):
             print(line, flush=True)
-        found = list((_tried_again if given.again else _found)(given, Path(folder)))
+        found = list((_tried_again if given.again else _yield_results)(given, Path(folder)))
     print(table.markdown(found))
     noticed = table.share(one.now for one in found)
     print(f"{noticed:.1%} of the changes that change something are noticed (seed {given.seed})")
@@ -47,13 +47,13 @@ def _write_page() -> int:
     return 0
 
 
-def _found(given: argparse.Namespace, folder: Path) -> Iterator[Result]:
+def _yield_results(given: argparse.Namespace, folder: Path) -> Iterator[Result]:
     """Yield the result of each change that is drawn, and tell of it."""
     done = {one[:4]: one for one in results.read(given.results) if one.seed == given.seed}
     drawn = drawing.draw(deciding(given.module), given.count, given.seed)
     left = [one for one in drawn if one[:4] not in done]
     yield from done.values()
-    for change, tried in _tried(left, folder, given):
+    for change, tried in _try_changes(left, folder, given):
         yield results.add(given.results, change, tried, given.seed)
 
 
@@ -62,13 +62,13 @@ def _tried_again(given: argparse.Namespace, folder: Path) -> Iterator[Result]:
     survived = [one for one in results.read(given.results) if one.now == Outcome.SURVIVED]
     found = {drawing.find(*one[:4]): one for one in survived}
     changes = [one for one in found if one is not None]
-    for change, tried in _tried(changes, folder, given):
+    for change, tried in _try_changes(changes, folder, given):
         if tried.by:
             results.note_later(given.results, found[change], tried.by)
     yield from results.read(given.results)
 
 
-def _tried(
+def _try_changes(
     changes: list[Change], folder: Path, given: argparse.Namespace
 ) -> Iterator[tuple[Change, Tried]]:
     """Try changes, several at a time; tell of each as it is yielded with what came of it."""

@@ -55,7 +55,7 @@ def enclosing(text: str, line: int) -> str:
     return max(around, key=lambda one: one.first).name if around else ""
 
 
-def marked(text: str, number: int, file: str, size: int) -> str:
+def mark_blocks(text: str, number: int, file: str, size: int) -> str:
     """Return a module that notes which blocks are reached; ``number`` is the first one's.
 
     ``file``: has a byte for each block of all marked modules; ``size``: how many these are.

@@ -54,7 +54,7 @@ def draw(modules: Iterable[str], count: int, seed: int) -> Iterator[Change]:
     places = sorted(by_line)
     drawn = chance.sample(places, min(count, len(places)))
     for place in drawn:
-        yield written(chance.choice(by_line[place]))
+        yield write_draft(chance.choice(by_line[place]))
 
 
 def drafts(module: str) -> Iterator[Draft]:
@@ -77,7 +77,7 @@ def find(module: str, line: int, before: str, after: str) -> Change | None:
     places = [number for number, text in enumerate(lines, 1) if text.strip() == before]
     for place in sorted(places, key=lambda one: abs(one - line)):
         above = [one for one in drafts(module) if one.line <= place]
-        for change in map(written, sorted(above, key=lambda one: -one.line)):
+        for change in map(write_draft, sorted(above, key=lambda one: -one.line)):
             if change[1:4] == (place, before, after):
                 return change
     return None
@@ -101,7 +101,7 @@ def _only_breaks_or_names_a_type(one: Mutation) -> bool:
     )
 
 
-def written(draft: Draft) -> Change:
+def write_draft(draft: Draft) -> Change:
     """Write a change out."""
     after = draft.tree.deep_replace(draft.old, draft.new).code  # type: ignore[union-attr]
     old, new = draft.tree.code.splitlines(), after.splitlines()

@@ -23,7 +23,7 @@ def wait(pid: int, cpu: float, wall: float) -> bool:
     """Return whether a child ended within its time. ``cpu``, ``wall``: seconds."""
     end = time.monotonic() + wall
     while pid not in _reap():
-        if time.monotonic() > end or _computed(pid) > cpu:
+        if time.monotonic() > end or _measure_computed(pid) > cpu:
             return False
         time.sleep(_PAUSE)
     return True
@@ -48,7 +48,7 @@ def end_children() -> None:
         time.sleep(_PAUSE / 10)
 
 
-def _computed(pid: int) -> float:
+def _measure_computed(pid: int) -> float:
     """Return the seconds that a process, what it started and what of this ended have computed."""
     return sum(_seconds(one) for one in [pid, *_descendants(pid)])
 

@@ -102,26 +102,26 @@ class Measuring(_Telling):
         self._of_fixtures: dict[object, int] = {}
         self._used: set[object] = set()
         self._passed: set[str] = set()
-        self._began = _spent()
+        self._began = _measure_spent()
         self._reached: dict[str, object] = {}
         functools.cache = self._cache  # type: ignore[assignment]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self) -> None:
-        self._reached[""] = [*_since(self._began), _packed(self._marks.take())]
+        self._reached[""] = [*_since(self._began), _pack(self._marks.take())]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[object]:
         self._used = set()
         self._marks.take()
         self.tell(current=item.nodeid)
-        began = _spent()
+        began = _measure_spent()
         result = yield
         if item.nodeid in self._passed:
             reached = self._marks.take()
             for one in self._used | set(item._fixtureinfo.name2fixturedefs):
                 reached |= self._of_fixtures.get(one, 0)
-            self._reached[item.nodeid] = [*_since(began), _packed(reached)]
+            self._reached[item.nodeid] = [*_since(began), _pack(reached)]
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -192,17 +192,17 @@ class _Marks:
         self._map[:] = both.encode().replace(b"1", b"\1").replace(b"0", b"\0")
 
 
-def _packed(reached: int) -> str:
+def _pack(reached: int) -> str:
     whole = reached.to_bytes(-(-reached.bit_length() // 8), "little")
     return base64.b85encode(zlib.compress(whole)).decode()
 
 
-def _spent() -> tuple[float, float]:
+def _measure_spent() -> tuple[float, float]:
     """Return seconds of CPU time, ours and of children that ended, and of wall time."""
     used = [resource.getrusage(one) for one in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used), time.monotonic()
 
 
 def _since(began: tuple[float, float]) -> tuple[float, float]:
-    cpu, wall = _spent()
+    cpu, wall = _measure_spent()
     return round(cpu - began[0], 4), round(wall - began[1], 4)

@@ -89,7 +89,7 @@ class Reach:
         if not self._tests:
             for entry in self._files.values():
                 for test, (cpu, wall, packed) in entry["tests"].items():  # type: ignore[attr-defined]
-                    reached = _unpacked(packed)
+                    reached = _unpack(packed)
                     if test:
                         one = Reacher(test, cpu, wall, reached.bit_count())
                         self._tests.append((one, reached))
@@ -170,11 +170,11 @@ class _Measurer:
 
     def _names(self, packed: str) -> list[str]:
         """Return the names of the blocks that are marked."""
-        bits = reversed(f"{_unpacked(packed):b}")
+        bits = reversed(f"{_unpack(packed):b}")
         return [self._places[place] for place, bit in enumerate(bits) if bit == "1"]
 
 
-def _unpacked(packed: str) -> int:
+def _unpack(packed: str) -> int:
     return int.from_bytes(zlib.decompress(base64.b85decode(packed)), "little")
 
 
@@ -214,7 +214,7 @@ def _mark(copy: Copy) -> list[str]:
     marks.write_bytes(bytes(len(places)))
     number = 0
     for module, text in texts.items():
-        copy.write(module, blocks.marked(text, number, str(marks), len(places)))
+        copy.write(module, blocks.mark_blocks(text, number, str(marks), len(places)))
         number += len(found[module])
     marks.chmod(0o666)
     return places

@@ -166,7 +166,7 @@ def check_score(text: str, board, komi: Decimal) -> None:
         sizes = sorted(size for size, colors in empty if colors == {color})
         extra = komi if color == WHITE else Decimal(0)
         totals[color] = stones + sum(sizes) + extra
-        expected.append(_counted(NAME[color], stones, sizes, extra or None, totals[color]))
+        expected.append(_count_fact(NAME[color], stones, sizes, extra or None, totals[color]))
     shared = [size for size, colors in empty if len(colors) == 2]
     if shared:
         expected.append(("nobody's", len(shared), sum(shared)))
@@ -177,7 +177,7 @@ def check_score(text: str, board, komi: Decimal) -> None:
     same(facts("score", text), [*expected, ("score", winner, abs(lead))])
 
 
-def _counted(color: str, stones: int, sizes: list[int], komi: object, total: object) -> Fact:
+def _count_fact(color: str, stones: int, sizes: list[int], komi: object, total: object) -> Fact:
     if not sizes:
         return ("no territory", color, stones, komi, total)
     if len(sizes) == 1:
@@ -235,7 +235,7 @@ def check_legal(text: str, board, point, color: int) -> None:
     if stone:
         same(facts("legal", text), [("occupied", name, NAME[stone])])
         return
-    after, taken = naive.played(board, point, color)
+    after, taken = naive.play_move(board, point, color)
     free = naive.liberties(after, point)
     if taken:
         expected = ("takes", NAME[color], name, len(taken), NAME[3 - color])

@@ -44,7 +44,7 @@ def every_board(rows: int, columns: int) -> np.ndarray:
     return np.array(boards, np.int8).reshape(-1, rows, columns)
 
 
-def scattered(rng: np.random.Generator, number: int, rows: int, columns: int) -> np.ndarray:
+def scatter_stones(rng: np.random.Generator, number: int, rows: int, columns: int) -> np.ndarray:
     """Return boards with stones thrown at them: any density, any chain without liberties."""
     empty = rng.random((number, 1, 1))
     stone = rng.integers(1, 3, (number, rows, columns))

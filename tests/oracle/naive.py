@@ -105,7 +105,7 @@ def java_score(board, color):
     return len(prisoners) + sum(owner(bare, point) == color for point in empties)
 
 
-def played(board, point, color):
+def play_move(board, point, color):
     """The board after a stone and its captures, and the set of stones captured."""
     after = [list(row) for row in board]
     after[point[0]][point[1]] = color
@@ -119,7 +119,7 @@ def played(board, point, color):
 def is_legal(board, point, color):
     if at(board, point) != EMPTY:
         return False
-    after, _ = played(board, point, color)
+    after, _ = play_move(board, point, color)
     return not has_no_liberty(after, point)
 
 

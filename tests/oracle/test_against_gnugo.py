@@ -78,7 +78,7 @@ def _eyes_of(position, chain, enclosed):
     return sum(bool(r & touched) and not r & position.empty & ~touched for r in enclosed)
 
 
-def hollowed(position, share, rng):
+def hollow_out(position, share, rng):
     """Return a position with some stones taken out that touch no opponent, so that eyes grow."""
     shape = position.grid
     masks = []
@@ -99,7 +99,7 @@ def played_out(size, rng):
         end = end_of(random_game(grid(size), rng))
         if end is None:
             continue
-        position = hollowed(end, rng.random() / 4, rng)
+        position = hollow_out(end, rng.random() / 4, rng)
         settled = 0 not in go_scoring.owners(position).values()
         if settled and all(pass_alive(position, c) == position.stones(c) for c in COLORS):
             return position

@@ -26,7 +26,7 @@ def test_every_number_of_a_sample_is_right(game):
     assert checked.total() > 150 * 6
 
 
-def changed(text):
+def change_figures(text):
     """Yield the text with one figure changed, for every figure in it."""
     for found in FIGURE.finditer(text):
         one_more = str(int(found[0].partition(".")[0]) + 1)
@@ -39,7 +39,7 @@ def test_no_figure_can_be_another(game):
     random = Random(3)
     for _ in range(12):
         for query, text, compare, about in game(random):
-            for wrong in islice(changed(text), 60):
+            for wrong in islice(change_figures(text), 60):
                 try:
                     compare(wrong, *about)
                 except AssertionError:

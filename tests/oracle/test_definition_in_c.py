@@ -11,7 +11,7 @@ import pytest
 
 from tests.benchmarks import bench_exhaustive
 from tests.benchmarks.bench_exhaustive import block, classes, compare_colors, stand_for_others
-from tests.oracle.boards import every_board, scattered
+from tests.oracle.boards import every_board, scatter_stones
 from tests.oracle.definition_in_c import ANSWER, BATCH, RULE, Definition, build
 from tests.oracle.every_question import GOMOKU, QUESTIONS
 
@@ -63,7 +63,7 @@ def test_all_lines_of_nine_points(program, boards):
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 7), (8, 3), (9, 9), (13, 13)])
 def test_boards_at_which_stones_are_thrown(program, shape):
-    boards = scattered(np.random.default_rng(shape[0]), 40, *shape)
+    boards = scatter_stones(np.random.default_rng(shape[0]), 40, *shape)
     assert differences(program, QUESTIONS, boards, BATCH, RULE, ANSWER) == []
 
 
@@ -88,7 +88,7 @@ def test_boards_that_stand_for_others_are_counted(size, known):
 
 def test_the_definition_treats_both_colors_alike(program):
     assert compare_colors(program, every_board(3, 3)) == []
-    assert compare_colors(program, scattered(np.random.default_rng(5), 40, 9, 9)) == []
+    assert compare_colors(program, scatter_stones(np.random.default_rng(5), 40, 9, 9)) == []
 
 
 # --- it tells what is wrong --------------------------------------------------------------------

@@ -35,7 +35,7 @@ QUESTIONS = {
 SENTENCES = 32  # kinds, by their names
 
 
-def drawn(assignment: str, random: Random) -> Iterator[tuple[Engine, str]]:
+def draw_engines(assignment: str, random: Random) -> Iterator[tuple[Engine, str]]:
     """Yield an engine with a drawn board, and each question that can be asked about it."""
     engine, size = engine_for(assignment), random.choice(SIZES[assignment])
     names = [f"{letter}{row}" for letter in GTP_LETTERS[:size] for row in range(1, size + 1)]
@@ -58,7 +58,7 @@ def positions(count: int) -> Iterator[tuple[str, Engine, str]]:
     random = Random(11)
     for _ in range(count):
         for assignment in ASSIGNMENTS:
-            for engine, question in drawn(assignment, random):
+            for engine, question in draw_engines(assignment, random):
                 yield assignment, engine, question
 
 

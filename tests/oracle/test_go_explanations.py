@@ -17,7 +17,7 @@ from tests.oracle.boards import board, from_array
 from tests.oracle.test_go_properties import cells
 
 
-def marked(explanation, letters=None):
+def list_marks(explanation, letters=None):
     """Return the marks by label, with the points' names."""
     names = {}
     for point, label in sorted(explanation.marks.items()):
@@ -75,7 +75,7 @@ def marked(explanation, letters=None):
 def test_score_is_added_up(diagram, komi, text, marks):
     explanation = go_scoring.explain(board(diagram), Decimal(komi))
     assert explanation.text == text
-    assert marked(explanation) == marks
+    assert list_marks(explanation) == marks
 
 
 def test_without_a_komi_the_score_is_explained_without():
@@ -154,7 +154,7 @@ def at(name):
 def test_captured_is_explained(point, text, marks):
     explanation = java_go.explain_captured(JAVA, at(point))
     assert explanation.text == text
-    assert marked(explanation) == marks
+    assert list_marks(explanation) == marks
     assert java_go.is_captured(JAVA, at(point)) == ("not captured" not in text)
 
 
@@ -203,7 +203,7 @@ def test_territory_is_captured():
 def test_java_score_is_explained(diagram, color, text, marks):
     explanation = java_go.explain_score(board(diagram), color)
     assert explanation.text == text
-    assert marked(explanation) == marks
+    assert list_marks(explanation) == marks
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_legality_is_explained(point, color, text, marks):
     explanation = java_go.explain_legal(JAVA, at(point), color)
     assert explanation.text == text
     for label, names in marks.items():
-        assert marked(explanation)[label] == names
+        assert list_marks(explanation)[label] == names
 
 
 @given(board=cells())
@@ -281,7 +281,7 @@ def test_eyes_are_explained():
         "Eyes: D1, I1, C8 and A9. H2 is false: G1, I1, G3 and I3 are not black. "
         "F5 is false: E4, G4, E6 and G6 are not black."
     )
-    assert marked(explanation, SENSEI_LETTERS) == {
+    assert list_marks(explanation, SENSEI_LETTERS) == {
         "e": "D1 I1 C8 A9",
         "f": "H2 F5",
         "!": "G1 G3 I3 E4 G4 E6 G6",  # and I1, which is an eye itself
@@ -330,7 +330,7 @@ def test_eye_spaces_are_explained():
         "The region of A5 (1 point) is surrounded by one chain. "
         "The region of C5 (2 points) is surrounded by one chain."
     )
-    assert marked(explanation) == {"s": "A1 B1 A5 C5 D5", "n": "D2 A3 C3 E3"}
+    assert list_marks(explanation) == {"s": "A1 B1 A5 C5 D5", "n": "D2 A3 C3 E3"}
     assert gosensei.readings_eye_spaces(position) == {
         "stones connect along rows and columns": 3,
         "stones connect along rows and columns; a single point is none": 2,

@@ -43,7 +43,7 @@ def cells(draw):
     return np.array(board, np.int8).reshape(rows, columns)
 
 
-def mapped(position, points):
+def map_points(position, points):
     found = np.zeros((position.grid.rows, position.grid.columns), np.int8)
     for point in points:
         found[point] = 1
@@ -54,22 +54,22 @@ def owner_map(position):
     owners = go_scoring.owners(position)
     black = [point for point, owner in owners.items() if owner == BLACK]
     white = [point for point, owner in owners.items() if owner == WHITE]
-    return mapped(position, black) + 2 * mapped(position, white)
+    return map_points(position, black) + 2 * map_points(position, white)
 
 
 def legal_map(position, color):
     mine, theirs = position.stones(color), position.stones(3 - color)
-    return mapped(position, position.grid.points(capture.legal(position.grid, mine, theirs)))
+    return map_points(position, position.grid.points(capture.legal(position.grid, mine, theirs)))
 
 
 def captured_map(position):
     everywhere = position.grid.points(position.grid.full)
-    return mapped(position, [p for p in everywhere if java_go.is_captured(position, p)])
+    return map_points(position, [p for p in everywhere if java_go.is_captured(position, p)])
 
 
 def spaces_map(position, color):
     spaces = gosensei.eye_spaces(position, color)
-    return mapped(position, [point for space in spaces for point in space])
+    return map_points(position, [point for space in spaces for point in space])
 
 
 # Each answer as a map, or a number, of a position seen by a color.
@@ -77,8 +77,8 @@ MAPS = {
     "owners": lambda position, color: owner_map(position),
     "isCaptured": lambda position, color: captured_map(position),
     "isLegal": legal_map,
-    "eyes": lambda position, color: mapped(position, gosensei.eyes(position, color)),
-    "two eyes": lambda position, color: mapped(position, gosensei.two_eyes(position, color)),
+    "eyes": lambda position, color: map_points(position, gosensei.eyes(position, color)),
+    "two eyes": lambda position, color: map_points(position, gosensei.two_eyes(position, color)),
     "eye spaces": spaces_map,
 }
 NUMBERS = {
@@ -163,7 +163,7 @@ def game_of(moves):
     return game
 
 
-def seen(game):
+def list_facts(game):
     """Return all that a game shows."""
     prisoners = game.prisoners(BLACK), game.prisoners(WHITE)
     return game.position, game.to_play, game.ko, prisoners, game.moves, game.is_over
@@ -172,23 +172,23 @@ def seen(game):
 @given(moves)
 def test_play_then_undo_restores(moves):
     game = game_of(moves)
-    before = seen(game)
+    before = list_facts(game)
     for color in (BLACK, WHITE):
         for point in game.position.grid.points(game.legal_moves(color)):
             game.play(color, point)
             assert game.undo() == (color, point)
-            assert seen(game) == before
+            assert list_facts(game) == before
 
 
 @given(moves)
 def test_a_legality_query_changes_nothing(moves):
     game = game_of(moves)
-    before = seen(game)
+    before = list_facts(game)
     for color in (BLACK, WHITE):
         for point in game.position.grid.points(game.position.grid.full):
             game.is_legal(color, point)
             java_go.is_legal(game.position, point, color)
-    assert seen(game) == before
+    assert list_facts(game) == before
 
 
 @given(moves)

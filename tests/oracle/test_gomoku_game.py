@@ -191,7 +191,7 @@ SYMMETRIES = {
 }
 
 
-def moved(now, symmetry):
+def move_board(now, symmetry):
     shape = now.grid
 
     def image(mask):
@@ -206,7 +206,7 @@ def moved(now, symmetry):
 def test_symmetries_move_every_answer(name, seed, size):
     symmetry = SYMMETRIES[name]
     now = position(random_board(Random(seed), size, size))
-    image = moved(now, symmetry)
+    image = move_board(now, symmetry)
     assert gomoku_rules.result(image) == gomoku_rules.result(now)
     for color in (BLACK, WHITE):
         for policy in ("random", "rule_based"):

@@ -19,7 +19,7 @@ def with_stone(line, place):
 
 
 @cache
-def expected(line):
+def expect_places(line):
     """Return the places that complete five, that make an open four, and that block a three."""
     empty = [place for place, stone in enumerate(line) if stone == "."]
     wins = {p for p in empty if "XXXXX" in around(with_stone(line, p), p, 4)}
@@ -87,7 +87,7 @@ def check(shape, line, points):
         open_fours(shape, mine, empty),
         open_four_blocks(shape, mine, empty),
     )
-    answers = [sum(points[place] for place in places) for places in expected(line)]
+    answers = [sum(points[place] for place in places) for places in expect_places(line)]
     assert list(rules) == answers, line
     assert bool(fives(shape, mine)) == ("XXXXX" in line), line
 

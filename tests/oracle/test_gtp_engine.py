@@ -180,7 +180,7 @@ def test_fixed_handicaps_are_those_of_the_reference_implementation(gnugo, size):
 # --- serving -----------------------------------------------------------------------------------
 
 
-def served(chunks, game="go"):
+def serve_chunks(chunks, game="go"):
     """Return what is written when the input arrives in these chunks, write by write."""
     arriving, written = iter([*chunks, b""]), []
     serve(oracle.gtp.new_engine(game), lambda: next(arriving), written.append)
@@ -188,26 +188,26 @@ def served(chunks, game="go"):
 
 
 def test_each_command_is_answered_before_the_next_begins():
-    assert served([b"name\nprotocol_version\n"]) == [b"= gtp-oracle\n\n", b"= 2\n\n"]
+    assert serve_chunks([b"name\nprotocol_version\n"]) == [b"= gtp-oracle\n\n", b"= 2\n\n"]
 
 
 def test_runs_of_play_are_answered_together():
     chunk = b"boardsize 5\nplay b A1\nplay w A2\nplay b A3\nscore\n"
-    assert served([chunk]) == [b"= \n\n" * 4, b"= B+1\n\n"]
+    assert serve_chunks([chunk]) == [b"= \n\n" * 4, b"= B+1\n\n"]
 
 
 def test_lines_may_arrive_in_pieces_and_without_the_last_newline():
-    assert served([b"na", b"m", b"e\nver", b"sion"])[0] == b"= gtp-oracle\n\n"
-    assert b"".join(served([b"\n\n#\n", b"name"])) == b"= gtp-oracle\n\n"
+    assert serve_chunks([b"na", b"m", b"e\nver", b"sion"])[0] == b"= gtp-oracle\n\n"
+    assert b"".join(serve_chunks([b"\n\n#\n", b"name"])) == b"= gtp-oracle\n\n"
 
 
 def test_nothing_is_answered_after_quit():
-    assert served([b"1 quit\n2 name\n", b"3 name\n"]) == [b"=1 \n\n"]
-    assert served([b"quit\nname"]) == [b"= \n\n"]
+    assert serve_chunks([b"1 quit\n2 name\n", b"3 name\n"]) == [b"=1 \n\n"]
+    assert serve_chunks([b"quit\nname"]) == [b"= \n\n"]
 
 
 def test_bytes_that_are_no_utf8_come_back_as_they_were():
-    (reply,) = served([b"play \xff\xfe A1\n"], "gomoku")
+    (reply,) = serve_chunks([b"play \xff\xfe A1\n"], "gomoku")
     assert reply == b'= illegal move: "\xff\xfe" wrong color\n\n'
 
 

@@ -134,7 +134,7 @@ def test_help_lists_the_commands_of_the_game(game):
 # --- what a start costs ------------------------------------------------------------------------
 
 
-def loaded(game, session):
+def find_loaded(game, session):
     """Return the modules that a session has loaded, beside those of a bare Python."""
     code = (
         "import os, sys; bare = set(sys.modules)\n"
@@ -155,11 +155,11 @@ def loaded(game, session):
 @pytest.mark.parametrize("game", GAMES)
 def test_a_session_of_setup_loads_nothing_but_the_oracle(game):
     session = b"name\nversion\ncputime\nboardsize 9\nclear_board\nplay b C3\nundo\nquit\n"
-    foreign = {name for name in loaded(game, session) if name.split(".")[0] != "oracle"}
+    foreign = {name for name in find_loaded(game, session) if name.split(".")[0] != "oracle"}
     assert foreign <= {"__future__", "time"}
 
 
 def test_a_game_loads_only_its_own_rules():
-    modules = loaded("go", b"quit\n")
+    modules = find_loaded("go", b"quit\n")
     assert "oracle.games.go" in modules
     assert not {name for name in modules if "gomoku" in name or "sgf" in name or "draw" in name}

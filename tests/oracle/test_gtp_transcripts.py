@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "transcripts"
 FILES = sorted(FOLDER.glob("*.txt"))
 
 
-def replayed(text):
+def replay_transcript(text):
     """Return a transcript with the replies that the engine gives now."""
     first, *lines = text.splitlines()
     engine = oracle.gtp.new_engine(first.removeprefix("game: "), playouts=2)
@@ -32,7 +32,7 @@ def replayed(text):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_replies_are_these(path, monkeypatch):
     monkeypatch.chdir(FOLDER)
-    replies = replayed(path.read_text())
+    replies = replay_transcript(path.read_text())
     golden.check(path, replies)
 
 

@@ -114,7 +114,7 @@ def _one(loaded, black, white, komi, size):
     return Loaded(points[0], points[1], loaded[1:].strip(), komi[1:].strip(), int(size[1:]))
 
 
-def compared(program, folder, monkeypatch, records):
+def compare_records(program, folder, monkeypatch, records):
     """Return pairs of what GNU Go and the oracle have, for (text, number) records."""
     monkeypatch.chdir(folder)
     wanted = []
@@ -139,7 +139,7 @@ def _states_komi(text):
 
 def test_what_gnu_go_reads_is_read_alike(gnugo, tmp_path, monkeypatch):
     sloppy = [(text, move) for text, move, _ in SLOPPY if ":3]" not in text]
-    for text, gnugos, oracles in compared(gnugo, tmp_path, monkeypatch, sloppy):
+    for text, gnugos, oracles in compare_records(gnugo, tmp_path, monkeypatch, sloppy):
         assert oracles == gnugos, text
         assert isinstance(oracles, Loaded), text
 
@@ -228,7 +228,7 @@ def test_random_records_are_read_alike(gnugo, tmp_path, monkeypatch):
     for _ in range(400):
         sketch = Sketch(rng)
         records.append((sketch.text(sketch.nodes()), move_number(rng)))
-    for text, gnugos, oracles in compared(gnugo, tmp_path, monkeypatch, records):
+    for text, gnugos, oracles in compare_records(gnugo, tmp_path, monkeypatch, records):
         assert oracles == gnugos, text
         assert isinstance(oracles, Loaded), text
 
@@ -257,7 +257,7 @@ def test_what_is_done_to_records_is_read_alike_or_refused(gnugo, tmp_path, monke
             node[place : place + rng.randrange(2)] = [rng.choice(HOSTILE + node)]
         records.append((sketch.text(nodes), move_number(rng)))
     alike = 0
-    for text, gnugos, oracles in compared(gnugo, tmp_path, monkeypatch, records):
+    for text, gnugos, oracles in compare_records(gnugo, tmp_path, monkeypatch, records):
         if isinstance(oracles, str):
             assert any(reason in oracles for reason in REASONS), (text, oracles)
         elif isinstance(gnugos, Loaded) and not ("AB[aa" in text and "W[" in text):

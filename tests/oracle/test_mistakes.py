@@ -12,7 +12,7 @@ from oracle.mistakes import MISTAKES, OPEN, Crash, Hang, mistaken_engine
 EACH = pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 
 
-def asked(name, *commands):
+def ask_mistaken(name, *commands):
     """The replies of an engine that makes a mistake, without marks and empty lines."""
     engine = mistaken_engine(mistakes.find_mistake(name), playouts=0)
     return [engine.handle(command)[1:].strip() for command in commands]
@@ -71,12 +71,12 @@ SHARED = ["boardsize 3", "komi 0", "play b a1", "play b b1", "play w c1", "score
     ],
 )
 def test_scores_by_hand(name, score):
-    assert asked(name, *SHARED)[-1] == score
+    assert ask_mistaken(name, *SHARED)[-1] == score
 
 
 def test_komi_mistakes_by_hand():
     def score(name):
-        return asked(name, "boardsize 2", "komi 1.5", "play b a1", "play b b2", "score")[-1]
+        return ask_mistaken(name, "boardsize 2", "komi 1.5", "play b a1", "play b b2", "score")[-1]
 
     right = "B+2.5"  # four points
     wrong = {"komi-to-black": "B+5.5", "komi-twice": "B+1", "komi-ignored": "B+4"}
@@ -96,16 +96,19 @@ RESULT = "gogui-rules_final_result"
 @pytest.mark.parametrize("rule", ["nobody-wins", "five-seen-from-its-end-only", "only-rows"])
 def test_fives_by_hand(rule):
     last_in_the_middle = ["boardsize 7", *(f"play b c{n}" for n in (1, 2, 4, 5, 3)), RESULT]
-    assert asked(rule, *last_in_the_middle)[-1] == "unknown"
+    assert ask_mistaken(rule, *last_in_the_middle)[-1] == "unknown"
 
 
 def test_a_winner_is_told_once():
-    assert asked("winner-not-remembered", *five(RESULT, RESULT))[-2:] == ["black", "unknown"]
+    assert ask_mistaken("winner-not-remembered", *five(RESULT, RESULT))[-2:] == [
+        "black",
+        "unknown",
+    ]
 
 
 def test_a_row_goes_on_at_the_other_edge():
     wrapped = ["boardsize 5", *(f"play b {v}" for v in ("c1", "d1", "e1", "a2", "b2")), RESULT]
-    assert asked("wrap-around-the-edge", *wrapped)[-1] == "black"
+    assert ask_mistaken("wrap-around-the-edge", *wrapped)[-1] == "black"
 
 
 THREES = {
@@ -137,7 +140,7 @@ THREES = {
 def test_policies_by_hand(name):
     stones, expected = THREES[name]
     setup = ["boardsize 7", "policy rule_based", *(f"play {stone}" for stone in stones)]
-    answer = asked(name, *setup, "gogui-setup_player b", "policy_moves")[-1]
+    answer = ask_mistaken(name, *setup, "gogui-setup_player b", "policy_moves")[-1]
     if expected == "Random":
         assert answer.startswith("Random ")
     else:
@@ -145,7 +148,7 @@ def test_policies_by_hand(name):
 
 
 def policy_moves(name, *commands):
-    return asked(name, "boardsize 5", *commands, "policy_moves")[-1]
+    return ask_mistaken(name, "boardsize 5", *commands, "policy_moves")[-1]
 
 
 FIVE = ["policy rule_based", *(f"play {m}" for m in ("b a1", "w a5", "b b1", "w c5", "b c1",
@@ -158,7 +161,7 @@ FULL = [f"play {color} {column}{row}" for row, line in enumerate(ROWS, 1)
 def test_the_rules_go_on_after_a_five():
     """On 7 by 7 the five a1 to e1 could become six: White would block that."""
     wider = ["boardsize 7", *FIVE]
-    assert asked("rules-after-a-five", *wider, "policy_moves")[-1] == "BlockWin F1"
+    assert ask_mistaken("rules-after-a-five", *wider, "policy_moves")[-1] == "BlockWin F1"
     assert policy_moves("rules-after-a-five", *FULL) == ""
     assert policy_moves("rules-after-a-five", *FIVE, "policy random").startswith("Random A2 ")
 
@@ -174,19 +177,19 @@ SIDE = "gogui-rules_side_to_move"
 
 
 def test_policy_moves_may_take_the_turn():
-    sides = asked("policy-moves-passes-the-turn", "play b c2", SIDE, "policy_moves", SIDE)
+    sides = ask_mistaken("policy-moves-passes-the-turn", "play b c2", SIDE, "policy_moves", SIDE)
     assert sides[1::2] == ["white", "black"]
 
 
 @pytest.mark.parametrize("name", ["rows-from-the-top", "legal-moves-from-the-top"])
 def test_columns_from_the_top(name):
     ask = "policy_moves" if name.startswith("rows") else "gogui-rules_legal_moves"
-    listed = asked(name, "boardsize 2", "play b a1", ask)[-1]
+    listed = ask_mistaken(name, "boardsize 2", "play b a1", ask)[-1]
     assert listed.lower().removeprefix("random ") == "a2 b2 b1"
 
 
 def test_play_may_keep_the_turn():
-    sides = asked("play-keeps-the-turn", "play b a1", SIDE, "play w a2", SIDE)
+    sides = ask_mistaken("play-keeps-the-turn", "play b a1", SIDE, "play w a2", SIDE)
     assert sides[1::2] == ["black", "black"]
 
 
@@ -194,8 +197,8 @@ def test_genmove_may_refuse_what_go_calls_suicide():
     """The last empty point is in a corner with black stones around it."""
     stones = [*(one for one in FULL if one not in ("play B a1", "play W a2")), "play b a2"]
     game = ("genmove-refuses-suicide", "boardsize 5", *stones)
-    assert asked(*game, "genmove b")[-1] == "pass"
-    assert asked(*game, "genmove w")[-1] == "A1", "in Go it would take stones"
+    assert ask_mistaken(*game, "genmove b")[-1] == "pass"
+    assert ask_mistaken(*game, "genmove w")[-1] == "A1", "in Go it would take stones"
 
 
 @pytest.mark.parametrize(
@@ -209,7 +212,7 @@ def test_genmove_may_refuse_what_go_calls_suicide():
 )
 def test_a_diagonal_of_knight_steps(stones, result):
     played = [f"play b {stone}" for stone in stones]
-    assert asked("diagonal-of-knight-steps", "boardsize 9", *played, RESULT)[-1] == result
+    assert ask_mistaken("diagonal-of-knight-steps", "boardsize 9", *played, RESULT)[-1] == result
 
 
 def test_the_point_of_a_ko_may_not_count():
@@ -218,7 +221,7 @@ def test_the_point_of_a_ko_may_not_count():
     later = [*ko, "play b a1", "score", "play w d4", "score"]
     right = new_engine("go")
     assert [right.handle(one)[2:].strip() for one in later][-3::2] == ["B+3", "B+2"]
-    assert asked("ko-point-not-counted", *later)[-3::2] == ["B+2", "B+2"]
+    assert ask_mistaken("ko-point-not-counted", *later)[-3::2] == ["B+2", "B+2"]
 
 
 CRASHES = {
@@ -234,9 +237,9 @@ CRASHES = {
 def test_crashes_by_hand(name):
     stones, question = CRASHES[name]
     with pytest.raises(Crash):
-        asked(name, "boardsize 5", *stones, question)
+        ask_mistaken(name, "boardsize 5", *stones, question)
     otherwise = FULL[:3] if stones or "empty" in name else ["policy random"]
-    asked(name, "boardsize 5", *otherwise, question)
+    ask_mistaken(name, "boardsize 5", *otherwise, question)
 
 
 def test_a_hang_before_the_first_policy():
@@ -247,9 +250,9 @@ def test_a_hang_before_the_first_policy():
 
 def test_it_may_hang_or_crash():
     with pytest.raises(Hang):
-        asked("fill-never-ends-on-empty-board", "score")
+        ask_mistaken("fill-never-ends-on-empty-board", "score")
     with pytest.raises(Crash):
-        asked("is-captured-reads-past-column-0", "is_captured a1")
+        ask_mistaken("is-captured-reads-past-column-0", "is_captured a1")
 
 
 # --- as a program ------------------------------------------------------------------------------

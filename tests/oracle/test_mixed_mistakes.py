@@ -109,7 +109,7 @@ def test_who_takes_the_right_function_has_a_use_for_it(module):
 # --- by hand -----------------------------------------------------------------------------------
 
 
-def asked(names, *commands):
+def ask_last(names, *commands):
     mistakes = [MISTAKES[name] for name in names.split()]
     engine = engine_with(mistakes, mistakes[0].assignment, playouts=0)
     return [engine.handle(command) for command in commands][-1][1:].strip()
@@ -130,8 +130,8 @@ SHARED = ("boardsize 3", "komi 1.5", "play b a1", "play w c1", "score")
     ],
 )
 def test_scores_by_hand(names, score):
-    assert asked(names, *SHARED) == score
-    assert asked(" ".join(reversed(names.split())), *SHARED) == score
+    assert ask_last(names, *SHARED) == score
+    assert ask_last(" ".join(reversed(names.split())), *SHARED) == score
 
 
 PLAYED = ("boardsize 7", "play b a1", "play w a1")
@@ -147,8 +147,8 @@ PLAYED = ("boardsize 7", "play b a1", "play w a1")
     ],
 )
 def test_errors_of_play_by_hand(names, answer, side):
-    assert asked(names, *PLAYED) == (answer and f"illegal move: {answer}")
-    assert asked(names, *PLAYED, "gogui-rules_side_to_move") == side
+    assert ask_last(names, *PLAYED) == (answer and f"illegal move: {answer}")
+    assert ask_last(names, *PLAYED, "gogui-rules_side_to_move") == side
 
 
 THREES = ["boardsize 7", "policy rule_based", "play b a4", "play w c4", "play w d4", "play w e4"]
@@ -164,7 +164,7 @@ THREES = ["boardsize 7", "policy rule_based", "play b a4", "play w c4", "play w 
     ],
 )
 def test_policies_by_hand(names, answer):
-    assert asked(names, *THREES, "gogui-setup_player b", "policy_moves") == answer
+    assert ask_last(names, *THREES, "gogui-setup_player b", "policy_moves") == answer
 
 
 def test_mistakes_of_the_rules_show_in_the_policy():

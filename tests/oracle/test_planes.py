@@ -8,14 +8,14 @@ import pytest
 from oracle import batch, planes
 from oracle.grid import grid
 from oracle.planes import PlaneFrame, Planes, ask, check_boards, plane_frame
-from tests.oracle.boards import scattered
+from tests.oracle.boards import scatter_stones
 
 SHAPES = [(1, 1), (1, 25), (25, 1), (2, 3), (9, 9), (19, 19)]
 
 
 @pytest.fixture(params=SHAPES, ids=str)
 def boards(request):
-    return scattered(np.random.default_rng(1), 192, *request.param)
+    return scatter_stones(np.random.default_rng(1), 192, *request.param)
 
 
 def masks(boards, color):
@@ -97,7 +97,7 @@ def test_halves_tell_any_two_points_apart():
 
 @pytest.mark.parametrize("number", [0, 1, 63, 64, 65, 200])
 def test_batches_of_any_length_in_pieces_of_any_size(number, monkeypatch):
-    boards = scattered(np.random.default_rng(2), number, 5, 7)
+    boards = scatter_stones(np.random.default_rng(2), number, 5, 7)
     whole = batch.owners(boards), batch.score(boards)
     monkeypatch.setattr(planes, "CACHED", 1)  # one word, 64 boards, at a time
     assert np.array_equal(batch.owners(boards), whole[0])
@@ -107,13 +107,13 @@ def test_batches_of_any_length_in_pieces_of_any_size(number, monkeypatch):
 
 
 def test_strides_do_not_matter():
-    boards = scattered(np.random.default_rng(3), 100, 6, 9)
+    boards = scatter_stones(np.random.default_rng(3), 100, 6, 9)
     turned = boards[::-1, ::-1].transpose(0, 2, 1)
     assert np.array_equal(batch.score(turned), batch.score(np.ascontiguousarray(turned)))
 
 
 def test_boards_are_not_changed():
-    boards = scattered(np.random.default_rng(4), 64, 9, 9)
+    boards = scatter_stones(np.random.default_rng(4), 64, 9, 9)
     before = boards.copy()
     batch.owners(boards)
     batch.legal(boards, 1)

@@ -65,7 +65,7 @@ def sit_down(tmp_path):
         terminal.child.close(force=True)
 
 
-def drawn(answer):
+def draw_rows(answer):
     """Return the rows of an ASCII board without coordinates."""
     rows = re.findall(r"^ ?\d+ (.*?) \d+$", answer, re.MULTILINE)
     return [row.replace("(", " ").replace(")", " ").strip() for row in rows]
@@ -78,15 +78,15 @@ def test_a_whole_game_on_a_small_board(sit_down):
     assert game.welcome.startswith(
         "Go on a board of 4 by 3. Black and White (X and O) take turns."
     )
-    assert drawn(game.welcome) == [". . . ."] * 3
+    assert draw_rows(game.welcome) == [". . . ."] * 3
     answer = game.type("b1", "C1", "a2", "d2", "B3", "c3", "pass", "b2")
-    assert drawn(answer) == [". X O .", "X O . O", ". X O ."]
+    assert draw_rows(answer) == [". X O .", "X O . O", ". X O ."]
     assert "White plays B2.\n" in answer
 
     answer = game.type("c2")
     assert "Black plays C2 and takes 1 white stone." in answer
     assert "Black: 1 prisoner, score " in answer
-    assert drawn(answer) == [". X O .", "X . X O", ". X O ."]
+    assert draw_rows(answer) == [". X O .", "X . X O", ". X O ."]
 
     assert game.type("b2") == (
         "B2 is not legal: the ko rule: it would take back at once the stone that has just taken "
@@ -168,7 +168,7 @@ def test_the_game_is_saved_and_gone_on_with(sit_down, tmp_path):
     assert game.leave() == 0
 
     other = sit_down("game.sgf", "--ascii")
-    assert drawn(other.welcome) == [
+    assert draw_rows(other.welcome) == [
         ". . . . .",
         ". . . O .",
         ". . X . .",
@@ -186,7 +186,7 @@ def test_any_moment_of_a_record_can_be_gone_on_with(sit_down, tmp_path):
     record = "(;SZ[4:3]AB[ba][ab][bc]AW[ca][bb][db][cc]PL[B];B[cb];W[da];B[dc])"
     (tmp_path / "games.sgf").write_text(f"(;SZ[2]){record}")
     game = sit_down("games.sgf", "--game", "2", "--move", "1", "--ascii")
-    assert drawn(game.welcome) == [". X O .", "X . X O", ". X O ."]
+    assert draw_rows(game.welcome) == [". X O .", "X . X O", ". X O ."]
     assert "Black: 1 prisoner" in game.welcome
     assert "B2 is not legal: the ko rule" in game.type("b2")
     assert "Black takes C2 back." in game.type("undo")

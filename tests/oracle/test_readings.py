@@ -81,7 +81,7 @@ NEVER_SHOWN = {"komi-for-one-board", "plays-what-stops-every-open-four"}
 ERRORS = {"errors-in-small-letters", "errors-in-capitals"}  # their case, which nobody compares
 
 
-def asked(engine, commands):
+def ask_all(engine, commands):
     return [engine.handle(command) for command in commands]
 
 
@@ -100,8 +100,8 @@ def test_it_differs_where_the_oracle_says_that_the_answer_is_open(name):
     reading, (*before, last) = READINGS[name], SHOWN[name]
     for assignment in reading.assignments:
         right, other = engine_for(assignment, playouts=0), reading.engine(assignment, playouts=0)
-        asked(right, before)
-        asked(other, before)
+        ask_all(right, before)
+        ask_all(other, before)
         is_open = right.handle(f"oracle-readings {last}").startswith("= underspecified")
         assert is_open is (name not in ERRORS)
         assert right.handle(last) != other.handle(last)
@@ -111,8 +111,8 @@ def test_it_differs_where_the_oracle_says_that_the_answer_is_open(name):
 def test_other_forms_of_an_answer_differ_in_nothing_else(name):
     reading = READINGS[name]
     for assignment in reading.assignments:
-        right = asked(engine_for(assignment), FORMS[name])
-        other = asked(reading.engine(assignment), FORMS[name])
+        right = ask_all(engine_for(assignment), FORMS[name])
+        other = ask_all(reading.engine(assignment), FORMS[name])
         assert right[:-1] == other[:-1]
         assert right[-1] != other[-1]
 
@@ -149,7 +149,7 @@ def test_who_plays_out_of_turn(commands, in_rules, in_policy):
     for assignment, expected in (("gomoku-rules", in_rules), ("gomoku-policy", in_policy)):
         engine = engine_for(assignment, playouts=0)
         *before, last = commands
-        asked(engine, ["boardsize 7", *before])
+        ask_all(engine, ["boardsize 7", *before])
         found = engine.handle(f"oracle-readings {last}").startswith("= underspecified")
         assert found is expected, assignment
 

@@ -65,7 +65,7 @@ def mutate(data: bytes, mutation: Mutation) -> bytes:
     }[kind]
 
 
-def replayed(snapshot: Snapshot) -> object:
+def replay_moves(snapshot: Snapshot) -> object:
     """Return the position that the snapshot's moves lead to."""
     kind = GoGame if snapshot.game == "go" else GomokuGame
     game = kind(snapshot.start)
@@ -85,7 +85,7 @@ def check(data: bytes, choice: SnapshotChoice) -> None:
         return
     assert snapshot.game in ("go", "gomoku")
     assert snapshot.to_play in (None, 1, 2)
-    assert replayed(snapshot) == snapshot.position
+    assert replay_moves(snapshot) == snapshot.position
     assert choice.keep_faults or choice.move is None or len(snapshot.moves) <= choice.move
 
 

@@ -19,7 +19,7 @@ from oracle.color import BLACK, WHITE
 from oracle.grid import grid
 from oracle.rules import capture
 from tests.oracle import naive
-from tests.oracle.boards import every_board, from_array, random_game, scattered, to_array
+from tests.oracle.boards import every_board, from_array, random_game, scatter_stones, to_array
 
 # Tromp and Farnebäck, "Combinatorics of Go" (2006): legal positions by size.
 LEGAL_POSITIONS = {1: 1, 2: 57, 3: 12_675}
@@ -124,11 +124,11 @@ def every_seventh_board(rows, columns):
     return every_board(rows, columns)[::7]
 
 
-def thrown(rows, columns, count=30):
-    return scattered(np.random.default_rng(rows * columns), count, rows, columns)
+def throw_stones(rows, columns, count=30):
+    return scatter_stones(np.random.default_rng(rows * columns), count, rows, columns)
 
 
-def played(rows, columns, count=3):
+def play_games(rows, columns, count=3):
     rng = random.Random(rows * columns)
     games = [random_game(grid(rows, columns), rng) for _ in range(count)]
     return to_array([game[int(len(game) * part / 9)] for game in games for part in range(9)])
@@ -140,10 +140,10 @@ SOURCES = [
     *[(every_board, size) for size in ((1, 1), (1, 4), (2, 2), (3, 2))],
     pytest.param((every_seventh_board, (3, 3)), marks=pytest.mark.long(0.5)),
     pytest.param((every_board, (3, 3)), marks=pytest.mark.slow),
-    *[(thrown, size) for size in THROWN],
-    *[(played, size) for size in PLAYED],
-    *[pytest.param((thrown, (*size, 500)), marks=pytest.mark.slow) for size in THROWN],
-    *[pytest.param((played, (*size, 50)), marks=pytest.mark.slow) for size in PLAYED],
+    *[(throw_stones, size) for size in THROWN],
+    *[(play_games, size) for size in PLAYED],
+    *[pytest.param((throw_stones, (*size, 500)), marks=pytest.mark.slow) for size in THROWN],
+    *[pytest.param((play_games, (*size, 50)), marks=pytest.mark.slow) for size in PLAYED],
 ]
 
 

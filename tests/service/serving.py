@@ -89,7 +89,7 @@ _PORTALS: dict[int, BlockingPortal] = {}
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[Service]:
+def open_service(settings: Settings) -> Iterator[Service]:
     service = Service.open(settings)
     try:
         with start_blocking_portal() as _PORTALS[id(service.database)]:
@@ -178,7 +178,7 @@ class Made(NamedTuple):
     links: dict[str, str]  # by student
 
 
-def made(service: Service, roster: str, **assigned: str) -> Made:
+def make_course(service: Service, roster: str, **assigned: str) -> Made:
     """Make a course with the small class's assignment and a roster."""
     tess = teacher(service)
     course = _path(tess.post("/courses", title="Games"))

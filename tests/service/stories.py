@@ -19,7 +19,7 @@ from playwright.sync_api import Error
 
 from harness.service.app import guard_application
 from harness.service.web.service import Service
-from tests.harness.browsing import DESK, PHONE, complaints, opened, without_script
+from tests.harness.browsing import DESK, PHONE, complaints, open_page, without_script
 
 _MOST_STEPS = 120  # elements between the top of a page and what is looked for
 _WIDE = "document.documentElement.scrollWidth"
@@ -245,7 +245,7 @@ class World:
     @contextmanager
     def person(self, link: str, way: Way) -> Iterator[Person]:
         """Let somebody follow a link, and sign in."""
-        with opened(self._browser, "", way.width, self.address) as page:
+        with open_page(self._browser, "", way.width, self.address) as page:
             own = Person(page, self.address, way, self._shots, self._seen)
             if way.has_script:
                 yield self._entered(own, link)

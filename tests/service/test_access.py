@@ -42,7 +42,7 @@ from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
 from harness.service.work.previewing import Preview
-from tests.service.serving import KINDS, client_of, opened, settings_of
+from tests.service.serving import KINDS, client_of, open_service, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
 SECOND = "second teacher"  # of the course, about whom others ask
@@ -243,7 +243,7 @@ class World(NamedTuple):
 @pytest.fixture(scope="module", params=KINDS)
 def world(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
-    with opened(settings) as service, living_workers.announce(settings.workers_folder):
+    with open_service(settings) as service, living_workers.announce(settings.workers_folder):
         people = {}
         with service.database.acting() as act:
             ids = _course(act, people, "", settings)

@@ -8,12 +8,12 @@ from harness.errors import UsageError
 from harness.service.operating import administering
 from harness.service.people import secrets
 from harness.service.storage.tables import AUDIT, AUDIT_END
-from tests.service.serving import BASE, KINDS, Browser, made, opened, settings_of
+from tests.service.serving import BASE, KINDS, Browser, make_course, open_service, settings_of
 
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -132,7 +132,7 @@ def entered(service, admin, name, *more):
 
 
 def test_an_assistant_becomes_a_teacher_and_a_student_does_not(service, admin):
-    course = made(service, "student,name\nada,Ada\n", source="gosensei")
+    course = make_course(service, "student,name\nada,Ada\n", source="gosensei")
     here = course.course
     wanted = {"name": "Ann", "role": "assistant", "may": ["comment"]}
     course.teacher.post(f"{here}/staff", here, **wanted)

@@ -5,10 +5,10 @@ import pytest
 from harness.service.courses import own_files
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import KINDS, opened, settings_of, work
-from tests.service.test_api_gradings import ROSTER, Asker, graded, submit
+from tests.service.serving import KINDS, open_service, settings_of, work
+from tests.service.test_api_gradings import ROSTER, Asker, grade_public, submit
 from tests.service.test_api_teaching import tess
-from tests.service.test_own_files import CHANGES, FILES, NEWER, REFUSED, zipped
+from tests.service.test_own_files import CHANGES, FILES, NEWER, REFUSED, zip_files
 
 __all__ = ["tess"]
 
@@ -18,7 +18,7 @@ GAME = b"(;GM[1]FF[4]SZ[5];B[bb];W[cb];B[bc];W[cc];B[bd];W[cd];B[be];W[ce];B[ba]
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -34,7 +34,7 @@ def send(asker, path, files, status=201, method="POST", **query):
     """Send an archive; ``key``: of a request that may be sent again."""
     headers = {"idempotency-key": query.pop("key", "")}
     params = {"name": "doubling.zip", **query}
-    data = files if isinstance(files, bytes) else zipped(files)
+    data = files if isinstance(files, bytes) else zip_files(files)
     return asker.ask(method, path, status, params=params, content=data, headers=headers)
 
 
@@ -53,14 +53,14 @@ def test_an_assignment_of_ones_own_is_made_graded_and_replaced(service, tess, co
     with service.database.reading() as db:
         ada = Asker(service, courses.MEMBERS.find(db, key="ada").person, tess.base)
     submit(ada, small_class.submission("return 2 * n"))
-    first = graded(service, tess)
+    first = grade_public(service, tess)
     assert tess.get("/source") == {"upload": 1, "changes": [], "still_left_out": []}
     for _ in range(2):
         newer = send(tess, "/source", NEWER, key="s-1")
         assert (newer["upload"], newer["changes"]) == (2, [CHANGES])
     assert "nothing in it" in send(tess, "/source", NEWER, 422)["detail"].lower()
     assert "another request" in send(tess, "/source", FILES, 409, key="s-1")["detail"]
-    second = graded(service, tess)
+    second = grade_public(service, tess)
     changes = tess.get(f"/gradings/{second}")["changes"]
     assert first != second and len(changes) > 0
     for path in ("/source", "/overlay", "/drafts"):

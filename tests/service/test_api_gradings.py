@@ -11,7 +11,7 @@ from harness.service.people import entering
 from harness.service.records import Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import KINDS, client_of, counting, opened, settings_of, work
+from tests.service.serving import KINDS, client_of, counting, open_service, settings_of, work
 
 __all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,pair\ncyd,Cyd,pair\n"
@@ -22,7 +22,7 @@ FUTURE = "2999-01-01T00:00"
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -74,7 +74,7 @@ def submit(asker, data):
     asker.ask("POST", "/submissions", 201, params={"name": "a1.tgz"}, content=data)
 
 
-def graded(service, tess):
+def grade_public(service, tess):
     work(service)
     grading = tess.post("/gradings", {"public_only": True})["id"]
     assert tess.get(f"/gradings/{grading}")["state"] == "running"
@@ -86,7 +86,7 @@ def graded(service, tess):
 def test_from_a_course_to_released_marks(service, tess, course):
     submit(course["ada"], RIGHT)
     submit(course["ben"], WRONG)
-    grading = graded(service, tess)
+    grading = grade_public(service, tess)
     found = tess.get(f"/gradings/{grading}")
     assert (found["state"], found["left"], found["faults"]) == ("concluded", 0, [])
     told = tess.get(f"/gradings/{grading}/marks")["items"]
@@ -138,21 +138,21 @@ def test_a_grading_asked_for_twice_under_a_key_is_one(tess, course):
 
 
 def test_deadlines_are_extended_and_taken_back(tess, course):
-    def asked(key, deadline, status=200):
+    def extend_deadline(key, deadline, status=200):
         told = {"deadline": deadline}
         return tess.ask("PUT", f"/students/{key}/extension", status, json=told)
 
     later = "2999-02-01T00:00:00"
-    assert asked("pair", later) == {"student": "pair", "deadline": later}
+    assert extend_deadline("pair", later) == {"student": "pair", "deadline": later}
     listed = tess.get("/extensions")["items"]
     assert [(one["student"], one["deadline"]) for one in listed] == [
         ("ada", None),
         ("ben", later),
         ("cyd", later),
     ]
-    assert "expected a time after" in asked("ada", "2026-01-01T00:00", 422)["detail"]
-    assert asked("pair", "")["deadline"] is None
-    asked("nobody", later, 404)
+    assert "expected a time after" in extend_deadline("ada", "2026-01-01T00:00", 422)["detail"]
+    assert extend_deadline("pair", "")["deadline"] is None
+    extend_deadline("nobody", later, 404)
 
 
 @pytest.mark.parametrize(

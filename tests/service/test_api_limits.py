@@ -10,7 +10,15 @@ from harness.errors import UsageError
 from harness.service.app import guard_application
 from harness.service.people import entering
 from harness.service.web.rate_limits import Rates, RequestsUnderWay
-from tests.service.serving import BASE, KINDS, client_of, counting, made, opened, settings_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    client_of,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
 from tests.service.test_api_submissions import ROSTER, place, token_of
 
 __all__ = ["counting"]
@@ -18,14 +26,14 @@ __all__ = ["counting"]
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 @pytest.fixture
 def asking(service, counting):
     """Return what asks the API as Ada, and where she submits."""
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     client = client_of(service)
     client.headers["authorization"] = f"Bearer {token_of(service, 'ada')}"
     return client, f"/api/v1{place(course).path}"
@@ -61,7 +69,7 @@ def test_a_request_that_was_refused_does_not_use_up_its_key(asking):
 
 def test_so_many_uploads_of_one_person_at_a_time_and_no_more(service, counting):
     """Four are being sent; the fifth is refused, another person's is not; all come to an end."""
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     path, files = f"/api/v1{place(course).path}", itertools.count()
     tokens = {
         name: {"authorization": f"Bearer {token_of(service, name)}"} for name in course.links
@@ -108,8 +116,8 @@ def test_nobody_is_counted_for_ever():
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_asks_too_often_is_told_when_to_come_again(kind, request, tmp_path, counting):
     settings = settings_of(kind, request, tmp_path / "data")._replace(rate=3)
-    with opened(settings) as service:
-        course = made(service, ROSTER)
+    with open_service(settings) as service:
+        course = make_course(service, ROSTER)
         client = client_of(service)
         for key in ("ada", "ben"):  # each has a bucket of its own
             headers = {"authorization": f"Bearer {token_of(service, key)}"}

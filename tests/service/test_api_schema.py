@@ -25,8 +25,8 @@ from harness.service.work.report_folders import folder_of
 from harness.service.work.scene_candidates import SceneMaker
 from harness.work import canonical_json
 from tests.service import test_access
-from tests.service.serving import BASE, KINDS, opened, settings_of
-from tests.service.test_own_files import FILES, NEWER, zipped
+from tests.service.serving import BASE, KINDS, open_service, settings_of
+from tests.service.test_own_files import FILES, NEWER, zip_files
 from tests.service.test_suites import F, P, document
 
 SCHEMA = schema_of(application(None))
@@ -48,15 +48,15 @@ ASKERS = (*ROLES, test_access.ADMIN)
 
 @pytest.fixture(scope="module", params=KINDS)
 def world(request, tmp_path_factory):
-    with asked(request.param, request, tmp_path_factory.mktemp("service")) as found:
+    with fill_application(request.param, request, tmp_path_factory.mktemp("service")) as found:
         yield found
 
 
 @contextmanager
-def asked(kind, request, folder):
+def fill_application(kind, request, folder):
     """Give an application, what is in it, tokens of each role to ask at will; a service."""
     made = settings_of(kind, request, folder)
-    with opened(made._replace(rate=1_000_000, largest=1 << 12)) as service:
+    with open_service(made._replace(rate=1_000_000, largest=1 << 12)) as service:
         people = {}
         with service.database.acting() as act:
             ids = test_access._course(act, people, "", made)
@@ -150,7 +150,7 @@ ASKED = {
     f"POST {SUITE}/{{suite}}/runs": {"content": document([P, F])},
     f"PUT {SUITE}/{{suite}}/cases": {
         "params": {"name": "a.zip", "command": "python3 {folder}/e.py"},
-        "content": zipped({"a.gtp": "1 name\n#? [a]\n"}),
+        "content": zip_files({"a.gtp": "1 name\n#? [a]\n"}),
     },
     "POST /api/v1/tokens": {"json": {"name": "ci", "scope": "read"}},
     "POST /api/v1/courses": {"json": {"title": "Go"}},
@@ -162,9 +162,9 @@ ASKED = {
     f"PUT {COURSE}/assistants/{{assistant}}/rights": {"json": {"may": ["comment"]}},
     f"POST {TASK}/gradings": {"json": {}},
     f"POST {TASK}/points": {"json": {"points": {}}},
-    f"POST {COURSE}/assignments/own": {"params": {"name": "a.zip"}, "content": zipped(FILES)},
-    f"POST {TASK}/source": {"params": {"name": "a.zip"}, "content": zipped(NEWER)},
-    f"PUT {TASK}/overlay": {"params": {"name": "a.zip"}, "content": zipped({"a.py": ""})},
+    f"POST {COURSE}/assignments/own": {"params": {"name": "a.zip"}, "content": zip_files(FILES)},
+    f"POST {TASK}/source": {"params": {"name": "a.zip"}, "content": zip_files(NEWER)},
+    f"PUT {TASK}/overlay": {"params": {"name": "a.zip"}, "content": zip_files({"a.py": ""})},
     f"POST {TASK}/drafts": {"params": {"tests": "4"}},
     f"POST {TASK}/drafts/{{draft}}/drop": {"json": {"position": 0}},
     f"POST {TASK}/drafts/{{draft}}/exchange": {"json": {"position": 1}},
@@ -191,7 +191,7 @@ ORDER = ("PUT", "PATCH", "POST", "GET", "DELETE")  # what is made is there to be
 def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
     kind, request, tmp_path
 ):
-    with asked(kind, request, tmp_path) as (app, ids, tokens, service):
+    with fill_application(kind, request, tmp_path) as (app, ids, tokens, service):
         client = TestClient(app, base_url=BASE)
         ids["name"] = "mine.gtp"
         _fill(service, ids)
@@ -249,7 +249,7 @@ def _upload(client, ids, token):
     answer = client.post(
         f"/api/v1/courses/{ids['course']}/assignments/own",
         params={"name": "a.zip"},
-        content=zipped(wanted),
+        content=zip_files(wanted),
         headers={"authorization": f"Bearer {token}"},
     )
     assert answer.is_success, answer.text

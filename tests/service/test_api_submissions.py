@@ -14,7 +14,15 @@ from harness.service.people import entering
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service import serving
-from tests.service.serving import BASE, KINDS, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 
 __all__ = ["counting"]
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\n"
@@ -24,13 +32,13 @@ WRONG = small_class.submission("return 2 * n if n != 2 else 5")
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 @pytest.fixture
 def course(service, counting):
-    return made(service, ROSTER)
+    return make_course(service, ROSTER)
 
 
 def token_of(service, key, scope="all"):
@@ -62,7 +70,7 @@ def place(course):
     return place_of(BASE + course.assignment)
 
 
-def submitted(service, course, key, data, tmp_path, capsys, **given):
+def submit_archive(service, course, key, data, tmp_path, capsys, **given):
     """Return the exit status of ``gtp-harness submit`` and what it prints."""
     file = tmp_path / "a1.tgz"
     file.write_bytes(data)
@@ -74,19 +82,19 @@ def submitted(service, course, key, data, tmp_path, capsys, **given):
 
 @pytest.mark.processes
 def test_a_right_and_a_wrong_submission_from_the_command_line(service, course, tmp_path, capsys):
-    status, out = submitted(service, course, "ada", RIGHT, tmp_path, capsys)
+    status, out = submit_archive(service, course, "ada", RIGHT, tmp_path, capsys)
     assert status == 0
     assert f"SHA-256: {hashlib.sha256(RIGHT).hexdigest()}" in out
     assert "one.gtp: 2 of 2 tests passed" in out and "three.gtp" not in out
-    status, out = submitted(service, course, "ben", WRONG, tmp_path, capsys)
+    status, out = submit_archive(service, course, "ben", WRONG, tmp_path, capsys)
     assert status == 1
     assert "one.gtp: 1 of 2 tests passed" in out
 
 
 @pytest.mark.processes
 def test_the_same_bytes_again_have_the_same_results(service, course, tmp_path, capsys):
-    first = submitted(service, course, "ben", WRONG, tmp_path, capsys)
-    again = submitted(service, course, "ben", WRONG, tmp_path, capsys)
+    first = submit_archive(service, course, "ben", WRONG, tmp_path, capsys)
+    again = submit_archive(service, course, "ben", WRONG, tmp_path, capsys)
     assert (first[0], _results(first[1])) == (again[0], _results(again[1])) and first[0] == 1
 
 
@@ -96,20 +104,20 @@ def _results(out):
 
 @pytest.mark.processes
 def test_what_is_no_archive_is_refused_with_the_reason(service, course, tmp_path, capsys):
-    status, out = submitted(service, course, "ada", b"no archive", tmp_path, capsys)
+    status, out = submit_archive(service, course, "ada", b"no archive", tmp_path, capsys)
     assert status == 1
     assert "The archive: " in out
 
 
 def test_who_does_not_wait_has_the_receipt_alone(service, course, tmp_path, capsys):
-    status, out = submitted(service, course, "ada", RIGHT, tmp_path, capsys, no_wait=True)
+    status, out = submit_archive(service, course, "ada", RIGHT, tmp_path, capsys, no_wait=True)
     assert status == 0
     assert out.startswith("Received: a1.tgz, ") and ".gtp" not in out
 
 
 def test_an_empty_file_is_refused(service, course, tmp_path, capsys):
     with pytest.raises(UsageError, match="the file is empty"):
-        submitted(service, course, "ada", b"", tmp_path, capsys)
+        submit_archive(service, course, "ada", b"", tmp_path, capsys)
 
 
 def test_who_teaches_lists_all_and_a_student_the_own(service, course, tmp_path):
@@ -151,7 +159,7 @@ def test_pages_of_a_list_have_each_item_once(service, course, tmp_path):
 # --- the client alone --------------------------------------------------------------------------
 
 
-def asked(*answers):
+def make_scripted_client(*answers):
     """Return a client whose service gives these answers, what it was asked, and its pauses."""
     left, requests, pauses = list(answers), [], []
 
@@ -170,7 +178,7 @@ def test_a_lost_request_is_sent_again_under_the_same_key(tmp_path):
     file = tmp_path / "a1.tgz"
     file.write_bytes(RIGHT)
     busy = httpx.Response(429, headers={"retry-after": "7"})
-    client, requests, pauses = asked(
+    client, requests, pauses = make_scripted_client(
         httpx.ReadTimeout("late"), busy, httpx.Response(201, json={"id": "1"})
     )
     assert client.submit(RemoteAssignment(BASE, "c", "a"), file) == {"id": "1"}
@@ -190,7 +198,7 @@ def test_a_lost_request_is_sent_again_under_the_same_key(tmp_path):
     ],
 )
 def test_what_a_service_says_becomes_an_error(answer, error, said):
-    client, _, _ = asked(*[answer] * 5)
+    client, _, _ = make_scripted_client(*[answer] * 5)
     with pytest.raises(error, match=said):
         client.get("/me")
 

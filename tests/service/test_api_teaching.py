@@ -5,15 +5,15 @@ import pytest
 from harness.service.people import entering
 from harness.service.records import RIGHTS
 from harness.service.storage import courses
-from tests.service.serving import BASE, KINDS, Browser, counting, opened, settings_of, work
-from tests.service.test_api_gradings import RIGHT, ROSTER, WRONG, Asker, graded, submit
+from tests.service.serving import BASE, KINDS, Browser, counting, open_service, settings_of, work
+from tests.service.test_api_gradings import RIGHT, ROSTER, WRONG, Asker, grade_public, submit
 
 __all__ = ["counting"]
 
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -51,7 +51,7 @@ def test_a_mark_is_given_and_commented_as_on_the_pages(service, tess, students):
     assert "grade first" in tess.ask("PUT", "/students/pair/override", 409, json=told)["detail"]
     submit(students["ada"], RIGHT)
     submit(students["ben"], RIGHT)
-    grading = graded(service, tess)
+    grading = grade_public(service, tess)
     said = tess.post("/students/pair/comments", {"text": "<i>seen</i>\n"})
     assert (said["text"], said["by"], said["student"]) == ("<i>seen</i>", "Tess", "pair")
     given = tess.ask("PUT", "/students/pair/override", json=told)["items"]
@@ -84,7 +84,7 @@ def test_a_mark_is_given_and_commented_as_on_the_pages(service, tess, students):
 @pytest.mark.processes
 def test_a_mark_that_cannot_be_given_is_refused(service, tess, students, told, said):
     submit(students["ada"], RIGHT)
-    graded(service, tess)
+    grade_public(service, tess)
     assert said in tess.ask("PUT", "/students/ada/override", 422, json=told)["detail"]
     assert tess.get("/overrides")["items"] == []
 
@@ -200,7 +200,7 @@ def test_what_is_done_is_in_the_audit_log(service, tess, course):
 @pytest.mark.processes
 def test_a_wrong_test_is_left_out_of_the_marks(service, tess, students):
     submit(students["ada"], WRONG)
-    graded(service, tess)
+    grade_public(service, tess)
     parts = {one["name"]: one for one in tess.get("/points")["parts"]}
     assert (parts["public"]["points"], parts["files"]["tests"]) == ("4", [])
     assert parts["public"]["tests"][1] == {

@@ -17,8 +17,8 @@ from tests.service.serving import (
     KINDS,
     Browser,
     counting,
-    made,
-    opened,
+    make_course,
+    open_service,
     settings_of,
     work,
 )
@@ -69,9 +69,9 @@ def everything(service):
     return found, log, marks, originals, pages
 
 
-def graded(service):
+def grade_class(service):
     """Grade a class of one; return the course."""
-    course = made(service, "student,name\nada,Ada\n")
+    course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
     files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
     ada.post(f"{course.assignment}/uploads", course.assignment, files)
@@ -87,13 +87,13 @@ PRIVATE = b"1 twice 21\n#? [42]\n"
 
 def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counting, tmp_path):
     target = tmp_path / "backup"
-    with opened(settings) as service:
-        course = graded(service)
+    with open_service(settings) as service:
+        course = grade_class(service)
         before = everything(service)
         assert len(before[2]) == 1 and before[4]
         assert cli.main(["backup", str(target), *options(settings)]) == 0  # while it is open
     assert cli.main(["restore", str(target), *options(elsewhere)]) == 0
-    with opened(elsewhere) as service:
+    with open_service(elsewhere) as service:
         assert everything(service) == before
         ada = Browser(service).enter(course.links["ada"])  # links hold
         files = {"file": ("a2.tgz", small_class.submission("return n"))}
@@ -106,14 +106,14 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
 
 
 def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, counting, tmp_path):
-    with opened(settings) as service:
-        course = made(service, "student,name\nada,Ada\n")
+    with open_service(settings) as service:
+        course = make_course(service, "student,name\nada,Ada\n")
         ada = Browser(service).enter(course.links["ada"])
         files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
         page = ada.post(f"{course.assignment}/uploads", course.assignment, files).url.path
         backing_up.back_up(settings, tmp_path / "backup")
     backing_up.restore(tmp_path / "backup", elsewhere)
-    with opened(elsewhere) as service:
+    with open_service(elsewhere) as service:
         assert work(service) == 1
         ada = Browser(service).enter(course.links["ada"])
         assert "4 passed" in ada.get(page).text
@@ -121,15 +121,15 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
 
 def test_a_restore_that_fails_leaves_nothing(settings, elsewhere, counting, tmp_path, monkeypatch):
     """So it can be tried again in the same place."""
-    with opened(settings) as service:
-        course = graded(service)
+    with open_service(settings) as service:
+        course = grade_class(service)
     backing_up.back_up(settings, tmp_path / "backup")
     with monkeypatch.context() as broken, pytest.raises(LedgerError, match="no good"):
         broken.setattr(backing_up, "verify", no_good)
         backing_up.restore(tmp_path / "backup", elsewhere)
     assert not elsewhere.data.exists()
     backing_up.restore(tmp_path / "backup", elsewhere)
-    with opened(elsewhere) as service:
+    with open_service(elsewhere) as service:
         Browser(service).enter(course.links["ada"])
 
 
@@ -139,8 +139,8 @@ def no_good(_settings):
 
 def test_a_backup_in_which_a_row_was_edited_does_not_hold(counting, tmp_path):
     settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
-    with opened(settings) as service:
-        graded(service)
+    with open_service(settings) as service:
+        grade_class(service)
     backing_up.back_up(settings, target)
     (ledger,) = target.glob("assignments/*/ledger.sqlite")
     with sqlite3.connect(ledger) as db:
@@ -164,7 +164,7 @@ def _count_anew(target):
 def backup(tmp_path):
     """Return a backup of a service with nobody in it."""
     settings = Settings(tmp_path / "data", address=BASE)
-    with opened(settings):
+    with open_service(settings):
         pass
     backing_up.back_up(settings, tmp_path / "backup")
     return tmp_path / "backup"

@@ -15,7 +15,7 @@ from harness.work import canonical_json
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.service.running import Running, begin, hand_in, settle, until
-from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
+from tests.service.serving import KINDS_AT_LENGTH, open_service, settings_of, work
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
 STUDENTS = (CLASS[0], CLASS[2], CLASS[3], CLASS[5])
@@ -41,14 +41,19 @@ def elsewhere(kind, request, tmp_path):
 
 
 def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere, tmp_path):
-    with closing(Running(settings)), opened(settings) as service:
+    with closing(Running(settings)), open_service(settings) as service:
         assignment = hand_in(service, tmp_path, STUDENTS)
-        until(lambda: done(service) >= 1)
+        until(lambda: count_done_jobs(service) >= 1)
         left = [back_up(service, tmp_path / "0")]
         grading = begin(service, assignment)
-        until(lambda: shown(service, grading).run and done(service) >= len(STUDENTS) + 2)
+        until(
+            lambda: (
+                find_grading(service, grading).run
+                and count_done_jobs(service) >= len(STUDENTS) + 2
+            )
+        )
         left.append(back_up(service, tmp_path / "1"))
-        until(lambda: shown(service, grading).concluded)
+        until(lambda: find_grading(service, grading).concluded)
         begin(service, assignment)
         left.append(back_up(service, tmp_path / "2"))
         settle(service)
@@ -56,9 +61,9 @@ def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere
     assert left[0] and left[1]  # something was under way
     for number, place in enumerate(elsewhere):
         backing_up.restore(tmp_path / str(number), place)
-        with opened(place) as service:
+        with open_service(place) as service:
             finish(service)
-            check(service, assignment, grading if number else begun(service, assignment))
+            check(service, assignment, grading if number else begin_grading(service, assignment))
 
 
 def check(service, assignment, grading):
@@ -78,12 +83,12 @@ def check(service, assignment, grading):
         assert {ledger.states([one.basis])[one.basis].state for one in planned} == {"done"}
 
 
-def done(service):
+def count_done_jobs(service):
     with service.database.reading() as db:
         return len(queue.JOBS.all(db, state=DONE))
 
 
-def shown(service, grading):
+def find_grading(service, grading):
     with service.database.reading() as db:
         return uploads.GRADINGS.find(db, id=grading)
 
@@ -104,7 +109,7 @@ def finish(service):
         pass
 
 
-def begun(service, assignment):
+def begin_grading(service, assignment):
     """Grade what was handed in before the backup; return the grading."""
     grading = begin(service, assignment)
     work(service)

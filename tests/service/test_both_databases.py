@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from tests.postgresql import USER
-from tests.service.serving import KINDS, opened, settings_of
+from tests.service.serving import KINDS, open_service, settings_of
 
 HERE = Path(__file__).parent
-OPENERS = {"opened", "Database", "Service", "settings_of", "Running"}
+OPENERS = {"open_service", "Database", "Service", "settings_of", "Running"}
 BOTH = {"KINDS", "KINDS_AT_LENGTH"}  # a part of them, as ``KINDS[:1]``, is not both
 SERVER = "postgresql"
 _WORDS = "the provider's words are judged before anything is read or written"
@@ -84,14 +84,14 @@ class Module(NamedTuple):
             found.add(function.name)
             asks = function.name.startswith("test_") or function.decorator_list  # for fixtures
             named = {one.arg for one in function.args.args} if asks else set()
-            named |= set(_called(function))
+            named |= set(_list_calls(function))
             left += (named & set(self.functions)) - found
         return found
 
     def opens(self, name: str) -> bool:
         """Whether a test makes a service, or the tables of one."""
         used = [self.functions[one] for one in self.used(name)]
-        return any(one in OPENERS for function in used for one in _called(function))
+        return any(one in OPENERS for function in used for one in _list_calls(function))
 
     def is_on_both(self, name: str) -> bool:
         """Whether a test takes every kind of database: by its own word, or by its fixtures'."""
@@ -125,7 +125,7 @@ class Module(NamedTuple):
                     yield from self._texts(self.values[node.id])
 
 
-def _called(function: ast.FunctionDef) -> Iterator[str]:
+def _list_calls(function: ast.FunctionDef) -> Iterator[str]:
     calls = (one.func for one in ast.walk(function) if isinstance(one, ast.Call))
     return (one.id for one in calls if isinstance(one, ast.Name))
 
@@ -147,22 +147,22 @@ def kind(request): return request.param
 @pytest.fixture
 def settings(kind): return settings_of(kind)
 @pytest.fixture
-def service(settings): yield opened(settings)
-def helper(settings): opened(settings)
+def service(settings): yield open_service(settings)
+def helper(settings): open_service(settings)
 def put(kind): return kind
 """
 # With whether the test is on one database alone.
 TESTS = [
     ("def test_a(service): pass", False),
-    ("def test_a(kind): opened(kind)", False),
-    ("def test_a(): opened(settings_of('sqlite', None, x))", True),
+    ("def test_a(kind): open_service(kind)", False),
+    ("def test_a(): open_service(settings_of('sqlite', None, x))", True),
     ("def test_a(): helper(1)", True),
     ("def test_a(): settings = settings_of(1); put(settings)", True),
     ("def test_a(): read('x')", False),
     ("@pytest.mark.parametrize('kind', KINDS)\ndef test_a(kind): Database(kind)", False),
     ("@pytest.mark.parametrize('kind', KINDS[:1])\ndef test_a(kind): Database(kind)", True),
-    ("@pytest.mark.parametrize('kind', ['sqlite'])\ndef test_a(kind): opened(kind)", True),
-    ("@pytest.mark.parametrize('kind', ALL)\ndef test_a(kind): opened(kind)", False),
+    ("@pytest.mark.parametrize('kind', ['sqlite'])\ndef test_a(kind): open_service(kind)", True),
+    ("@pytest.mark.parametrize('kind', ALL)\ndef test_a(kind): open_service(kind)", False),
     (
         "@pytest.mark.parametrize('settings', KINDS[:1], indirect=True)\n"
         "def test_a(service): pass",
@@ -184,5 +184,5 @@ def test_two_services_of_one_test_have_databases_of_their_own(kind, has_tables, 
     for number in range(2):
         settings = settings_of(kind, request, tmp_path / str(number), has_tables=has_tables)
         assert (f"//{USER}:" in settings.database) == (kind == "postgresql")
-        with opened(settings) as service, service.database.reading() as db:
+        with open_service(settings) as service, service.database.reading() as db:
             assert [*service.database.log.entries(db)] == []

@@ -15,7 +15,7 @@ import pytest
 from harness import shipped
 from harness.service.people import entering
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of, work
+from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of, work
 from tests.service.stories import WAYS, World, listening
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -31,7 +31,7 @@ def world(browser, tmp_path_factory, request):
     shutil.rmtree(room / "submissions")
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
     shots = os.environ.get("GTP_HARNESS_SHOTS")
-    with pytest.MonkeyPatch.context() as patched, opened(settings) as service:
+    with pytest.MonkeyPatch.context() as patched, open_service(settings) as service:
         patched.setattr(shipped, "folder", lambda: room)
         with listening(service) as address:
             yield World(service, address, browser, Path(shots) if shots else None)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from harness.service.people import entering
-from tests.service.serving import KINDS_AT_LENGTH, link_for, opened, settings_of
+from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of
 from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_suites import F, J, P, X, document
 
@@ -28,7 +28,7 @@ def world(browser, tmp_path_factory, request):
     """A service that listens, and a browser; once for all stories."""
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
     shots = os.environ.get("GTP_HARNESS_SHOTS")
-    with opened(settings) as service, listening(service) as address:
+    with open_service(settings) as service, listening(service) as address:
         yield World(service, address, browser, Path(shots) if shots else None)
 
 

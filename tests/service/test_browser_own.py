@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, opened, settings_of, work
+from tests.service.serving import KINDS_AT_LENGTH, open_service, settings_of, work
 from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_browser import FUTURE, links_of, new_teacher
-from tests.service.test_own_files import FILES, NEWER, zipped
+from tests.service.test_own_files import FILES, NEWER, zip_files
 from tests.service.test_private_cases import SIZES, game_files
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 def world(browser, tmp_path_factory, request):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
     shots = os.environ.get("GTP_HARNESS_SHOTS")
-    with opened(settings) as service, listening(service) as address:
+    with open_service(settings) as service, listening(service) as address:
         yield World(service, address, browser, Path(shots) if shots else None)
 
 
@@ -42,7 +42,7 @@ def disk(tmp_path_factory):
         "nogo": game_files("nogo", lambda text: text.replace("[2, 3, 4, 5]", "[3]")),
     }
     for name, files in archives.items():
-        (room / f"{name}.zip").write_bytes(zipped(files))
+        (room / f"{name}.zip").write_bytes(zip_files(files))
     return room
 
 

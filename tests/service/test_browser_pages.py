@@ -21,7 +21,7 @@ from oracle.color import BLACK
 from oracle.draw import Diagram
 from oracle.grid import grid
 from oracle.position import Position
-from tests.service.serving import KINDS_AT_LENGTH, Browser, made, opened, settings_of
+from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, open_service, settings_of
 from tests.service.stories import World, listening
 from tests.service.test_story import hand_in
 
@@ -34,7 +34,7 @@ ROSTER = "student\nada\nben\n"
 def world(browser, tmp_path_factory, request):
     """A service that listens, where one page is watched at a time, and a browser."""
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("served") / "data")
-    with opened(settings._replace(streams=1)) as service, listening(service) as address:
+    with open_service(settings._replace(streams=1)) as service, listening(service) as address:
         yield World(service, address, browser)
 
 

@@ -32,7 +32,7 @@ from tests.service.running import (
     settle,
     until,
 )
-from tests.service.serving import KINDS, opened, settings_of
+from tests.service.serving import KINDS, open_service, settings_of
 from tests.service.uploading import Uploader
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
@@ -62,7 +62,7 @@ def test_an_upload_under_which_the_web_process_is_killed_is_there_once(
     running, settings, tmp_path
 ):
     """It is killed once when it has one half, once when it has all and nobody read its answer."""
-    with opened(settings) as service:
+    with open_service(settings) as service:
         assignment = hand_in(service, tmp_path, CLASS[:1])
         ada = Uploader(service, running, assignment, small_class.submission("return 2 * n"))
         with ada.half_sent("half") as sent:
@@ -132,7 +132,7 @@ def is_engine(pid):
 def test_sigterm_gives_back_what_is_under_way(settings, running, tmp_path):
     """An engine computes just then: it is ended, and its submission is checked after a start."""
     slow = CLASS[0]._replace(body=f"{spin(0.5)}\n    return 2 * n")
-    with opened(settings) as service:
+    with open_service(settings) as service:
         assignment = hand_in(service, tmp_path, [slow])
         until(lambda: any(map(is_engine, descendants(running.process.pid))))
         under_way = descendants(running.process.pid)

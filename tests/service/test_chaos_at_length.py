@@ -47,7 +47,7 @@ from tests.service.running import (
     settle,
     until,
 )
-from tests.service.serving import KINDS, opened
+from tests.service.serving import KINDS, open_service
 from tests.service.uploading import Uploader
 
 pytestmark = pytest.mark.processes
@@ -149,7 +149,7 @@ def is_alone(run):
     return canonical_json.loads(Measurements, measured).alone
 
 
-def undisturbed(assignment, folder):
+def grade_undisturbed(assignment, folder):
     """Grade a submission of each kind by one call of ``grade``; return what came of it."""
     folder.mkdir()
     everybody = students(len(BODIES))
@@ -251,16 +251,16 @@ SIZES = [
 @pytest.mark.parametrize("size", SIZES)
 def test_whatever_is_killed_all_is_as_if_nothing_was(place, size, tmp_path, record_property):
     settings, server = place
-    calm = undisturbed(make(tmp_path, size), tmp_path / "calm")
+    calm = grade_undisturbed(make(tmp_path, size), tmp_path / "calm")
     started = time.monotonic()
-    with closing(Running(settings)) as running, opened(settings) as service:
+    with closing(Running(settings)) as running, open_service(settings) as service:
         assignment = hand_in(service, tmp_path, students(size.students), submission)
         watched = Watched(service, begin(service, assignment))
         somebody = Uploader(service, running, assignment, submission("answer=$((2 * n))"))
         with somebody.uploading(size.upload):
             killed = kill_on(watched, running, server, size)
         settle(service)
-        found = until(lambda: left(watched, assignment))
+        found = until(lambda: find_left(watched, assignment))
         assert until(somebody.uploads) == somebody.receipts
     seconds = round(time.monotonic() - started)
     uploads_ = f"{len(somebody.receipts)} uploads, {somebody.broken} of them sent again"
@@ -274,7 +274,7 @@ def test_whatever_is_killed_all_is_as_if_nothing_was(place, size, tmp_path, reco
     compare(found, calm, students(size.students))
 
 
-def left(watched, assignment):
+def find_left(watched, assignment):
     """Return what a grading left, all of whose jobs are done; None: the database is away."""
     service, grading = watched.service, watched.grading
     try:

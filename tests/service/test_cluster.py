@@ -19,9 +19,9 @@ from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,
     counting,
-    made,
+    make_course,
     marks,
-    opened,
+    open_service,
     rows,
     settings_of,
     teacher,
@@ -68,9 +68,9 @@ def on_cluster(settings, address):
     return settings._replace(scheduler=address, bytes_host="127.0.0.1")
 
 
-def judged(service):
+def grade_two(service):
     """Let two students hand in and a teacher grade; return the pages and marks they get."""
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada, ben = (Browser(service).enter(course.links[name]) for name in ("ada", "ben"))
     sent_in = (ada, small_class.submission("return 2 * n")), (ben, small_class.submission(WRONG))
     paths = [hand_in(who, course, what).url.path for who, what in sent_in]
@@ -82,15 +82,15 @@ def judged(service):
     assert work(service) == 5
     given = marks(course.teacher.get(grading).text)
     feedback = course.teacher.get(f"{grading}/files/class.html").text
-    return [report(page) for page in pages], given, settled(feedback)
+    return [report(page) for page in pages], given, strip_varying(feedback)
 
 
 def report(page):
     """What a page says of the public tests, without ids and times."""
-    return settled(page[page.index("<h1") :])
+    return strip_varying(page[page.index("<h1") :])
 
 
-def settled(text):
+def strip_varying(text):
     """A page without what differs from run to run: times, ids, tokens."""
     text = re.sub(r"\b[0-9a-f]{16,}\b|/(courses|assignments|uploads)/[\w-]+", "ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?", "TIME", text)
@@ -101,13 +101,13 @@ def settled(text):
 def test_checks_and_gradings_come_out_as_on_one_machine(kind, request, tmp_path, counting):
     needs(3)
     settings = settings_of(kind, request, tmp_path / "here")
-    with opened(settings) as service:
-        here = judged(service)
+    with open_service(settings) as service:
+        here = grade_two(service)
     with cluster(tmp_path / "c", "one", "two") as found:
         settings = on_cluster(settings_of(kind, request, tmp_path / "there"), found.address)
-        with hub(settings), opened(settings) as service:
+        with hub(settings), open_service(settings) as service:
             wait_for(lambda: is_well(settings))
-            there = judged(service)
+            there = grade_two(service)
             look_at_it(found.address, service)
     assert there[1] == here[1] == {"ada": "7 of 7", "ben": "6 of 7", "cyd": "0 of 7"}
     assert there == here
@@ -133,9 +133,9 @@ def test_without_a_scheduler_jobs_wait_and_go_on(kind, request, tmp_path, counti
     data = settings_of(kind, request, tmp_path / "data")
     with cluster(tmp_path / "c", "one") as found:
         settings = on_cluster(data, found.address)
-        with hub(settings), opened(settings) as service:
+        with hub(settings), open_service(settings) as service:
             wait_for(lambda: is_well(settings))
-            course = made(service, ROSTER, deadline=FUTURE)
+            course = make_course(service, ROSTER, deadline=FUTURE)
             ada = Browser(service).enter(course.links["ada"])
             page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
             found.scheduler.kill()

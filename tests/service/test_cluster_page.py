@@ -15,7 +15,7 @@ from harness.grading.attempts.set_aside import SetAside
 from harness.service import machines
 from harness.service.people import entering
 from tests.harness.browsing import DESK, PHONE
-from tests.service.serving import KINDS, Browser, link_for, opened, settings_of, teacher
+from tests.service.serving import KINDS, Browser, link_for, open_service, settings_of, teacher
 from tests.service.stories import Way, World, listening
 
 SCHEDULER = "tls://10.0.0.1:8786"
@@ -43,16 +43,16 @@ def settings(request, tmp_path):
     return found
 
 
-def known(settings, at=None, trouble="", seen=SEEN):
+def write_state(settings, at=None, trouble="", seen=SEEN):
     state = HubState(at or time.time(), SCHEDULER, trouble, seen, FLIGHTS, 3)
     hub_state.write(machines.folder(settings), state)
 
 
 def test_the_page_tells_what_is_known(settings):
-    with opened(settings) as service:
+    with open_service(settings) as service:
         tess = teacher(service)
         assert "nothing is known of the cluster yet" in tess.get("/cluster").text
-        known(settings)
+        write_state(settings)
         machines.remark(settings, "the worker <x> is set aside")
         SetAside(settings.cluster / machines.SET_ASIDE).add("lab9", "it lies")
         page = tess.get("/cluster").text
@@ -81,8 +81,8 @@ STATES = [
 def test_why_nothing_runs_is_told_to_anybody_and_the_details_to_administrators(
     settings, state, why
 ):
-    known(settings, **state)
-    with opened(settings) as service:
+    write_state(settings, **state)
+    with open_service(settings) as service:
         ready = Browser(service).get("/ready").text
         assert why in ready and "does not answer" not in ready and SCHEDULER not in ready
         assert state.get("trouble", why) in teacher(service).get("/cluster").text
@@ -123,15 +123,15 @@ def test_the_status_in_words():
 @pytest.mark.long(20)
 @pytest.mark.parametrize("way", [Way(DESK), Way(PHONE, has_script=False)], ids=str)
 def test_an_administrator_looks_at_it(browser, settings, way):
-    known(settings)
+    write_state(settings)
     shots = os.environ.get("GTP_HARNESS_SHOTS")
-    with opened(settings) as service, listening(service) as address:
+    with open_service(settings) as service, listening(service) as address:
         world = World(service, address, browser, Path(shots) if shots else None)
         with service.database.acting() as act:
             admin = entering.add_person(act, "Ada Admin", is_admin=True)
         with world.person(link_for(service, admin), way) as ada:
             ada.follow("Cluster")
             ada.look("cluster")
-            known(settings, trouble="it does not answer")
+            write_state(settings, trouble="it does not answer")
             ada.page.get_by_text("Nothing runs now").wait_for(timeout=20_000)
             ada.look("cluster-lost")

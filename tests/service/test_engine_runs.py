@@ -12,7 +12,7 @@ from harness.service.runs import keeping
 from harness.service.storage import courses, pruning, queue
 from harness.service.work import job_handlers
 from tests.harness import small_class
-from tests.service.serving import BASE, KINDS, counting, opened, settings_of, work
+from tests.service.serving import BASE, KINDS, counting, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import SUITES, Author, P, document
 
@@ -24,7 +24,7 @@ BYTES = {"content-type": "application/octet-stream"}
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path, counting):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -90,7 +90,7 @@ def test_from_the_command_line(service, ann, suite, tmp_path, capsys, monkeypatc
         monkeypatch.delenv(name, raising=False)
     place, token = suite_of(f"{BASE}{suite}"), ann.client.headers["authorization"].split()[1]
 
-    def pushed(data):
+    def push_engine(data):
         file = tmp_path / "engine.tgz"
         file.write_bytes(data)
         given = argparse.Namespace(words=[str(file)], revision="")
@@ -98,11 +98,11 @@ def test_from_the_command_line(service, ann, suite, tmp_path, capsys, monkeypatc
         with Client(BASE, token, transport=transport, pause=lambda _: work(service)) as client:
             return runs.push(client, place, given), capsys.readouterr().out
 
-    status, out = pushed(RIGHT)
+    status, out = push_engine(RIGHT)
     assert status == 0 and "0 FAILED" in out
-    status, out = pushed(WRONG)
+    status, out = push_engine(WRONG)
     assert status == 1 and "broke (1)" in out
-    status, out = pushed(b"x")
+    status, out = push_engine(b"x")
     assert status == 1 and "is refused" in out
 
 

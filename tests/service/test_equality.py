@@ -30,7 +30,15 @@ from harness.work import canonical_json
 from tests.harness import small_class, whole_class
 from tests.harness.small_class import CLASS
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
@@ -132,7 +140,7 @@ def of_shipped(source):
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -258,7 +266,7 @@ def began_with(seed, path):
 
 def graded_by_service(service, own):
     """Let a class hand in, its public tests run, and grade it with private ones."""
-    course = made(service, roster_of(own), source=own.source, **dates(own))
+    course = make_course(service, roster_of(own), source=own.source, **dates(own))
     result = service.settings.assignment_folder(course.assignment.rpartition("/")[2])
     for name in own.private:
         path = shipped.folder() / own.source / name

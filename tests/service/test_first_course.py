@@ -62,7 +62,7 @@ class Served(NamedTuple):
 
 
 @pytest.fixture
-def served(checkout, tmp_path):
+def served_commands(checkout, tmp_path):
     """README's commands, in a shell that knows nothing else."""
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     begun = time.monotonic()
@@ -165,13 +165,13 @@ class Course:
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_a_course_with_a_mark_in_three_minutes(served, record_property):
-    link = next(line for line in served.process.stdout if "Sign in" in line).split()[-1]
-    installed = time.monotonic() - served.begun
+def test_a_course_with_a_mark_in_three_minutes(served_commands, record_property):
+    link = next(line for line in served_commands.process.stdout if "Sign in" in line).split()[-1]
+    installed = time.monotonic() - served_commands.begun
     course = Course(link)
     for button in steps().buttons:
         course.press(button)
-    seconds = time.monotonic() - served.begun
+    seconds = time.monotonic() - served_commands.begun
     told = f"{seconds:.0f} s, {installed:.0f} s of them until the service answered"
     record_property("first steps", told)
     print(told)

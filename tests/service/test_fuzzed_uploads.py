@@ -24,8 +24,16 @@ from harness.service.people import entering
 from harness.service.records import FAULT
 from harness.service.storage import courses, queue
 from tests.harness import archives, small_class
-from tests.service.serving import KINDS, Browser, client_of, made, opened, settings_of, work
-from tests.service.test_own_files import FILES, zipped
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    client_of,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
+from tests.service.test_own_files import FILES, zip_files
 from tests.service.test_story import FUTURE
 from tests.service.test_suites import F, P, document
 
@@ -33,17 +41,17 @@ pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
 TEMPLATES = Path(web.__file__).parent / "templates"
 TGZ = small_class.submission("return 2 * n")
-ZIP = archives.zipped({"assignment1/engine.py": small_class.ENGINE}.items())
+ZIP = archives.make_zip({"assignment1/engine.py": small_class.ENGINE}.items())
 ROSTER = b"student,name,group\nada,Ada,\nben,Ben,two\ncyd,Cyd,two\n"
 CANVAS = b'Student,ID,SIS Login ID,Section\n    Points Possible,,,\n"Ada, A",17,ada,One\n'
 SGF = b"(;GM[1]FF[4]SZ[9]KM[6.5];B[ee];W[gc];B[cg];W[gg];B[cc](;W[cd])(;W[dc];B[dd]))"
 WITH_FOLDER = FILES["assignment.toml"].replace('engine.py"\n', 'engine.py"\noverlay = "util"\n', 1)
 OWN, NEWER, NEWEST = (
-    zipped({**FILES, "assignment.toml": WITH_FOLDER, "one.gtp": f"1 twice {n}\n#? [{2 * n}]\n"})
+    zip_files({**FILES, "assignment.toml": WITH_FOLDER, "one.gtp": f"1 twice {n}\n#? [{2 * n}]\n"})
     for n in (1, 2, 3)
 )
 
-SUITE = zipped({"cases/one.tst": "10 twice 4\n#? [8]\n"})
+SUITE = zip_files({"cases/one.tst": "10 twice 4\n#? [8]\n"})
 
 
 class Route(NamedTuple):
@@ -69,8 +77,8 @@ ROUTES = [
     Route("own by API", "POST", "{course}/assignments/own?name=a.zip", (OWN,), ""),
     Route("source", "POST", "{own}/source", (NEWER,), "{own}"),
     Route("source by API", "POST", "{own}/source?name=a.zip", (NEWEST,), ""),
-    Route("overlay", "POST", "{own}/overlay", (zipped({"a.py": "1"}),), "{own}"),
-    Route("overlay by API", "PUT", "{own}/overlay?name=a.zip", (zipped({"a.py": "1"}),), ""),
+    Route("overlay", "POST", "{own}/overlay", (zip_files({"a.py": "1"}),), "{own}"),
+    Route("overlay by API", "PUT", "{own}/overlay?name=a.zip", (zip_files({"a.py": "1"}),), ""),
     Route("case file", "POST", "{task}/private", (b"1 twice 7\n#? [14]\n",), "{task}/private"),
     Route("case file by API", "PUT", "{task}/private/a.gtp", (b"1 twice 7\n#? [14]\n",), ""),
     Route("game record", "POST", "{go}/private/drafts", (SGF,), "{go}/private", "games",
@@ -135,13 +143,13 @@ def world(request, tmp_path_factory):
         patch.setattr(shipped, "folder", lambda: room)
         own = settings_of(request.param, request, folder / "data")
         much = {"rate": 1_000_000, "page_rate": 1_000_000, "most_uploads": 1_000_000}
-        with opened(own._replace(**much)) as service:
-            yield filled(service)
+        with open_service(own._replace(**much)) as service:
+            yield fill_service(service)
 
 
-def filled(service) -> World:
+def fill_service(service) -> World:
     """Make a course with assignments of all sorts, and a suite."""
-    course = made(service, "student\nada\n", deadline=FUTURE)
+    course = make_course(service, "student\nada\n", deadline=FUTURE)
     tess = course.teacher
     own = tess.post(f"{course.course}/assignments/own", course.course, {"file": ("a.zip", OWN)})
     go = tess.post(f"{course.course}/assignments", source="go-scoring", deadline=FUTURE)
@@ -170,7 +178,7 @@ _PIECES = st.one_of(
 
 
 @st.composite
-def changed(draw, right: bytes) -> bytes:
+def draw_changed_file(draw, right: bytes) -> bytes:
     """Draw a file like a right one: cut off, or with some bytes in the place of others."""
     data = right
     for _ in range(draw(st.integers(0, 4))):
@@ -185,8 +193,8 @@ def uploads(draw, route: Route) -> bytes:
     """Draw what is uploaded; a compressed file may be changed before it is compressed."""
     right = draw(st.sampled_from(route.right))
     if right.startswith(b"\x1f\x8b") and draw(st.booleans()):
-        return gzip.compress(draw(changed(gzip.decompress(right))), mtime=0)
-    return draw(changed(right))
+        return gzip.compress(draw(draw_changed_file(gzip.decompress(right))), mtime=0)
+    return draw(draw_changed_file(right))
 
 
 FILE_NAMES = st.one_of(

@@ -21,9 +21,9 @@ from tests.service.serving import (
     KINDS,
     Browser,
     counting,
-    made,
+    make_course,
     marks,
-    opened,
+    open_service,
     rows,
     settings_of,
     work,
@@ -39,13 +39,13 @@ BUTTON = "Grade all submissions"
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 @pytest.fixture
 def course(service, counting):
-    return made(service, "student\nada\nben\n")
+    return make_course(service, "student\nada\nben\n")
 
 
 def begin(course):

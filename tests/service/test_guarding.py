@@ -21,8 +21,8 @@ from tests.service.serving import (
     KINDS,
     Browser,
     link_for,
-    made,
-    opened,
+    make_course,
+    open_service,
     settings_of,
     teacher,
 )
@@ -34,13 +34,13 @@ LARGEST = 20_000
 @pytest.fixture(scope="module", params=KINDS)
 def service(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("data"))
-    with opened(settings._replace(largest=LARGEST)) as found:
+    with open_service(settings._replace(largest=LARGEST)) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def course(service):
-    return made(service, "student\nada\n", source="gosensei")
+    return make_course(service, "student\nada\n", source="gosensei")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from harness.service.handing_in import ownership, receiving
 from harness.service.people import entering
 from harness.service.records import CHECK, STUDENT, Assigned
 from harness.service.storage import courses, queue
-from tests.service.serving import KINDS, opened, settings_of
+from tests.service.serving import KINDS, open_service, settings_of
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
 _NUMBERS = itertools.count()
@@ -20,7 +20,9 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="module", params=KINDS)
 def service(request, tmp_path_factory):
-    with opened(settings_of(request.param, request, tmp_path_factory.mktemp("data"))) as found:
+    with open_service(
+        settings_of(request.param, request, tmp_path_factory.mktemp("data"))
+    ) as found:
         yield found
 
 

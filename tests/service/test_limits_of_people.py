@@ -7,7 +7,15 @@ import pytest
 
 from harness.service.api import bodies
 from harness.service.storage import courses, queue, uploads
-from tests.service.serving import KINDS, Browser, client_of, counting, made, opened, settings_of
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    client_of,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
 from tests.service.test_api_submissions import place, token_of
 from tests.service.test_engine_runs import ann, post, suite
 from tests.service.test_story import hand_in
@@ -21,7 +29,7 @@ def serve(request, tmp_path, counting):
     """Return what opens a service with other settings."""
     with contextlib.ExitStack() as stack:
         settings = settings_of(request.param, request, tmp_path / "data")
-        yield lambda **limits: stack.enter_context(opened(settings._replace(**limits)))
+        yield lambda **limits: stack.enter_context(open_service(settings._replace(**limits)))
 
 
 @pytest.fixture
@@ -31,7 +39,7 @@ def service(serve):
 
 def test_all_tokens_of_a_person_together_may_ask_so_often(serve):
     service = serve(rate=4)
-    course, client = made(service, ROSTER), client_of(service)
+    course, client = make_course(service, ROSTER), client_of(service)
     path = f"/api/v1{place(course).path}"
 
     def ask(token):
@@ -45,7 +53,7 @@ def test_all_tokens_of_a_person_together_may_ask_so_often(serve):
 
 def test_a_person_may_ask_for_so_many_pages(serve):
     service = serve(page_rate=30)
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
     answers = [ada.get(course.assignment) for _ in range(60)]
     assert {one.status_code for one in answers} == {200, 429}
@@ -55,7 +63,7 @@ def test_a_person_may_ask_for_so_many_pages(serve):
 
 def test_a_person_may_watch_so_many_pages_at_a_time(serve):
     service = serve(streams=2)
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
     page = hand_in(ada, course, b"x").url.path
     of_ben = hand_in(ben, course, b"x").url.path
@@ -74,7 +82,7 @@ def test_a_person_may_watch_so_many_pages_at_a_time(serve):
 
 def test_a_student_may_submit_so_often_to_an_assignment(serve):
     service = serve(most_uploads=2, most_uploaded=100)
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
     for _ in range(2):
         hand_in(ada, course, b"x")
@@ -98,7 +106,7 @@ def test_no_honest_student_meets_the_limits(tmp_path):
 
 
 def test_large_files_are_never_held_in_memory(service, monkeypatch):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, b"some bytes").url.path
     headers = {"authorization": f"Bearer {token_of(service, 'ada')}"}

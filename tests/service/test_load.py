@@ -20,7 +20,7 @@ from tests.benchmarks.service_waits import LEAST_AHEAD, Wait, fairness, pairs
 ROOT = Path(__file__).parents[2]
 
 
-def queued(*seconds: float) -> list[Wait]:
+def make_waits(*seconds: float) -> list[Wait]:
     return [Wait(one, LEAST_AHEAD + number) for number, one in enumerate(seconds)]
 
 
@@ -33,7 +33,7 @@ def test_waits_that_cannot_be_compared_show_nothing():
 
 @pytest.mark.parametrize(("longer", "holds"), [(19.9, True), (20.1, False)])
 def test_nobody_waits_twice_as_long_as_who_had_as_many_before(longer, holds):
-    found = fairness(queued(longer, 10.0))
+    found = fairness(make_waits(longer, 10.0))
     assert found.holds is holds
     assert "in 1 pairs" in found.said
 
@@ -62,7 +62,7 @@ def test_memory_that_was_measured_three_times_shows_nothing():
     assert not any(one.holds for one in service_memory.flat(samples(100.0, 100.0)[:3]))
 
 
-def given(*totals: int, withheld: bool = False) -> dict[str, str]:
+def make_given_marks(*totals: int, withheld: bool = False) -> dict[str, str]:
     """Return marks of students as a grading has them."""
     found = [Marks((), Fraction(0), "", Fraction(one), Fraction(7)) for one in totals]
     found[0] = found[0]._replace(withheld=withheld)
@@ -74,12 +74,12 @@ RIGHT = tuple(mark for _, mark in BODIES)
 
 @pytest.mark.parametrize("totals", [RIGHT[:-1], (*RIGHT[:-1], 5), (*RIGHT, 7)])
 def test_each_student_has_the_mark_that_is_expected(totals):
-    assert bench_service.marks(given(*RIGHT), len(RIGHT), 1.0).holds
-    assert not bench_service.marks(given(*totals), len(RIGHT), 1.0).holds
+    assert bench_service.marks(make_given_marks(*RIGHT), len(RIGHT), 1.0).holds
+    assert not bench_service.marks(make_given_marks(*totals), len(RIGHT), 1.0).holds
 
 
 def test_a_mark_that_is_withheld_is_not_the_expected_one():
-    assert not bench_service.marks(given(*RIGHT, withheld=True), len(RIGHT), 1.0).holds
+    assert not bench_service.marks(make_given_marks(*RIGHT, withheld=True), len(RIGHT), 1.0).holds
 
 
 def test_an_engine_sleeps_so_that_a_queue_forms():

@@ -14,7 +14,15 @@ from harness.service.records import CHECK, DONE, Job
 from harness.service.storage import database, queue
 from harness.service.work import worker
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.test_moving import MARK
 from tests.service.test_story import hand_in
 
@@ -33,12 +41,12 @@ def service(request, tmp_path, monkeypatch):
     monkeypatch.setattr(ledger_server, "_SETTINGS", impatient)
     monkeypatch.setattr(queue, "_LITTLE", 0.0)
     monkeypatch.setattr(worker, "_PATIENCE", 0.0)
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 @contextlib.contextmanager
-def locked(place):
+def hold_lock(place):
     """Keep a ledger locked, as a copy of it or an administrator would."""
     if isinstance(place, ServerPlace):
         import psycopg
@@ -60,7 +68,7 @@ MOMENTS = ("begin", "lease_free", "finish_all", "give", "check")
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_what_finds_the_ledger_locked_is_tried_again(service, counting, monkeypatch, moment):
     """From one call on the ledger is locked until the worker gives up for now."""
-    course = made(service, "student\nada\n")
+    course = make_course(service, "student\nada\n")
     place = service.settings.ledger(course.assignment.rpartition("/")[2])
     ada = Browser(service).enter(course.links["ada"])
     hand_in(ada, course, small_class.submission("return 2 * n"))
@@ -72,7 +80,7 @@ def test_what_finds_the_ledger_locked_is_tried_again(service, counting, monkeypa
     def meanwhile(self, *arguments, **named):
         if not calls:
             calls.append(moment)
-            held.enter_context(locked(place))
+            held.enter_context(hold_lock(place))
         return own(self, *arguments, **named)
 
     monkeypatch.setattr(Ledger, moment, meanwhile)

@@ -17,8 +17,8 @@ from tests.service.serving import (
     client_of,
     counting,
     link_for,
-    made,
-    opened,
+    make_course,
+    open_service,
     settings_of,
     teacher,
     work,
@@ -30,7 +30,7 @@ __all__ = ["counting"]
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -53,13 +53,13 @@ def test_a_request_has_a_line_under_the_id_of_its_answer(service):
 def test_the_id_of_a_request_is_never_what_was_sent(service):
     answer = Browser(service).get("/health", headers={"x-request-id": "made-up"})
     assert answer.headers["x-request-id"] != "made-up"
-    assert "made-up" not in written(service)
+    assert "made-up" not in read_logs(service)
 
 
 def test_an_address_that_nobody_answers_is_not_written_down(service):
     assert Browser(service).get("/enter-s3cret?code=s3cret").status_code == 404
     assert lines(service)[-1]["status"] == 404
-    assert "s3cret" not in written(service)
+    assert "s3cret" not in read_logs(service)
 
 
 def test_a_fault_is_told_in_full_under_the_id_that_its_page_names(service, monkeypatch, capsys):
@@ -74,7 +74,7 @@ def test_a_fault_is_told_in_full_under_the_id_that_its_page_names(service, monke
     assert trouble["request"] == lines(service)[-1]["request"]
     assert lines(service)[-1]["status"] == 500
     assert "out of luck" in capsys.readouterr().err
-    assert "s3cret" not in written(service)
+    assert "s3cret" not in read_logs(service)
 
 
 def test_standard_error_takes_the_lines_instead(service, capsys):
@@ -86,13 +86,13 @@ def test_standard_error_takes_the_lines_instead(service, capsys):
 def test_lines_of_a_log_that_cannot_be_written_are_lost_and_nothing_else(tmp_path):
     (tmp_path / "logs").write_text("")
     settings = settings_of("sqlite", None, tmp_path)
-    with opened(settings) as service:
+    with open_service(settings) as service:
         assert Browser(service).get("/health").status_code == 200
 
 
 @pytest.mark.processes
 def test_a_job_has_a_line_and_says_how_it_ended(service, counting, monkeypatch, capsys):
-    course = made(service, "student,name\nada,Ada\n")
+    course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
     hand_in(ada, course)
     assert work(service) == 1
@@ -116,7 +116,7 @@ def hand_in(student, course):
 
 def test_no_secret_of_any_kind_is_in_the_log(service, counting):
     """Every secret is shown to the service, where it holds and where it does not."""
-    course = made(service, "student,name\nada,Ada\n")
+    course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
     with service.database.acting() as act:
         person = entering.add_person(act, "Author")
@@ -131,7 +131,7 @@ def test_no_secret_of_any_kind_is_in_the_log(service, counting):
     author.get(f"/static/{token}")
     secrets = [token, once, course.links["ada"], *ada.cookies.values(), *author.cookies.values()]
     assert len({one.rpartition("/")[2] for one in secrets}) == 5
-    text = written(service)
+    text = read_logs(service)
     assert len(lines(service)) > 10
     assert [one for one in secrets if one.rpartition("/")[2] in text] == []
 
@@ -139,7 +139,7 @@ def test_no_secret_of_any_kind_is_in_the_log(service, counting):
 def test_who_hangs_up_in_the_middle_of_an_upload_is_no_fault_of_the_service(
     service, counting, monkeypatch, capsys
 ):
-    course = made(service, "student,name\nada,Ada\n")
+    course = make_course(service, "student,name\nada,Ada\n")
     headers = {"authorization": f"Bearer {token_of(service, 'ada')}"}
     path = f"/api/v1{course.assignment}/submissions?name=a1.tgz"
 
@@ -156,14 +156,14 @@ def test_who_hangs_up_in_the_middle_of_an_upload_is_no_fault_of_the_service(
 
 
 def test_the_password_of_a_database_is_not_in_the_log(tmp_path, capsys):
-    with opened(settings_of("sqlite", None, tmp_path)) as service:
+    with open_service(settings_of("sqlite", None, tmp_path)) as service:
         lost = service.settings._replace(database="postgresql://me:s3cret@127.0.0.1:1/none")
         service.database._place = lost.own_place()
         service.database.engine = database._engine(lost.own_place())
         assert Browser(service).get("/sign-in").status_code == 503
         assert "127.0.0.1:1/none" in lines(service, "trouble")[0]["text"]
-        assert "s3cret" not in written(service) + capsys.readouterr().err
+        assert "s3cret" not in read_logs(service) + capsys.readouterr().err
 
 
-def written(service):
+def read_logs(service):
     return "".join(path.read_text() for path in service.settings.logs.glob("*"))

@@ -23,7 +23,15 @@ from harness.service.settings import dump_settings
 from harness.service.storage import letters, people
 from harness.service.storage.tables import METADATA
 from harness.service.web.rate_limits import Rates
-from tests.service.serving import BASE, KINDS, Browser, counting, made, opened, settings_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
 
 __all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada Ümlaut,Ada@example.org\nbea,Bea,bea@example.org\ncyd,Cyd,\n"
@@ -38,7 +46,7 @@ def settings(request, tmp_path):
 
 @pytest.fixture
 def service(settings):
-    with opened(settings) as found:
+    with open_service(settings) as found:
         yield found
 
 
@@ -129,7 +137,7 @@ def ask(service, address):
 
 
 def test_who_asks_for_a_link_signs_in_by_it_once(service, counting, post, server):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     assert ask(service, " ada@EXAMPLE.org ").status_code == 200
     assert deliver(service, **by(server)) == 1
     ((sender, address, message),) = post.taken
@@ -143,14 +151,14 @@ def test_who_asks_for_a_link_signs_in_by_it_once(service, counting, post, server
 
 def test_one_address_of_two_courses_gets_a_link_for_each(service, counting, post, server):
     for _ in range(2):
-        made(service, ROSTER)
+        make_course(service, ROSTER)
     ask(service, "ada@example.org")
     deliver(service, **by(server))
     assert len(links(post.taken[0][-1])) == 2
 
 
 def test_the_answer_is_the_same_for_an_address_that_nobody_has(service, counting, post, server):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     known, unknown = (ask(service, f"{name}@example.org") for name in ("ada", "eve"))
     assert known.text == unknown.text
     assert [one.state for one in lies(service)] == ["waiting"] * 2  # as much is done for each
@@ -198,7 +206,7 @@ def send_links(course):
 
 
 def test_a_roster_gets_links_and_former_ones_hold_until_then(service, counting, post, server):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     assert "2 waiting" in send_links(course).text
     assert "2 waiting" in send_links(course).text  # nobody gets two
     Browser(service).enter(course.links["bea"])
@@ -212,7 +220,7 @@ def test_a_roster_gets_links_and_former_ones_hold_until_then(service, counting, 
 
 
 def test_who_is_no_student_any_more_gets_nothing(service, counting, post, server):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     send_links(course)
     with service.database.changing() as db:
         db.execute(METADATA.tables["member"].delete().where(text_is("name", "Bea")))
@@ -228,7 +236,7 @@ def text_is(name, value):
 
 
 def test_nothing_is_lost_while_the_server_is_away(service, counting, post, server, monkeypatch):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     send_links(course)
     assert deliver(service, **by("smtp://127.0.0.1:1")) == 2
     assert deliver(service, **by(server)) == 0  # later
@@ -273,18 +281,18 @@ def test_a_letter_is_tried_later_and_later_and_given_up_after_days(service, monk
 def test_what_a_server_answers_decides_and_is_told_without_its_words(
     service, counting, post, server, answer, state, said
 ):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     send_links(course)
     post.answer = answer
     deliver(service, **by(server))
     assert {one.state for one in lies(service)} == {state}
     assert all(one.trouble.endswith(said) for one in lies(service))
-    assert len(digests(service)) == 3 and "s3cret" not in written(service)
+    assert len(digests(service)) == 3 and "s3cret" not in read_logs(service)
     Browser(service).enter(course.links["ada"])
 
 
 def test_one_address_that_is_refused_keeps_no_other_from_its_mail(service, counting, post, server):
-    course = made(service, ROSTER + "dan,Dan,not an address\n")
+    course = make_course(service, ROSTER + "dan,Dan,not an address\n")
     send_links(course)
     post.refuses = ("Ada@example.org",)
     deliver(service, **by(server))
@@ -296,12 +304,12 @@ def test_one_address_that_is_refused_keeps_no_other_from_its_mail(service, count
     assert "550 5.1.1" in course.teacher.get(course.course).text
 
 
-def written(service):
+def read_logs(service):
     return "".join(path.read_text() for path in service.settings.logs.glob("*"))
 
 
 def test_no_link_is_in_the_log_or_the_database(service, counting, post, server):
-    send_links(made(service, ROSTER))
+    send_links(make_course(service, ROSTER))
     deliver(service, **by(server))
     with service.database.reading() as db:
         rows = [
@@ -312,8 +320,8 @@ def test_no_link_is_in_the_log_or_the_database(service, counting, post, server):
     for _, to, message in post.taken:
         secret = links(message)[0].rpartition("/")[2]
         assert not any(secret in row for row in rows)
-        assert secret not in written(service) and to not in written(service)
-    assert '"what": "mail"' in written(service)
+        assert secret not in read_logs(service) and to not in read_logs(service)
+    assert '"what": "mail"' in read_logs(service)
 
 
 # --- a server that wants more ------------------------------------------------------------------
@@ -390,7 +398,7 @@ def test_one_signs_in_on_an_encrypted_connection_alone(
         monkeypatch.delenv("SSL_CERT_FILE")
         with pytest.raises(outbox.MailDelayedError, match="certificate not valid"):
             outbox.probe(service.settings._replace(**place))
-    assert PASSWORD not in written(service) + repr(service.settings)
+    assert PASSWORD not in read_logs(service) + repr(service.settings)
 
 
 def test_nothing_is_said_in_the_clear_to_another_machine(tmp_path, server, monkeypatch):

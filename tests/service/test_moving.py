@@ -17,7 +17,15 @@ from harness.service.records import TEACHER, Assigned
 from harness.service.storage import comments_and_overrides, courses, uploads
 from harness.service.storage.database import Database
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.test_api_gradings import Asker
 
 __all__ = ["counting"]
@@ -28,7 +36,7 @@ HEAD = "student,group\n"
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -55,7 +63,7 @@ def hand_in(service, assigned, who, name, folder):
         return receiving.take(act, assigned, member, kept)
 
 
-def counted(service, assigned):
+def count_submissions(service, assigned):
     """Return by students and groups what would be graded now: the last name counts."""
     with service.database.reading() as db:
         found = receiving.entries(db, service.store, assigned)
@@ -103,7 +111,7 @@ def test_what_is_graded_after_a_later_roster(service, tmp_path, name):
         hand_in(service, assigned, who, file, tmp_path)
     with service.database.acting() as act:
         take_roster(act, assigned.course, after)
-    found = counted(service, assigned)
+    found = count_submissions(service, assigned)
     assert {key: found.get(key) for key in expected} == expected
 
 
@@ -115,7 +123,7 @@ def test_who_came_back_has_what_was_sent_alone(service, tmp_path):
     hand_in(service, assigned, "ada", "2", tmp_path)
     with service.database.acting() as act:
         take_roster(act, assigned.course, "ada,\n")
-    assert counted(service, assigned) == {"ada": "1", "ben": "", "duo": "2"}
+    assert count_submissions(service, assigned) == {"ada": "1", "ben": "", "duo": "2"}
 
 
 def test_who_is_moved_while_a_file_is_sent_has_it_all_the_same(service, tmp_path):
@@ -127,7 +135,7 @@ def test_who_is_moved_while_a_file_is_sent_has_it_all_the_same(service, tmp_path
         take_roster(act, assigned.course, "ada,duo\n")
     with service.database.acting() as act:
         receiving.take(act, assigned, before, receiving.keep(service.store, path, "1", 100))
-    assert counted(service, assigned) == {"ben": "", "duo": "1"}
+    assert count_submissions(service, assigned) == {"ben": "", "duo": "1"}
 
 
 def test_what_one_sent_for_a_group_stays_when_that_one_is_removed(service, tmp_path):
@@ -135,7 +143,7 @@ def test_what_one_sent_for_a_group_stays_when_that_one_is_removed(service, tmp_p
     upload = hand_in(service, assigned, "dan", "1", tmp_path)
     with service.database.changing() as db:
         courses.MEMBERS.remove(db, course=assigned.course, person=upload.person)
-    assert counted(service, assigned)["duo"] == "1"
+    assert count_submissions(service, assigned)["duo"] == "1"
 
 
 EXTENSIONS = {  # hours by student; the roster after it; hours by student then
@@ -209,7 +217,7 @@ def send(student, course, body):
     return answer.url.path
 
 
-def graded(service, course):
+def grade_public(service, course):
     """Grade public case files; return the path of the grading and the marks on its page."""
     work(service)
     grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
@@ -226,11 +234,11 @@ def move(course, lines):
 @pytest.mark.long(60)
 def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
     tomorrow = (datetime.datetime.now() + datetime.timedelta(days=1)).isoformat()[:16]
-    course = made(service, ROSTER, deadline=tomorrow)
+    course = make_course(service, ROSTER, deadline=tomorrow)
     ada, _, cyd, dan = (Browser(service).enter(link) for link in course.links.values())
     first, theirs = send(ada, course, RIGHT), send(cyd, course, WRONG)
     tess, page = course.teacher, f"{course.assignment}/students"
-    grading, marks = graded(service, course)
+    grading, marks = grade_public(service, course)
     assert (marks["ada"], marks["duo"]) == ("5 of 5", "1 of 5")
     told = {"points": "3", "reason": "spoken to cyd and dan"}
     assert tess.post(f"{page}/duo/override", f"{page}/duo", **told).status_code == 200
@@ -260,10 +268,10 @@ def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
 
     # The next grading: ada's is in duo, whose last one counts; dan has what duo submitted.
     assert "this one counts" in dan.get(course.assignment).text
-    _, marks = graded(service, course)
+    _, marks = grade_public(service, course)
     assert marks == {"ben": "0 of 5", "dan": "1 of 5", "duo": "1 of 5"}
     send(ada, course, RIGHT)
-    grading, marks = graded(service, course)
+    grading, marks = grade_public(service, course)
     assert marks == {"ben": "0 of 5", "dan": "1 of 5", "duo": "1 of 5"}  # in force, until accepted
     tess.post(f"{grading}/accept", grading)
     work(service)
@@ -287,15 +295,15 @@ def by_api(service, grading):
 @pytest.mark.processes
 def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
     """The group's mark stays with its remaining students; nobody has two, or another one's."""
-    course = made(service, ROSTER, deadline="2999-01-01T00:00")
+    course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     ada, _, cyd, _ = (Browser(service).enter(link) for link in course.links.values())
     send(cyd, course, WRONG)
-    _, marks = graded(service, course)
+    _, marks = grade_public(service, course)
     assert (marks["ada"], marks["duo"]) == ("0 of 5", "1 of 5")
 
     move(course, "ada,duo\nben,\ncyd,duo\ndan,\n")
     send(ada, course, RIGHT)
-    grading, marks = graded(service, course)
+    grading, marks = grade_public(service, course)
     assert marks == {"ben": "0 of 5", "dan": "1 of 5", "duo": "1 of 5", "ada": "none"}
     tess = course.teacher
     assert "new in duo: no mark until" in tess.get(grading).text
@@ -315,7 +323,7 @@ def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
 
     # A group whose students have all gone holds nobody's mark: nothing is to be accepted.
     move(course, "ada,\nben,duo\ncyd,\ndan,\n")
-    grading, marks = graded(service, course)
+    grading, marks = grade_public(service, course)
     assert marks["duo"] == "0 of 5"
     assert "without a mark" not in tess.get(f"{grading}/files/class.html").text
 

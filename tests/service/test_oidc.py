@@ -20,7 +20,15 @@ from harness.service.operating import checking
 from harness.service.people import entering
 from harness.service.people.authlib_provider import derive
 from harness.service.storage import people
-from tests.service.serving import BASE, KINDS, Browser, counting, made, opened, settings_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
 
 __all__ = ["counting"]
 pytestmark = pytest.mark.long(20)
@@ -114,7 +122,7 @@ def settings(request, tmp_path, provider):
 
 @pytest.fixture
 def service(settings):
-    with opened(settings) as found:
+    with open_service(settings) as found:
         yield found
 
 
@@ -140,7 +148,7 @@ def is_in(browser):
 
 
 def test_a_student_signs_in_at_the_provider(service, counting, provider):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     ada = Browser(service)
     page = ada.get("/sign-in").text
     assert 'href="/sign-in/oidc"' in page and "Sign in at localhost" in page
@@ -156,7 +164,7 @@ def test_a_student_signs_in_at_the_provider(service, counting, provider):
 
 def test_who_is_several_people_chooses_one(service, counting):
     for _ in range(2):
-        made(service, ROSTER)
+        make_course(service, ROSTER)
     ada, answer = sign_in(service)
     assert "Who are you?" in answer.text and not is_in(ada)
     links = [part.partition('"')[0] for part in answer.text.split('href="/enter/')[1:]]
@@ -166,8 +174,8 @@ def test_who_is_several_people_chooses_one(service, counting):
 
 
 def test_a_claim_finds_who_has_it_in_the_column_of_a_roster(settings, counting):
-    with opened(settings._replace(oidc_claim="sub")) as service:
-        made(service, ROSTER)
+    with open_service(settings._replace(oidc_claim="sub")) as service:
+        make_course(service, ROSTER)
         _, answer = sign_in(service)
         assert ">Ada</" in answer.text and "Bea" not in answer.text  # whose is ID-ADA
         unknown, answer = sign_in(service, "id-eve")
@@ -175,11 +183,11 @@ def test_a_claim_finds_who_has_it_in_the_column_of_a_roster(settings, counting):
 
 
 def test_nobody_is_made_known_unless_that_is_wanted(settings, counting, provider):
-    with opened(settings) as service:
+    with open_service(settings) as service:
         stranger, answer = sign_in(service)
         assert answer.status_code == 403 and "course knows you by what" in answer.text
         assert not is_in(stranger)
-    with opened(settings._replace(oidc_add=True)) as service:
+    with open_service(settings._replace(oidc_add=True)) as service:
         for _ in range(2):  # and only once
             stranger, answer = sign_in(service)
             assert is_in(stranger) and "You are not in a course yet" in answer.text
@@ -208,7 +216,7 @@ WRONG = [
 @pytest.mark.parametrize(("changed", "said"), WRONG)
 @pytest.mark.parametrize("settings", KINDS[:1], indirect=True)
 def test_a_token_that_does_not_hold_lets_nobody_in(service, counting, provider, changed, said):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     provider.changed = changed
     browser, answer = sign_in(service)
     assert answer.status_code == 403 and not is_in(browser)
@@ -218,7 +226,7 @@ def test_a_token_that_does_not_hold_lets_nobody_in(service, counting, provider, 
 @pytest.mark.parametrize("name", ["nonce", "aud", "exp", "iss", "sub", "iat"])
 @pytest.mark.parametrize("settings", KINDS[:1], indirect=True)
 def test_a_token_without_a_claim_lets_nobody_in(service, counting, provider, name):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     provider.left_out = (name,)
     browser, answer = sign_in(service)
     assert answer.status_code == 403 and not is_in(browser)
@@ -227,7 +235,7 @@ def test_a_token_without_a_claim_lets_nobody_in(service, counting, provider, nam
 @pytest.mark.filterwarnings('ignore:JWS algorithm "none":UserWarning:joserfc.jws')
 @pytest.mark.parametrize("settings", KINDS[:1], indirect=True)
 def test_a_token_that_another_key_signed_lets_nobody_in(service, counting, provider):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     provider.key = RSAKey.generate_key(2048)
     browser, answer = sign_in(service)
     assert answer.status_code == 403 and not is_in(browser)
@@ -239,7 +247,7 @@ def test_a_token_that_another_key_signed_lets_nobody_in(service, counting, provi
 @pytest.mark.parametrize("verified", [False, "true", 1, None])
 @pytest.mark.parametrize("settings", KINDS[:1], indirect=True)
 def test_an_address_that_is_not_verified_is_nobodys(service, counting, provider, verified):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     provider.changed = {"email_verified": verified}
     browser, answer = sign_in(service)
     assert answer.status_code == 403 and not is_in(browser)
@@ -248,7 +256,7 @@ def test_an_address_that_is_not_verified_is_nobodys(service, counting, provider,
 
 def test_what_another_browser_began_lets_nobody_in(service, counting):
     """Else somebody could sign others in as oneself, and read what they then submit."""
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     way = at_provider(Browser(service))
     victim = Browser(service)
     assert victim.get(way).status_code == 403 and not is_in(victim)
@@ -257,7 +265,7 @@ def test_what_another_browser_began_lets_nobody_in(service, counting):
 
 
 def test_a_state_made_of_nothing_lets_nobody_in(service, counting):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     code = parse_qs(urlsplit(at_provider(Browser(service))).query)["code"][0]
     victim = Browser(service)
     way = f"/sign-in/oidc/back?code={code}&state={derive('state', '')}"
@@ -265,7 +273,7 @@ def test_a_state_made_of_nothing_lets_nobody_in(service, counting):
 
 
 def test_a_way_back_holds_once(service, counting):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     ada = Browser(service)
     way = at_provider(ada)
     cookie = ada.cookies["gtp_harness_oidc"]
@@ -291,15 +299,15 @@ def test_who_says_no_at_the_provider_is_told_so(service):
 
 
 def test_a_provider_that_is_away_is_said_and_links_go_on(settings, counting):
-    with opened(settings._replace(oidc="http://localhost:1")) as service:
-        course = made(service, ROSTER)
+    with open_service(settings._replace(oidc="http://localhost:1")) as service:
+        course = make_course(service, ROSTER)
         answer = Browser(service).get("/sign-in/oidc")
         assert answer.status_code == 503 and "cannot be reached" in answer.text
         assert is_in(Browser(service).enter(course.links["ada"]))
 
 
 def test_a_provider_that_goes_meanwhile_is_said(service, counting, provider):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     browser = Browser(service)
     way = at_provider(browser)
     provider.app.before_request_funcs[None].insert(0, lambda: ("gone", 502))
@@ -324,7 +332,7 @@ def test_a_provider_that_says_something_else_of_itself_is_not_used(service, prov
 
 
 def test_no_secret_of_a_sign_in_is_in_the_log(service, counting, provider):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     browser = Browser(service)
     way = at_provider(browser)
     cookie = browser.cookies["gtp_harness_oidc"]
@@ -369,14 +377,14 @@ def test_the_check_asks_the_provider(settings, provider):
 
 
 def test_without_a_provider_there_is_no_such_way(tmp_path):
-    with opened(settings_of("sqlite", None, tmp_path)) as service:
+    with open_service(settings_of("sqlite", None, tmp_path)) as service:
         browser = Browser(service)
         assert "/sign-in/oidc" not in browser.get("/sign-in").text
         assert browser.get("/sign-in/oidc").status_code == 404
 
 
 def test_one_machine_may_ask_so_often(settings):
-    with opened(settings._replace(rate=2)) as service:
+    with open_service(settings._replace(rate=2)) as service:
         with service.database.acting() as act:
             entering.add_person(act, "Ada", "ada@example.org")
         browser = Browser(service)

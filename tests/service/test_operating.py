@@ -31,8 +31,8 @@ from tests.service.serving import (
     KINDS,
     Browser,
     counting,
-    made,
-    opened,
+    make_course,
+    open_service,
     settings_of,
     work,
 )
@@ -49,7 +49,7 @@ def settings(request, tmp_path):
 # --- serve --check -----------------------------------------------------------------------------
 
 
-def found(settings):
+def run_checks(settings):
     """Return the results of the checks, without the slow ones."""
     return {
         name: checking.of(name, look, settings)
@@ -60,13 +60,13 @@ def found(settings):
 
 def test_a_bare_machine_is_good_and_stays_bare(settings):
     settings = settings._replace(address="", data=settings.data.with_name("bare"))
-    assert [one.said for one in found(settings).values() if not one.is_good] == []
+    assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
     assert not settings.data.exists()
 
 
 def test_so_is_one_that_has_served(settings):
     Database(settings).close()
-    assert all(one.is_good for one in found(settings._replace(address="")).values())
+    assert all(one.is_good for one in run_checks(settings._replace(address="")).values())
 
 
 BAD = [
@@ -79,51 +79,51 @@ BAD = [
 
 @pytest.mark.parametrize(("changed", "name", "said"), BAD)
 def test_what_is_not_good_is_named(tmp_path, changed, name, said):
-    wrong = found(Settings(tmp_path / "data")._replace(**changed))
+    wrong = run_checks(Settings(tmp_path / "data")._replace(**changed))
     assert {one.name for one in wrong.values() if not one.is_good} == {name}
     assert said in wrong[name].said
 
 
-def seen(*levels):
+def make_state(*levels):
     facts = (Facts(f"tcp://{one}", one, "1", (one,), (), ()) for one in levels)
     return ClusterState(tuple(WorkerStatus(one, one.machine, 0.0, 0, 0.0, ()) for one in facts))
 
 
 def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", workers=1000, scheduler="tcp://127.0.0.1:1")
-    monkeypatch.setattr(status_query, "look", lambda _: seen("3", "1"))
-    assert found(settings)["cluster"].said == "2 workers, sandbox levels 3, 1"
-    assert found(settings)["workers"].is_good  # they are not cores of this machine
-    monkeypatch.setattr(status_query, "look", lambda _: seen())
-    assert "no worker has come to the scheduler" in found(settings)["cluster"].said
-    assert not found(settings)["cluster"].is_good
+    monkeypatch.setattr(status_query, "look", lambda _: make_state("3", "1"))
+    assert run_checks(settings)["cluster"].said == "2 workers, sandbox levels 3, 1"
+    assert run_checks(settings)["workers"].is_good  # they are not cores of this machine
+    monkeypatch.setattr(status_query, "look", lambda _: make_state())
+    assert "no worker has come to the scheduler" in run_checks(settings)["cluster"].said
+    assert not run_checks(settings)["cluster"].is_good
 
 
 @pytest.mark.processes
 def test_a_scheduler_that_is_not_there_and_certificates_that_have_ended(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", scheduler="tcp://127.0.0.1:1")
-    assert "it cannot be reached" in found(settings)["cluster"].said
+    assert "it cannot be reached" in run_checks(settings)["cluster"].said
     papers = tmp_path / "papers"
     certificates.make(papers, 30)
     settings = settings._replace(tls=str(papers))
-    monkeypatch.setattr(status_query, "look", lambda _: seen("3"))
-    assert "certificates are good until 2" in found(settings)["cluster"].said
+    monkeypatch.setattr(status_query, "look", lambda _: make_state("3"))
+    assert "certificates are good until 2" in run_checks(settings)["cluster"].said
     shutil.rmtree(papers)
     certificates.make(papers, 0)
-    assert "gtp-harness cluster certificates makes" in found(settings)["cluster"].said
+    assert "gtp-harness cluster certificates makes" in run_checks(settings)["cluster"].said
     (papers / "server.pem").write_text("nonsense")
-    assert not found(settings)["cluster"].is_good
+    assert not run_checks(settings)["cluster"].is_good
 
 
 def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "data").write_text("")
-    assert "is not a folder" in found(Settings(tmp_path / "data" / "in"))["data"].said
-    assert "is not a folder" in found(Settings(tmp_path / "data"))["data"].said
+    assert "is not a folder" in run_checks(Settings(tmp_path / "data" / "in"))["data"].said
+    assert "is not a folder" in run_checks(Settings(tmp_path / "data"))["data"].said
 
 
 def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(checking, "LEAST_FREE", 1 << 62)
-    assert not found(Settings(tmp_path / "data"))["disk"].is_good
+    assert not run_checks(Settings(tmp_path / "data"))["disk"].is_good
 
 
 def test_a_damaged_database_and_a_lost_key(tmp_path):
@@ -131,15 +131,15 @@ def test_a_damaged_database_and_a_lost_key(tmp_path):
     Database(settings).close()
     key = settings.keys / "service.key"
     key.rename(tmp_path / "key")
-    assert "its key is missing" in found(settings)["database"].said
+    assert "its key is missing" in run_checks(settings)["database"].said
     (tmp_path / "key").rename(key)
     (settings.data / "service.sqlite").write_bytes(b"not a database" * 1000)
-    assert "cannot be used now" in found(settings)["database"].said
+    assert "cannot be used now" in run_checks(settings)["database"].said
 
 
 def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
     address = "postgresql://me:s3cret@127.0.0.1:1/none"
-    said = found(Settings(tmp_path / "data", address))["database"].said
+    said = run_checks(Settings(tmp_path / "data", address))["database"].said
     assert "s3cret" not in said and "postgresql://me@127.0.0.1:1/none" in said
 
 
@@ -158,7 +158,7 @@ def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, ca
 
 @pytest.fixture
 def service(settings):
-    with opened(settings) as found:
+    with open_service(settings) as found:
         yield found
 
 
@@ -226,7 +226,7 @@ def test_a_full_disk_is_told(service, monkeypatch):
 
 def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
     settings = Settings(tmp_path / "data", address="http://testserver")
-    with opened(settings) as service, living_workers.announce(settings.workers_folder):
+    with open_service(settings) as service, living_workers.announce(settings.workers_folder):
         (settings.data / "service.sqlite").unlink()
         assert ready(service) == ["the database cannot be used"]
 
@@ -321,7 +321,7 @@ def test_rows_count_as_a_process_does(service):
 
 @pytest.mark.processes
 def test_workers_count_attempts_jobs_and_waits(service, counting):
-    course = made(service, "student,name\nada,Ada\n")
+    course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
     for body in ("return 2 * n", "return n"):
         files = {"file": ("a1.tgz", small_class.submission(body))}

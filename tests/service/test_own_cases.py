@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.service.courses import own_files
 from harness.service.runs import own_cases
 from harness.service.storage import courses
-from tests.service.serving import BASE, KINDS, opened, settings_of, work
+from tests.service.serving import BASE, KINDS, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
 from tests.service.test_engine_runs import BYTES, post
 from tests.service.test_suites import Author
@@ -34,7 +34,7 @@ CASES = {"cases/one.tst": b"10 double 4\n#? [8]\n\n20 double 5\n#? [11]\n"}
 COMMAND = "python3 {folder}/engine.py"
 
 
-def packed(files):
+def pack_files(files):
     """Return a tar of files, by their names."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
@@ -46,14 +46,14 @@ def packed(files):
 
 
 def send(asker, suite, files, status=200, command=COMMAND, build=""):
-    data = files if isinstance(files, bytes) else packed(files)
+    data = files if isinstance(files, bytes) else pack_files(files)
     query = {"name": "cases.tar", "command": command, "build": build}
     return asker.ask("PUT", f"{suite}/cases", status, params=query, content=data, headers=BYTES)
 
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -72,13 +72,13 @@ def bench_of(service):
 def test_engines_are_run_by_ones_own_case_files(service, ann):
     suite = ann.suite()
     assert send(ann, suite, CASES)["source"] == own_files.OWN
-    first = post(ann, suite, packed({"engine/engine.py": ENGINE}))
+    first = post(ann, suite, pack_files({"engine/engine.py": ENGINE}))
     work(service)
     found = ann.ask("GET", f"{suite}/runs/{first['id']}")
     assert (found["state"], found["passed"], found["failed"]) == ("done", 1, 1), found
     mended = {"cases/one.tst": CASES["cases/one.tst"].replace(b"[11]", b"[10]")}
     send(ann, suite, mended)
-    second = post(ann, suite, packed({"engine.py": ENGINE}))
+    second = post(ann, suite, pack_files({"engine.py": ENGINE}))
     work(service)
     found = ann.ask("GET", f"{suite}/runs/{second['id']}")
     assert (found["passed"], found["failed"]) == (2, 0)
@@ -95,7 +95,7 @@ def test_engines_are_built_and_see_the_files_that_tests_load(service, ann):
         {"x/a.gtp": case, "x/games/a.sgf": b"(;GM[1]SZ[5];B[aa])"},
         build="mv e engine.py",
     )
-    post(ann, suite, packed({"e": ENGINE}))
+    post(ann, suite, pack_files({"e": ENGINE}))
     work(service)
     (found,) = ann.ask("GET", f"{suite}/runs")["items"]
     document = ann.client.get(f"{suite}/runs/{found['id']}/document").text
@@ -106,7 +106,7 @@ def test_engines_are_built_and_see_the_files_that_tests_load(service, ann):
 def test_an_expression_that_takes_for_ever_ends(service, ann):
     suite = ann.suite()
     send(ann, suite, {"a.gtp": b"10 echo\n#? [(y|ye|e|s)+x]\n\n20 double 1\n#? [(a+)+b|2]\n"})
-    post(ann, suite, packed({"engine.py": ENGINE.replace(b'"yes"', b'"yes" * 40')}))
+    post(ann, suite, pack_files({"engine.py": ENGINE.replace(b'"yes"', b'"yes" * 40')}))
     work(service)
     (found,) = ann.ask("GET", f"{suite}/runs")["items"]
     assert found["state"] == "done" and found["tests"] == 2
@@ -169,10 +169,10 @@ def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
 def test_on_the_page(service, ann):
     page = ann.suite().removeprefix("/api/v1")
     assert "Let engines run here" in ann.browser.get(page).text
-    files = {"file": ("cases.tar", packed(CASES))}
+    files = {"file": ("cases.tar", pack_files(CASES))}
     ann.browser.post(f"{page}/cases", files=files, command=COMMAND)
     assert "Newer case files" in ann.browser.get(page).text
-    ann.browser.post(f"{page}/runs", files={"file": ("e.tar", packed({"engine.py": ENGINE}))})
+    ann.browser.post(f"{page}/runs", files={"file": ("e.tar", pack_files({"engine.py": ENGINE}))})
     work(service)
     assert "1 of 2" in ann.browser.get(page).text
 

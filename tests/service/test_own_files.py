@@ -11,7 +11,15 @@ from harness.service.storage import courses
 from harness.service.work.assignment_context import ground
 from harness.service.work.worker import Worker
 from tests.harness import archives, small_class
-from tests.service.serving import KINDS, Browser, made, marks, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    make_course,
+    marks,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
@@ -26,16 +34,16 @@ GAME = '[reference]\ncommand = "python3 nogo.py"\n[[command]]\nname = "genmove"\
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
-def zipped(files):
-    return archives.zipped(files.items())
+def zip_files(files):
+    return archives.make_zip(files.items())
 
 
 def as_archive(files):
-    return {"file": ("doubling.zip", zipped(files))}
+    return {"file": ("doubling.zip", zip_files(files))}
 
 
 def as_folder(files):
@@ -48,7 +56,7 @@ def send(course, files, **fields):
 
 @pytest.mark.parametrize("sent", [as_archive, as_folder])
 def test_an_assignment_of_ones_own_is_graded(service, sent):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, sent(FILES), deadline="2999-01-01T00:00")
     assert answer.status_code == 200 and "Doubling" in answer.text
     course = course._replace(assignment=answer.url.path)
@@ -83,7 +91,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("files", "said"), REFUSED)
 def test_an_assignment_that_is_refused(service, files, said):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, as_archive(files))
     assert answer.status_code == 422
     why = re.search(r'id="why".*?</section>', answer.text, re.DOTALL)[0]
@@ -95,13 +103,13 @@ def test_an_assignment_that_is_refused(service, files, said):
 
 @pytest.mark.parametrize("data", [b"no archive", b""])
 def test_what_is_no_archive(service, data):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, {"file": ("a.zip", data)})
     assert answer.status_code == 422
 
 
 def test_the_courses_own_folder_is_taken_and_exchanged(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     page = course.assignment
     assert "You have not uploaded one yet" in course.teacher.get(page).text
     for text in ("x = 1\n", "x = 2\n"):
@@ -115,7 +123,7 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
 
 
 def test_an_assignment_without_such_a_folder_takes_none(service):
-    course = made(service, "student\nada\n", source="gosensei")
+    course = make_course(service, "student\nada\n", source="gosensei")
     page = course.assignment
     assert "own folder" not in course.teacher.get(page).text
     files = as_archive({"util/a.py": ""})
@@ -148,7 +156,7 @@ def replace(course, files, status=200):
 
 
 def test_a_newer_upload_takes_the_place_of_the_one_before(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, as_archive(FILES), deadline="2999-01-01T00:00")
     course = course._replace(assignment=answer.url.path)
     ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
@@ -179,7 +187,7 @@ def upload_of(text):
 
 
 def test_a_grading_that_was_begun_goes_on_with_the_upload_it_was_begun_with(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, as_archive(FILES), deadline="2999-01-01T00:00")
     course = course._replace(assignment=answer.url.path)
     ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
@@ -194,7 +202,7 @@ def test_a_grading_that_was_begun_goes_on_with_the_upload_it_was_begun_with(serv
 
 
 def test_what_is_no_newer_upload_changes_nothing(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     assert "was not uploaded" in replace(course, FILES, 422)
     answer = send(course, as_archive(FILES))
     course = course._replace(assignment=answer.url.path)

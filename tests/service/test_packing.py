@@ -8,7 +8,15 @@ import pytest
 from harness.errors import UsageError
 from harness.service.handing_in import packing
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 
 __all__ = ["counting"]
 
@@ -50,8 +58,8 @@ def test_what_is_not_packed(names):
 @pytest.mark.processes
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_folder_is_submitted_as_an_archive_is(kind, tmp_path, request, counting):
-    with opened(settings_of(kind, request, tmp_path / "data")) as service:
-        course = made(service, "student\nada\n", deadline="2999-01-01T00:00")
+    with open_service(settings_of(kind, request, tmp_path / "data")) as service:
+        course = make_course(service, "student\nada\n", deadline="2999-01-01T00:00")
         ada = Browser(service).enter(course.links["ada"])
         engine = small_class.ENGINE.format(body="return 2 * n").encode()
         files = [

@@ -17,9 +17,9 @@ from tests.service.serving import (
     KINDS,
     Browser,
     counting,
-    made,
+    make_course,
     marks,
-    opened,
+    open_service,
     rows,
     settings_of,
     work,
@@ -36,12 +36,12 @@ WRONG = "return 2 * n if n != 2 else 5"  # one of four tests
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting):
-    course = made(service, ROSTER, deadline="2999-01-01T00:00")
+    course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, points = course.teacher, f"{course.assignment}/points"
     ada, ben = (Browser(service).enter(course.links[name]) for name in ("ada", "ben"))
     hand_in(ada, course, small_class.submission("return 2 * n"))
@@ -82,7 +82,7 @@ DROPPED = {"weight public one.gtp%3A2": "0", "weight public two.gtp%3A1": "1/3"}
 
 def test_a_wrong_test_is_left_out_after_it_was_seen_whose_marks_change(service, counting):
     """Ben fails one test of four; as the teacher finds out, it is the test that is wrong."""
-    course = made(service, ROSTER, deadline="2999-01-01T00:00")
+    course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, points = course.teacher, f"{course.assignment}/points"
     ada, ben = (Browser(service).enter(course.links[name]) for name in ("ada", "ben"))
     hand_in(ada, course, small_class.submission("return 2 * n"))
@@ -130,7 +130,7 @@ def field(text, name):
 
 
 def test_a_private_test_is_left_out_and_its_file_may_go(service, counting):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     tess, points = course.teacher, f"{course.assignment}/points"
     same = {"part files": "1", "part public": "4", "part private": "2"}
     place = "weight private mine.gtp%3A1"
@@ -146,7 +146,7 @@ def test_a_private_test_is_left_out_and_its_file_may_go(service, counting):
 
 
 def test_before_any_grading_nothing_would_change(service, counting):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     tess, points = course.teacher, f"{course.assignment}/points"
     seen = tess.post(points, points, **OTHER).url.path
     work(service)
@@ -274,7 +274,7 @@ def test_a_number_in_a_form_is_exact(number):
 
 
 def test_what_is_set_is_what_was_shown_and_a_weight_can_be_taken_back(service, counting):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     tess, points = course.teacher, f"{course.assignment}/points"
     same = {"part files": "1", "part public": "4", "part private": "2"}
     other = {"weight public two.gtp%3A2": "0"}
@@ -310,13 +310,13 @@ def left_out(text):
 
 def test_who_corrects_a_file_is_told_what_is_still_left_out(service, counting):
     """Else a test that is right by now never counts, and nobody knows."""
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     tess, points = course.teacher, f"{course.assignment}/points"
     page = f"{course.assignment}/private"
     same = {"part files": "1", "part public": "4", "part private": "2"}
     place = "weight private mine.gtp%3A1"
 
-    def told():
+    def list_left_out():
         return [left_out(tess.get(one).text) for one in (course.assignment, page, points)]
 
     def preview(weight):
@@ -329,25 +329,25 @@ def test_who_corrects_a_file_is_told_what_is_still_left_out(service, counting):
     assert still == []
     tess.post(f"{seen}/set", seen)
     work(service)
-    assert told() == [[], [], []]
+    assert list_left_out() == [[], [], []]
     assert left_out(tess.post(page, page, {"file": ("mine.gtp", MENDED)}).text) == ["mine.gtp:1"]
-    assert told() == [["mine.gtp:1"]] * 3
+    assert list_left_out() == [["mine.gtp:1"]] * 3
     back, still = preview("1")
     assert still == []
     seen, still = preview("0")  # a warned teacher may leave it out all the same
     assert still == ["mine.gtp:1"]
     tess.post(f"{seen}/set", seen)
     work(service)
-    assert told() == [[], [], []]
+    assert list_left_out() == [[], [], []]
     tess.post(f"{back}/set", back)
     tess.post(page, page, {"file": ("mine.gtp", BROKEN)})
-    assert told() == [[], [], []]
+    assert list_left_out() == [[], [], []]
 
 
 def test_a_file_corrected_behind_a_preview_is_not_taken_for_the_one_that_was_seen(
     service, counting
 ):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     tess, points = course.teacher, f"{course.assignment}/points"
     page = f"{course.assignment}/private"
     same = {"part files": "1", "part public": "4", "part private": "2"}

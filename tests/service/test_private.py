@@ -20,8 +20,8 @@ from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,
     counting,
-    made,
-    opened,
+    make_course,
+    open_service,
     settings_of,
     work,
 )
@@ -44,12 +44,12 @@ import glob
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 def test_no_answer_to_a_student_has_a_word_of_a_private_case(service, counting):
-    course = made(service, "student\nada\nbea\n")
+    course = make_course(service, "student\nada\nbea\n")
     tess = course.teacher
     files = {"file": ("secret.gtp", PRIVATE.encode())}
     assert tess.post(f"{course.assignment}/private", files=files).status_code == 200
@@ -105,7 +105,7 @@ def test_a_fault_of_a_grading_is_told_to_the_staff_alone(
     def breaks(*_):
         raise UsageError(f"secret.gtp:1: found {SECRET}")
 
-    with opened(settings_of(settings_kind, request, tmp_path / "data")) as service:
+    with open_service(settings_of(settings_kind, request, tmp_path / "data")) as service:
         course, ada, page = _handed_in(service)
         monkeypatch.setitem(job_handlers.KINDS, "grade", breaks)
         grading = course.teacher.post(f"{course.assignment}/gradings").url.path
@@ -117,7 +117,7 @@ def test_a_fault_of_a_grading_is_told_to_the_staff_alone(
 
 
 def _handed_in(service):
-    course = made(service, "student\nada\n")
+    course = make_course(service, "student\nada\n")
     files = {"file": ("secret.gtp", PRIVATE.encode())}
     assert course.teacher.post(f"{course.assignment}/private", files=files).status_code == 200
     ada = Browser(service).enter(course.links["ada"])
@@ -140,15 +140,15 @@ def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
 
 def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting):
     """What is not even opened can make no difference to how long anything takes."""
-    course = made(service, "student\nada\n")
+    course = make_course(service, "student\nada\n")
     tess, files = course.teacher, {"file": ("secret.gtp", PRIVATE.encode())}
     folder = service.settings.assignment_folder(course.assignment.rpartition("/")[2]) / "private"
-    with _heard(folder) as heard:
+    with _hear_reads(folder) as heard:
         tess.post(f"{course.assignment}/private", files=files)
     assert heard  # or nothing is heard of what is read
     work(service)
     ada = Browser(service).enter(course.links["ada"])
-    with _heard(folder) as heard:
+    with _hear_reads(folder) as heard:
         page = hand_in(ada, course, small_class.submission("return 2 * n"))
         work(service)
         ada.get(f"{page.url.path}/events")
@@ -156,7 +156,7 @@ def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting
     work(service)
     tess.post(f"{grading}/release")
     token = token_of(service, "ada")
-    with _heard(folder) as more:
+    with _hear_reads(folder) as more:
         answers = [_ask(ada, token, *one) for one in _routes(course, page, grading)]
     assert heard == more == []
     assert sum(one.status_code == 200 for one in answers) > 20
@@ -173,7 +173,7 @@ def _hear(event, arguments):
 
 
 @contextmanager
-def _heard(folder):
+def _hear_reads(folder):
     """Give the list of what this process reads in a folder, and of what it lists."""
     if not _EARS and not getattr(_hear, "is_added", False):
         sys.addaudithook(_hear)  # which can never be taken away
@@ -194,20 +194,20 @@ def test_what_a_student_is_told_is_the_same_whatever_is_private(kind, request, t
     """Case files of three kinds: none, one that is passed, and many that are not."""
     told = []
     for number, private in enumerate(((), (b"1 twice 5\n#? [10]\n",), [PRIVATE.encode()] * 7)):
-        with opened(settings_of(kind, request, tmp_path / str(number))) as service:
-            course = made(service, "student\nada\n")
+        with open_service(settings_of(kind, request, tmp_path / str(number))) as service:
+            course = make_course(service, "student\nada\n")
             for place, text in enumerate(private):
                 files = {"file": (f"secret{place}.gtp", text)}
                 course.teacher.post(f"{course.assignment}/private", files=files)
             work(service)
-            told.append(_told(service, course))
+            told.append(_read_told(service, course))
     # Numbers of events: what runs for long enough is told of, and its number is used up.
     told = [[re.sub(r"^id: \d+$", "", one, flags=re.MULTILINE) for one in texts] for texts in told]
     assert told[0] == told[1] == told[2]
     assert "4 passed" in str(told[0])
 
 
-def _told(service, course):
+def _read_told(service, course):
     """Return all that a student is told of a submission, before and after it is checked."""
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, small_class.submission("return 2 * n"))

@@ -14,7 +14,15 @@ from harness.service.work import drafting, private_cases
 from harness.service.work.candidates import Candidate, DraftFindings
 from harness.service.work.drafting import KeptCandidates
 from harness.specifications import specification
-from tests.service.serving import KINDS, KINDS_AT_LENGTH, made, opened, rows, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    KINDS_AT_LENGTH,
+    make_course,
+    open_service,
+    rows,
+    settings_of,
+    work,
+)
 from tests.service.test_own_files import as_archive, send
 
 pytestmark = pytest.mark.processes
@@ -25,7 +33,7 @@ SCORED = b"boardsize 3\nclear_board\nplay B B2\n1 score\n#? [B\\+9]\n"
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -38,7 +46,7 @@ def files_of(service, course):
 
 
 def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     tess, page = course.teacher, private_of(course)
     games = {"games": ("game.sgf", GAME)}
     draft = tess.post(f"{page}/drafts", page, games, tests="12").url.path
@@ -71,7 +79,7 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
 
 
 def test_case_files_are_added_exchanged_and_removed(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     tess, page = course.teacher, private_of(course)
 
     def add(name, data):
@@ -95,13 +103,13 @@ def test_case_files_are_added_exchanged_and_removed(service):
 
 @pytest.mark.parametrize("tests", ["", "0", "-1", "201", "many", "²"])
 def test_how_many_tests_nobody_gets(service, tests):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     page = private_of(course)
     assert course.teacher.post(f"{page}/drafts", page, tests=tests).status_code == 422
 
 
 def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
-    course = made(service, "student\nada\n", source="gosensei")
+    course = make_course(service, "student\nada\n", source="gosensei")
     page = private_of(course)
     games = {"games": ("game.sgf", b"\x00\xff no game")}
     draft = course.teacher.post(f"{page}/drafts", page, games, tests="8").url.path
@@ -207,7 +215,7 @@ def own_game(course, game, change=lambda text: text, beside=()):
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
     course = own_game(
-        made(service, "student\nada\n", source="go-scoring"),
+        make_course(service, "student\nada\n", source="go-scoring"),
         "nogo",
         lambda text: text.replace("[2, 3, 4, 5]", "[3]") + WRONG,
         ["wrong_nogo.py"],
@@ -234,7 +242,7 @@ def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
 
 
 def test_a_game_without_a_board_shows_what_is_said(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
     page = private_of(course)
     draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
@@ -252,7 +260,7 @@ SIZES = "sizes = [[3, 3], [4, 3], [3, 5], [5, 2], [4, 4]]"
 
 
 def test_a_game_that_nobody_knows_has_no_positions_and_the_page_says_why(service):
-    course = made(service, "student\nada\n", source="go-scoring")
+    course = make_course(service, "student\nada\n", source="go-scoring")
     reference = '[reference]\ncommand = "python3 -S -E nogo.py"'
     course = own_game(course, "nogo", lambda text: text.replace(reference, ""))
     text = course.teacher.get(private_of(course)).text

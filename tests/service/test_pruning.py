@@ -14,7 +14,15 @@ from harness.service.people import entering
 from harness.service.storage import courses, letters, people, uploads
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.test_mail import ask, deliver
 
 __all__ = ["counting"]
@@ -31,7 +39,7 @@ def settings(request, tmp_path):
 
 @pytest.fixture
 def service(settings):
-    with opened(settings) as found:
+    with open_service(settings) as found:
         yield found
 
 
@@ -43,9 +51,9 @@ def prune(service, keep="", days=0.0, **rest):
     return {one.kind: one.number for one in found if one.number}
 
 
-def graded(service):
+def grade_class(service):
     """Grade a class of one with two submissions; return the course and the student."""
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     with service.database.changing() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
         courses.ASSIGNMENTS.change(db, {"deadline": "", "closes": ""}, id=assigned.id)
@@ -108,7 +116,7 @@ def test_rules_that_cannot_be_are_refused(rule):
 
 @pytest.mark.processes
 def test_what_a_mark_stands_on_stays_while_it_may_be_asked_for(service, counting):
-    course, _ = graded(service)
+    course, _ = grade_class(service)
     before, kept = marks(service), originals(service)
     rules = "originals=1,checks=1,audit=1,marks=400,sessions=1000"
     gone = prune(service, rules, days=399)
@@ -122,7 +130,7 @@ def test_what_a_mark_stands_on_stays_while_it_may_be_asked_for(service, counting
 
 @pytest.mark.processes
 def test_afterwards_the_originals_go_and_the_marks_stay(service, counting):
-    course, ada = graded(service)
+    course, ada = grade_class(service)
     before, kept = marks(service), originals(service)
     gone = prune(service, "originals=1,marks=400,sessions=1000", days=401)
     assert gone["originals"] == 2 and originals(service) == []
@@ -137,7 +145,7 @@ def test_afterwards_the_originals_go_and_the_marks_stay(service, counting):
 
 @pytest.mark.processes
 def test_without_originals_there_is_no_mark_rather_than_a_wrong_one(service, counting):
-    course, _ = graded(service)
+    course, _ = grade_class(service)
     before = marks(service)
     prune(service, "originals=1,marks=1,sessions=1000", days=2)
     assert "can no longer be graded" in grade(service, course)
@@ -145,7 +153,7 @@ def test_without_originals_there_is_no_mark_rather_than_a_wrong_one(service, cou
 
 
 def test_a_date_to_come_keeps_an_assignment(service, counting):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     with service.database.changing() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
         courses.ASSIGNMENTS.change(db, {"deadline": "", "closes": ""}, id=assigned.id)
@@ -157,8 +165,8 @@ def test_a_date_to_come_keeps_an_assignment(service, counting):
 
 @pytest.mark.processes
 def test_bytes_stay_that_another_assignment_needs(service, counting):
-    graded(service)
-    other = made(service, ROSTER)
+    grade_class(service)
+    other = make_course(service, ROSTER)
     with service.database.changing() as db:
         for one in courses.ASSIGNMENTS.all(db):
             courses.ASSIGNMENTS.change(db, {"deadline": "", "closes": ""}, id=one.id)
@@ -174,7 +182,7 @@ def test_bytes_stay_that_another_assignment_needs(service, counting):
 @pytest.mark.processes
 def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, counting, monkeypatch):
     """They were there when they were sent again, and gone when that was to be written down."""
-    course, ada = graded(service)
+    course, ada = grade_class(service)
     real = receiving.keep
 
     def keep(*given):
@@ -194,13 +202,13 @@ def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, count
 
 
 def test_what_is_young_stays(service, counting):
-    made(service, ROSTER)
+    make_course(service, ROSTER)
     assert prune(service, ALL) == {}
 
 
 @pytest.mark.processes
 def test_each_kind_goes_and_the_log_says_so(service, counting):
-    _, ada = graded(service)
+    _, ada = grade_class(service)
     ask(service, "ada@example.org")
     deliver(service)
     dry = prune(service, ALL, days=300, is_dry=True)
@@ -238,7 +246,7 @@ def test_links_that_hold_stay(service):
 # --- the audit log -----------------------------------------------------------------------------
 
 
-def cut(service):
+def cut_lines(service):
     """Cut two of three lines off."""
     for name in ("Ada", "Ben", "Cyd"):
         with service.database.acting() as act:
@@ -248,7 +256,7 @@ def cut(service):
 
 
 def test_what_is_left_of_a_log_holds_and_goes_on(service):
-    cut(service)
+    cut_lines(service)
     assert [one.link for one in log(service)] == [3]
     with service.database.acting() as act:
         entering.add_person(act, "Dan")
@@ -269,7 +277,7 @@ EDITS = [
 
 @pytest.mark.parametrize(("edit", "said"), EDITS)
 def test_who_cuts_without_the_key_is_noticed(service, edit, said):
-    cut(service)
+    cut_lines(service)
     with service.database.changing() as db:
         db.execute(text(edit))
         assert said in service.database.log.tampering(db)

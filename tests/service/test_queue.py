@@ -41,10 +41,10 @@ def database(request, tmp_path):
 
 @pytest.fixture
 def assignment(database):
-    return assigned(database)
+    return make_assignment(database)
 
 
-def assigned(database, deadline=""):
+def make_assignment(database, deadline=""):
     with database.acting() as act:
         by = act._replace(by=entering.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
@@ -63,7 +63,7 @@ def lease(database):
         return queue.lease(db)
 
 
-def found(database, job):
+def find_job(database, job):
     with database.reading() as db:
         return queue.JOBS.find(db, id=job.id)
 
@@ -105,7 +105,7 @@ SEVERAL = [  # what is put, as a person and an assignment, perhaps a group: whos
 def test_nobody_waits_behind_what_another_adds_in_several_courses(
     database, kind, put_in, expected
 ):
-    places = {number: assigned(database) for number in "12"}
+    places = {number: make_assignment(database) for number in "12"}
     for word in put_in.split():
         person, number, *group = word.split(":")
         put(database, places[number], (group or [f"{person} {number}"])[0], kind, person=person)
@@ -124,7 +124,7 @@ def test_what_the_staff_wants_and_what_students_submit_are_counted_apart(databas
 
 def test_of_two_gradings_the_one_with_the_earlier_deadline_goes_first(database):
     dates = ("2026-02-01T12:00:00", "2026-01-01T12:00:00", "")
-    places = [assigned(database, one) for one in dates]
+    places = [make_assignment(database, one) for one in dates]
     with database.acting() as act:
         for place in places:
             found = courses.ASSIGNMENTS.find(act.db, id=place)
@@ -137,14 +137,14 @@ def test_of_two_gradings_the_one_with_the_earlier_deadline_goes_first(database):
 
 
 def test_marks_are_made_when_the_deadline_of_their_grading_says(database):
-    places = [assigned(database), assigned(database)]
+    places = [make_assignment(database), make_assignment(database)]
     for place, due in zip(places, ("2026-02", "2026-01"), strict=True):
         made = new_id()
         with database.acting() as act:
             tess = entering.add_person(act, "Tess").id
             GRADINGS.add(act.db, Grading(made, place, tess, time.time(), run=1))
         done = put(database, place, "ada", GRADE, made, due)
-        outdated(database, done, state=DONE)
+        change_job(database, done, state=DONE)
     with database.changing() as db:
         queue.follow_up(db)
         leased = [queue.lease(db), queue.lease(db)]
@@ -174,7 +174,7 @@ def test_a_lease_of_a_process_that_lives_holds_until_it_runs_out(database, assig
     mine = lease(database)
     assert (mine.id, mine.state, mine.owner) == (job.id, LEASED, owners.me())
     assert lease(database) is None
-    outdated(database, job, until=time.time() - 1)
+    change_job(database, job, until=time.time() - 1)
     again = lease(database)
     assert (again.id, again.deaths) == (job.id, 1)
     with database.changing() as db:  # its former owner has lost it
@@ -182,10 +182,10 @@ def test_a_lease_of_a_process_that_lives_holds_until_it_runs_out(database, assig
         assert not queue.renew(db, mine)
         assert queue.renew(db, again)
         assert queue.finish(db, again)
-    assert found(database, job).state == DONE
+    assert find_job(database, job).state == DONE
 
 
-def outdated(database, job, **values):
+def change_job(database, job, **values):
     with database.changing() as db:
         queue.JOBS.change(db, values, id=job.id)
 
@@ -197,7 +197,7 @@ def test_a_lease_of_a_process_that_ended_is_free_at_once(database, assignment):
         os._exit(0)
     machine, _, start = owners.me().split()
     taken = lease(database)
-    outdated(database, job, owner=f"{machine} {pid} {start}")
+    change_job(database, job, owner=f"{machine} {pid} {start}")
     os.waitpid(pid, 0)
     assert lease(database).token != taken.token
 
@@ -205,9 +205,9 @@ def test_a_lease_of_a_process_that_ended_is_free_at_once(database, assignment):
 def test_a_lease_of_another_machine_holds_until_it_runs_out(database, assignment):
     job = put(database, assignment)
     lease(database)
-    outdated(database, job, owner="elsewhere 1 1@1")
+    change_job(database, job, owner="elsewhere 1 1@1")
     assert lease(database) is None
-    outdated(database, job, until=time.time() - 1)
+    change_job(database, job, until=time.time() - 1)
     assert lease(database) is not None
 
 
@@ -221,14 +221,14 @@ def test_a_machine_whose_clock_is_wrong_takes_no_lease_and_keeps_none(
     monkeypatch.setattr(time, "time", lambda: right + hours * 3600)
     taken = lease(database)
     assert abs(taken.until - queue.LEASE - right) < 600
-    outdated(database, job, owner="elsewhere 1 1@1")
+    change_job(database, job, owner="elsewhere 1 1@1")
     assert lease(database) is None
     with database.changing() as db:
         assert queue.renew(db, taken)
-    assert abs(found(database, job).until - queue.LEASE - right) < 600
+    assert abs(find_job(database, job).until - queue.LEASE - right) < 600
     with database.changing() as db:
         queue.put_off(db, taken)
-    outdated(database, job, until=right - 1)
+    change_job(database, job, until=right - 1)
     assert lease(database) is not None
 
 
@@ -236,9 +236,9 @@ def test_three_deaths_in_a_row_are_a_fault_that_a_person_can_begin_anew(database
     job = put(database, assignment)
     for _ in range(queue.MOST_DEATHS):
         assert lease(database) is not None
-        outdated(database, job, until=1.0)
+        change_job(database, job, until=1.0)
     assert lease(database) is None
-    dead = found(database, job)
+    dead = find_job(database, job)
     assert (dead.state, dead.fault) == (FAULT, "its worker died 3 times")
     with database.changing() as db:
         assert queue.begin_anew(db, job.id)
@@ -251,7 +251,7 @@ def test_deaths_count_from_what_was_done_last(database, assignment):
         taken = lease(database)
         with database.changing() as db:
             queue.note_progress(db, taken)
-        outdated(database, job, until=1.0)
+        change_job(database, job, until=1.0)
     assert lease(database).deaths == 1
 
 
@@ -271,7 +271,7 @@ def test_what_is_put_off_lets_others_go_first(database, assignment):
     assert taken.id == first.id
     assert lease(database).id == second.id
     assert lease(database) is None
-    outdated(database, first, until=time.time() - 1)
+    change_job(database, first, until=time.time() - 1)
     assert lease(database).deaths == 0
 
 

@@ -59,18 +59,18 @@ ROSTERS = [
 ]  # fmt: skip
 
 
-def told(listed):
+def list_rows(listed):
     return [(one.student.key, one.student.name, dict(one.student.ids), one.team) for one in listed]
 
 
 @pytest.mark.parametrize(("text", "expected"), ROSTERS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_a_roster_in_each_layout(text, expected, encoding):
-    assert told(roster.read(text.encode(encoding))) == expected
+    assert list_rows(roster.read(text.encode(encoding))) == expected
 
 
-def zipped(*names):
-    return archives.zipped((name, b"x") for name in names)
+def zip_names(*names):
+    return archives.make_zip((name, b"x") for name in names)
 
 
 ZIPS = [
@@ -84,7 +84,7 @@ ZIPS = [
 
 @pytest.mark.parametrize(("names", "expected"), ZIPS)
 def test_a_roster_of_what_was_submitted_there(names, expected):
-    assert told(roster.read(zipped(*names))) == expected
+    assert list_rows(roster.read(zip_names(*names))) == expected
 
 
 NONE = [

@@ -10,14 +10,14 @@ from harness.client import Client, suite_of
 from harness.client.client import SuitePlace
 from harness.errors import UsageError
 from harness.report import json as run_json
-from tests.service.serving import BASE, KINDS, opened, settings_of
+from tests.service.serving import BASE, KINDS, open_service, settings_of
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import Author, F, P, document
 
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -28,25 +28,25 @@ def ask(service, tmp_path, capsys):
     suite = suite_of(f"{BASE}{ann.suite()}")
     token = ann.client.headers["authorization"].split()[1]
 
-    def asked(action, *words, revision=""):
+    def run_action(action, *words, revision=""):
         given = argparse.Namespace(words=[str(one) for one in words], revision=revision)
         with Client(BASE, token, transport=Through(service), pause=lambda _: None) as client:
             status = runs._ACTIONS[action](client, suite, given)
         return status, capsys.readouterr().out.splitlines()
 
-    return asked
+    return run_action
 
 
 @pytest.fixture
 def run_file(tmp_path):
     """Return what writes the document of a run."""
 
-    def written(*verdicts):
+    def write_document(*verdicts):
         path = tmp_path / f"run{len(list(tmp_path.iterdir()))}.json"
         path.write_bytes(document(verdicts))
         return path
 
-    return written
+    return write_document
 
 
 def test_runs_are_posted_listed_and_compared(ask, run_file, monkeypatch):

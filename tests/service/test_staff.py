@@ -15,7 +15,7 @@ from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.storage.database import Database
-from tests.service.serving import KINDS, Browser, made, opened, settings_of
+from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of
 from tests.service.test_api_gradings import Asker
 
 LAST = "this is the only teacher of the course"
@@ -23,7 +23,7 @@ LAST = "this is the only teacher of the course"
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -149,7 +149,7 @@ def test_each_change_of_the_staff_is_in_the_audit_log(service, tess, course):
 
 
 def test_a_second_teacher_is_added_and_the_first_leaves(service):
-    course = made(service, "student\nada\n", source="gosensei")
+    course = make_course(service, "student\nada\n", source="gosensei")
     tess, here = course.teacher, course.course
     told = tess.get(here).text
     assert "The only teacher." in told and "Remove Tess Teacher" not in told

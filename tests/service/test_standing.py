@@ -7,7 +7,15 @@ import pytest
 from harness.service.records import FAULT
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 
 __all__ = ["counting"]
 pytestmark = pytest.mark.processes
@@ -19,7 +27,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -38,7 +46,7 @@ def table(text):
 
 
 def test_the_staff_see_who_has_submitted_and_who_has_not(service, counting):
-    course = made(service, ROSTER)
+    course = make_course(service, ROSTER)
     ada, ben, dan = (Browser(service).enter(course.links[one]) for one in ("ada", "ben", "dan"))
     hand_in(ada, course, "first.tgz")
     hand_in(ada, course, "second.tgz")
@@ -64,7 +72,7 @@ def test_the_staff_see_who_has_submitted_and_who_has_not(service, counting):
 
 
 def test_the_history_of_a_student_has_what_was_done_for_the_own_group_alone(service, counting):
-    course = made(service, ROSTER, deadline="2999-01-01T00:00")
+    course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, place = course.teacher, f"{course.assignment}/students"
     dan = Browser(service).enter(course.links["dan"])
     hand_in(dan, course, "duo.tgz")

@@ -125,10 +125,10 @@ def _speakers():
         name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
         if not name.startswith(ROOMS) and any(one in text for one in SPEAK):
             for node in ast.walk(ast.parse(text)):
-                yield from (f"{name}: {one}" for one in _imported(node) if _speaks(one))
+                yield from (f"{name}: {one}" for one in _list_imported(node) if _speaks(one))
 
 
-def _imported(node):
+def _list_imported(node):
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):

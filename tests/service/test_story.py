@@ -14,7 +14,16 @@ from harness.service.storage import queue
 from harness.service.work import job_handlers
 from harness.service.work.worker import Worker
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, counting, made, marks, opened, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    marks,
+    open_service,
+    settings_of,
+    work,
+)
 
 __all__ = ["counting"]
 pytestmark = pytest.mark.processes
@@ -27,12 +36,12 @@ FUTURE = "2999-01-01T00:00"  # later than the assignment's own deadline, which i
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
 def test_a_course_from_its_roster_to_released_marks(service, counting):
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada, ben, cyd = (Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd"))
     right, wrong = small_class.submission("return 2 * n"), small_class.submission(WRONG)
     received = hand_in(ada, course, right), hand_in(ben, course, wrong)
@@ -67,7 +76,7 @@ def test_a_course_from_its_roster_to_released_marks(service, counting):
 
 
 def test_who_watches_sees_the_test_that_runs_now(service, counting):
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
     slow = small_class.submission("time.sleep(0.8)\n    return 2 * n")
     page, seen = hand_in(ada, course, slow).url.path, ""
@@ -85,7 +94,7 @@ def test_who_watches_sees_the_test_that_runs_now(service, counting):
 
 
 def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeypatch):
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
     with monkeypatch.context() as broken:
@@ -113,7 +122,7 @@ class NothingRun(Marker):
 
 def test_public_tests_that_could_not_be_run_are_told(service, counting, monkeypatch):
     """Else a student sees a page without any test, and thinks that nothing is wrong."""
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
     with monkeypatch.context() as broken:
@@ -128,7 +137,7 @@ def test_public_tests_that_could_not_be_run_are_told(service, counting, monkeypa
 
 
 def test_what_three_workers_died_under_is_seen_and_tried_again(service, counting):
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
     with service.database.changing() as db:  # two died, and the third one just now
@@ -143,7 +152,7 @@ def test_what_three_workers_died_under_is_seen_and_tried_again(service, counting
 
 
 def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, counting):
-    course = made(service, ROSTER, deadline=FUTURE)
+    course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
     hand_in(ada, course, small_class.submission("return 2 * n"))
     work(service)

@@ -19,9 +19,9 @@ from tests.service.serving import (
     KINDS,
     Browser,
     counting,
-    made,
+    make_course,
     marks,
-    opened,
+    open_service,
     rows,
     settings_of,
     work,
@@ -35,7 +35,7 @@ ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,D
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -51,7 +51,7 @@ def hand_in(student, course, expected=200):
     return found
 
 
-def graded(service, course):
+def grade_public(service, course):
     """Grade public case files; return the path of the grading and the marks on its page."""
     grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
     work(service)
@@ -60,7 +60,7 @@ def graded(service, course):
 
 def test_an_extension_counts_for_who_has_it_alone(service, counting):
     """Handed in late by all; half of the points is the price."""
-    course, end = made(service, ROSTER, deadline=at(-2), deduction="50"), at(3)
+    course, end = make_course(service, ROSTER, deadline=at(-2), deduction="50"), at(3)
     who = {name: Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd")}
     for student in who.values():
         hand_in(student, course)
@@ -68,14 +68,14 @@ def test_an_extension_counts_for_who_has_it_alone(service, counting):
         page = f"{course.assignment}/students/{key}"
         answer = course.teacher.post(f"{page}/extension", page, deadline=end)
         assert answer.status_code == 200 and end[:16].replace("T", " ") in answer.text
-    _, found = graded(service, course)
+    _, found = grade_public(service, course)
     assert found == {"ada": "5 of 5", "ben": "2.5 of 5", "duo": "5 of 5"}
     assert "Your deadline" in who["cyd"].get(course.assignment).text
     assert "Your deadline" not in who["ben"].get(course.assignment).text
 
     page = f"{course.assignment}/students/ada"
     assert course.teacher.post(f"{page}/extension", page, deadline="").status_code == 200
-    grading, found = graded(service, course)
+    grading, found = grade_public(service, course)
     assert found["ada"] == "5 of 5"  # which is in force, until somebody says that it changes
     course.teacher.post(f"{grading}/accept", grading)
     work(service)
@@ -86,7 +86,7 @@ def test_an_extension_counts_for_who_has_it_alone(service, counting):
 
 
 def test_an_extension_opens_what_is_closed(service, counting):
-    course = made(service, ROSTER, deadline=at(-3), closes=at(-2))
+    course = make_course(service, ROSTER, deadline=at(-3), closes=at(-2))
     ada = Browser(service).enter(course.links["ada"])
     hand_in(ada, course, 422)
     page = f"{course.assignment}/students/ada"
@@ -104,7 +104,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("dates", "own", "said"), WRONG)
 def test_a_deadline_that_is_none_is_not_taken(service, counting, dates, own, said):
-    course = made(service, ROSTER, **dates)
+    course = make_course(service, ROSTER, **dates)
     page = f"{course.assignment}/students/ada"
     answer = course.teacher.post(f"{page}/extension", page, deadline=own)
     assert answer.status_code == 422 and said in answer.text
@@ -124,14 +124,14 @@ def test_there_may_be_nothing_to_extend(service):
 
 
 def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service, counting):
-    course = made(service, ROSTER, deadline=at(9))
+    course = make_course(service, ROSTER, deadline=at(9))
     ada, ben, cyd = (Browser(service).enter(course.links[key]) for key in ("ada", "ben", "cyd"))
     for student in (ada, cyd):
         hand_in(student, course)
     page, tess = f"{course.assignment}/students/duo", course.teacher
     told = {"points": "3.5", "reason": "=a trade\nof <b>names</b>"}
     assert tess.post(f"{page}/override", page, **told).status_code == 409  # nothing to override
-    grading, before = graded(service, course)
+    grading, before = grade_public(service, course)
     for student in (page, f"{course.assignment}/students/ada"):
         assert tess.post(f"{student}/comment", student, text="<i>seen</i>").status_code == 200
     answer = tess.post(f"{page}/override", page, **told).text
@@ -154,7 +154,7 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
         "dan,duo,5,3.5,5,'=a trade ⏎ of <b>names</b>",
     ]
     work(service)
-    assert exported(tess, grading) == {"ada": ("5", "5"), "ben": ("0", "0"),
+    assert read_exported(tess, grading) == {"ada": ("5", "5"), "ben": ("0", "0"),
                                        "cyd": ("5", "3.5"), "dan": ("5", "3.5")}  # fmt: skip
     class_page = tess.get(f"{grading}/files/class.html").text
     assert "given 3.5 by a person" in class_page and "Cyd: 3.5 instead of 5 of 5" in class_page
@@ -171,10 +171,10 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     assert "being rewritten" in tess.get(grading).text
     work(service)
     assert "being rewritten" not in tess.get(grading).text
-    assert {total for _, total in exported(tess, grading).values()} == {"5", "0"}
+    assert {total for _, total in read_exported(tess, grading).values()} == {"5", "0"}
 
 
-def exported(teacher, grading):
+def read_exported(teacher, grading):
     """Return by student the computed mark and the one that counts, as the sheet has them."""
     text = teacher.get(f"{grading}/files/marks.csv").text
     rows = {row["key"]: row for row in csv.DictReader(text.splitlines())}
@@ -182,9 +182,9 @@ def exported(teacher, grading):
 
 
 def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, counting, monkeypatch):
-    course = made(service, ROSTER, deadline=at(9))
+    course = make_course(service, ROSTER, deadline=at(9))
     page, write = f"{course.assignment}/students/ben", writing.write
-    graded(service, course)
+    grade_public(service, course)
 
     def slowly(result, folder):
         if not result.given:  # another worker would be at it for long
@@ -193,8 +193,8 @@ def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, coun
         return write(result, folder)
 
     monkeypatch.setattr(writing, "write", slowly)
-    grading, _ = graded(service, course)
-    assert exported(course.teacher, grading)["ben"] == ("0", "2")
+    grading, _ = grade_public(service, course)
+    assert read_exported(course.teacher, grading)["ben"] == ("0", "2")
 
 
 MARKS = Marks((), Fraction(0), "", Fraction(4), Fraction(5))
@@ -234,7 +234,7 @@ def test_the_mark_that_counts(marks, points, said):
 
 
 def test_an_assistant_is_added_given_rights_and_removed(service, counting):
-    course = made(service, ROSTER, deadline=at(1))
+    course = make_course(service, ROSTER, deadline=at(1))
     tess, here = course.teacher, course.course
     wanted = {"name": "Al", "role": "assistant", "may": ["extend"]}
     answer = tess.post(f"{here}/staff", here, **wanted).text

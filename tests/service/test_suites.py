@@ -17,7 +17,15 @@ from harness.report.tally import tally
 from harness.service.people import entering
 from harness.service.runs import documents, keeping
 from tests.harness.made_run import RUN, Line, V, made_file
-from tests.service.serving import BASE, KINDS, Browser, client_of, link_for, opened, settings_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    client_of,
+    link_for,
+    open_service,
+    settings_of,
+)
 
 GOLDEN = Path(__file__).parents[1] / "harness" / "golden"
 NAMES = ["ann", "ben"]
@@ -38,7 +46,7 @@ P, F, X, J = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.NOT_JUDGED
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 

@@ -11,7 +11,7 @@ from harness.service.handing_in import receiving
 from harness.service.people import entering
 from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
 from harness.service.storage import courses, owner_rows, uploads
-from tests.service.serving import KINDS, Browser, counting, made, opened, settings_of
+from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_api_submissions import client_of, place
 from tests.service.test_story import hand_in
 
@@ -21,7 +21,7 @@ NOW = datetime.datetime(2026, 3, 1, 12, 0)
 
 @pytest.fixture(params=KINDS)
 def service(request, tmp_path):
-    with opened(settings_of(request.param, request, tmp_path / "data")) as found:
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
 
 
@@ -69,7 +69,7 @@ def add_upload(act, assigned):
 
 @pytest.mark.parametrize("what", ["deadline", "mark"])
 def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
-    course = made(service, "student\nada\nben\n", deadline="2099-01-01T12:00")
+    course = make_course(service, "student\nada\nben\n", deadline="2099-01-01T12:00")
     ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
     of_ada, of_ben = (hand_in(one, course, b"x").url.path for one in (ada, ben))
     said = end(service, course, what)

@@ -17,7 +17,7 @@ def _capture(moment: SceneMoment) -> str:
     return "captured" if moment.taken else ""
 
 
-def _counted(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+def _ask_count(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     loser = "bw"[moment.color == 1]
     return [*up_to_last(moment, random), SceneCommand(f"stones {loser}", asked=True)]
 
@@ -27,7 +27,7 @@ def _anytime(random: Random) -> SceneMoment | None:
 
 
 FEATURES = (
-    Feature("both-colors", "stones of one color only", _both_colors, _counted, _anytime),
-    Feature("capture", "captured stones are gone", _capture, _counted, _anytime),
+    Feature("both-colors", "stones of one color only", _both_colors, _ask_count, _anytime),
+    Feature("capture", "captured stones are gone", _capture, _ask_count, _anytime),
 )
 KIND = FeatureKind("go", range(2, 20), FEATURES, whole, swaps=True)
