@@ -365,7 +365,7 @@ def test_coordinates_are_read_on_small_boards(browser, site, tmp_path):
 def test_names_of_tests_are_not_broken_where_there_is_room(browser, tmp_path):
     """A column of long answers made the one of names so narrow that ``captures.gtp:12`` broke."""
     exports.write(made_class(), tmp_path)
-    with opened(browser, tmp_path / "class.html") as page:
+    with open_page(browser, tmp_path / "class.html") as page:
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         lines = page.evaluate(
             "[...document.querySelectorAll('.tr tbody th a')].map(a => a.getClientRects().length)"

@@ -41,7 +41,7 @@ def world(browser, tmp_path_factory, request):
 @pytest.fixture(scope="module")
 def course(world):
     """A course with an assignment that nobody judges here."""
-    return made(world.service, ROSTER, source="gosensei")
+    return make_course(world.service, ROSTER, source="gosensei")
 
 
 @pytest.fixture
