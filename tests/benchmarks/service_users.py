@@ -20,6 +20,7 @@ from tests.harness import small_class
 PLAN = json.loads(Path(os.environ["GTP_LOAD"]).read_text())
 BEGUN = time.monotonic()
 ARRIVAL = 10.0  # seconds in which watchers come
+SPREAD = 10  # watchers of a page: nobody may watch more than twenty at a time
 _numbers = itertools.count()
 _uploads = []  # pages of uploads, each with the session of who may see it
 
@@ -74,7 +75,7 @@ class Watcher(Somebody):
 
     def on_start(self):
         """Come at some moment of the first seconds: fifty people do not press a key at once."""
-        while not _uploads:
+        while SPREAD * len(_uploads) < PLAN["watchers"]:
             time.sleep(0.5)
         time.sleep(random.uniform(0, ARRIVAL))
 

@@ -165,7 +165,7 @@ def test_a_record_that_holds(rows):
         ((FIRST, SECOND, ROW._replace(number=3)), r"the numbers \[1, 2, 3\]"),
         ((ROW, SECOND), "after the last one"),
         ((ROW._replace(token=""),), "without a lease"),
-        ((ROW._replace(held="next"),), "did not hold the lease"),
+        ((ROW._replace(held="next"),), "without the lease"),
         ((ROW, OTHER, ROW._replace(basis="c", place=3)), "the lease lease: a result after"),
         ((ROW, ROW._replace(basis="b")), "nobody wants"),
         ((ROW._replace(machine="weak-worker1"),), "run on 'weak-worker1'"),

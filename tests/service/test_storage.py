@@ -10,6 +10,7 @@ from sqlalchemy import event, text
 
 from harness.errors import LedgerError, UsageError
 from harness.service.people import entering
+from harness.service.storage import people
 from harness.service.storage.database import Database
 from harness.service.storage.tables import METADATA, VERSION_TABLE
 from tests.service.serving import KINDS, settings_of
@@ -57,6 +58,19 @@ def test_one_transaction_after_the_other_needs_one_connection(settings):
             assert found.log.tampering(db) == []
     found.close()
     assert len(connections) <= 1  # it may have one since it was opened
+
+
+def test_a_reader_sees_one_moment(settings):
+    """A page was looked up, written by a worker, looked up again: it was said not to exist."""
+    found = Database(settings)
+    with found.reading() as db:
+        before = people.PEOPLE.all(db)
+        with found.acting() as act:
+            entering.add_person(act, "Ada")
+        assert people.PEOPLE.all(db) == before == []
+    with found.reading() as db:
+        assert [one.name for one in people.PEOPLE.all(db)] == ["Ada"]
+    found.close()
 
 
 def test_without_its_key_it_is_not_opened(settings):

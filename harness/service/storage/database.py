@@ -46,6 +46,7 @@ class Database:
         for folder in (settings.data, settings.keys):
             _make(folder)
         self.engine = _engine(self._place)
+        self._reader = _at_one_moment(self.engine)
         with self.naming_errors():
             self._bring_up()
             self.log = self._open_log()
@@ -80,8 +81,8 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give one transaction that only reads."""
-        with self.naming_errors(), self.engine.connect() as db:
+        """Give one transaction that only reads; all its statements see the same moment."""
+        with self.naming_errors(), self._reader.connect() as db:
             db.info["writes"] = False
             with db.begin():
                 yield db
@@ -162,7 +163,8 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
             pool_size=4,
             max_overflow=16,
             hide_parameters=True,
-        ).execution_options(isolation_level="READ COMMITTED")
+            isolation_level="READ COMMITTED",
+        )
     # Connections are kept: the last one to be closed has the whole log written into the file.
     engine = create_engine(
         "sqlite://",
@@ -176,6 +178,17 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
     event.listen(engine, "connect", lambda _, record: record.info.update(of=_identity(place.path)))
     event.listen(engine, "checkout", lambda _, record, __: _still(record.info["of"], place.path))
     return engine
+
+
+def _at_one_moment(engine: Engine) -> Engine:
+    """Return an engine with the same connections, whose transactions see one moment.
+
+    Those of SQLite do so anyway. On a server each statement would see what was written since, so
+    that a row could differ between two questions.
+    """
+    if engine.dialect.name == "sqlite":
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
