@@ -217,7 +217,7 @@ def compare(service, own, folder):
     assert ours == theirs
     assert set(ours) == {*keys_of(own), "refused", "nobody"}
     differing = (*MOMENTS, *MEASURED)
-    assert alike(files(anew), *differing) == alike(pages, *differing)
+    assert find_differences(files(anew), pages, *differing) == {}
 
     # With the service's own ledger grade has nothing to run, and writes the same files.
     copy = folder / "copy"
@@ -228,7 +228,7 @@ def compare(service, own, folder):
         shutil.copy(place.path, copy / LEDGER)
         shutil.copy(place.key(""), copy / f"{LEDGER}.key")
     ran(words, copy, rule)
-    assert alike(files(copy), *MOMENTS) == alike(pages, *MOMENTS)
+    assert find_differences(files(copy), pages, *MOMENTS) == {}
     totals = {key: canonical_json.loads(Marks, text).total for key, text in ours.items()}
     return Compared(pages, totals)
 
@@ -361,7 +361,18 @@ MEASURED = (
 )
 
 
-def alike(found, *differing):
-    """Return files without what may differ."""
+def find_differences(ours, theirs, *differing):
+    """Return by name how files go on where they differ; ``differing``: patterns of what may."""
     pattern = re.compile(b"|".join(differing))
-    return {name: pattern.sub(b"-", data) for name, data in found.items()}
+    names = sorted(ours.keys() | theirs.keys())
+    pairs = {
+        name: [pattern.sub(b"-", of.get(name, b"")) for of in (ours, theirs)] for name in names
+    }
+    return {name: go_on(*pair) for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def go_on(*pair):
+    """Return both texts from shortly before their first difference."""
+    equal = itertools.takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))
+    same = sum(1 for _ in equal)
+    return tuple(text[max(0, same - 120) : same + 80] for text in pair)
