@@ -109,7 +109,7 @@ def test_where_the_reference_stands_alone_the_teacher_is_asked(course, capsys):
     assert main([*words, *other]) == ExitCode.FAILED
     told = capsys.readouterr().out
     assert "1 a question" in told
-    assert "1 other program agrees with the test, and the reference stands alone" in told
+    assert "1 other program agrees with the test, and only the reference disagrees" in told
     assert main([*words, *other, "--allow", "a question"]) == ExitCode.OK
     same = ["--against", f"python3 {own / 'points.py'}"]
     assert main([*words, *other, *same]) == ExitCode.FAILED

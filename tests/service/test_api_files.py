@@ -126,7 +126,7 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service, t
     left = tess.post(f"{path}/drop", {"position": places[0]}, 200)
     assert [one["position"] for one in left["positions"]] == places[1:]
     assert left["caught"] <= found["caught"] <= found["of"]
-    assert "not among" in tess.post(f"{path}/drop", {"position": places[0]}, 422)["detail"]
+    assert "no longer among" in tess.post(f"{path}/drop", {"position": places[0]}, 422)["detail"]
     left = tess.post(f"{path}/exchange", {"position": places[1]}, 200)
     assert places[1] not in [one["position"] for one in left["positions"]]
     cases = tess.post(f"{path}/write", {"name": "mine"}, 200)

@@ -159,7 +159,7 @@ def test_the_password_of_a_database_is_not_in_the_log(tmp_path, capsys):
     with open_service(settings_of("sqlite", None, tmp_path)) as service:
         lost = service.settings._replace(database="postgresql://me:s3cret@127.0.0.1:1/none")
         service.database._place = lost.own_place()
-        service.database.engine = database._engine(lost.own_place())
+        service.database._reader = database._engine(lost.own_place())
         assert Browser(service).get("/sign-in").status_code == 503
         assert "127.0.0.1:1/none" in lines(service, "trouble")[0]["text"]
         assert "s3cret" not in read_logs(service) + capsys.readouterr().err
