@@ -16,7 +16,7 @@ from harness.report.markup import Markup
 from harness.report.tally import Tally
 from harness.service.pages import submission
 from harness.service.storage import courses, queue, uploads
-from harness.service.work.job_handlers import check_page
+from harness.service.work.report_folders import check_page
 from oracle.color import BLACK
 from oracle.draw import Diagram
 from oracle.grid import grid

@@ -36,7 +36,7 @@ class AssistantShown(BaseModel):
 
 
 class NewAssistant(AssistantShown):
-    """An assistant who was just added."""
+    """A new assistant."""
 
     link: str  # to sign in by; told this once
 
@@ -201,11 +201,10 @@ def _find(here: Here, asked: Asked, *roles: str) -> Found[Member]:
 
 
 def _add(here: Here, wanted: NewStaff) -> tuple[Member, str]:
-    """Add somebody; return with it the link to sign in by, of which there is no other copy."""
+    """Add somebody; return the member and the only copy of the link to sign in by."""
     with here.service.database.acting(here.by) as act:
         made = staff.add(act, _course(here), wanted)
-        secret = entering.link(act, made.person, entering.COURSE_LINK, once=False)
-    return made, f"{here.service.settings.base}/enter/{secret.text}"
+        return made, entering.make_course_link(act, made.person, here.service.settings.base)
 
 
 def _change(here: Here, role: str, may: list[str]) -> Member:

@@ -126,8 +126,7 @@ def add_staff(here: Now) -> Response:
     wanted = NewStaff(name, role, _rights(here), email)
     with here.service.database.acting(here.by) as act:
         made = staff.add(act, here.course.id, wanted)
-        secret = entering.link(act, made.person, entering.COURSE_LINK, once=False)
-    link = f"{here.service.settings.base}/enter/{secret.text}"
+        link = entering.make_course_link(act, made.person, here.service.settings.base)
     trail = [(here.course.title, f"/courses/{here.course.id}"), (made.name, "")]
     return rendering.page(here, "staff_link.html", trail, name=made.name, link=link)
 

@@ -58,6 +58,14 @@ def link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:
     return secret
 
 
+def make_course_link(act: Act, person: str, base: str) -> str:
+    """Return a new address by which somebody signs in for a whole course; nothing else keeps it.
+
+    ``base``: the common beginning of the service's addresses.
+    """
+    return f"{base}/enter/{link(act, person, COURSE_LINK, once=False).text}"
+
+
 def enter(act: Act, code: str) -> tuple[Person, Secret] | None:
     """Begin a session by a link; None if it does not hold."""
     person = people.use_link(act.db, secrets.digest(code))
