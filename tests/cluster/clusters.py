@@ -19,8 +19,7 @@ from harness.work import canonical_json
 ROOT = Path(__file__).parents[2]
 SCHEDULER = ("harness.cluster", "scheduler")
 WORKER, QUICK_WORKER = ("harness.cluster", "worker"), ("tests.cluster.quick_worker",)
-SLOW_WORKER, LYING_WORKER = ("tests.cluster.slow_worker",), ("tests.cluster.lying_worker",)
-DEADLY_WORKER = ("tests.cluster.deadly_worker",)
+LYING_WORKER, DEADLY_WORKER = ("tests.cluster.lying_worker",), ("tests.cluster.deadly_worker",)
 
 
 def free_port() -> int:

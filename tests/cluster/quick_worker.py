@@ -1,7 +1,7 @@
 """A worker that does not measure how fast its machine is: it takes it for the reference.
 
 To measure takes a second of a whole core. ``python -m tests.cluster.quick_worker`` is otherwise as
-``python -m harness.cluster worker``, with which ``test_pace`` and ``test_several_hosts`` grade.
+``python -m harness.cluster worker``, with which ``test_several_hosts`` grades.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Fast and slow machines: an engine near its limit gets the same mark on each."""
 
 import os
+import time
 
 import pytest
 
@@ -8,8 +9,8 @@ from harness.cluster import calibration
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
-from tests.cluster.clusters import SLOW_WORKER, WORKER, cluster
-from tests.cluster.slow_worker import OF, SLOWER
+from tests.cluster.clusters import cluster
+from tests.cluster.paced_worker import PACES
 from tests.cluster.test_carrying import (
     ATTENTION,
     OK,
@@ -24,12 +25,12 @@ from tests.harness.test_sandbox_boxes import needs
 
 TIMEOUT = 1  # seconds
 COMPUTES = f"""\
-factor = {SLOWER} if len(os.sched_getaffinity(0)) == 1 else 1
-    end = time.process_time() + factor * (%s)
+pace = {PACES["slow"]} if len(os.sched_getaffinity(0)) == 1 else {PACES["fast"]}
+    end = time.process_time() + pace * (%s)
     while time.process_time() < end:
         pass
     return 2 * n"""
-# In seconds of the faster machine.
+# In seconds of the reference machine.
 STUDENTS = (
     Student("Ada Right", "return 2 * n", 7),
     Student("Nan Near", COMPUTES % "0.65 if n == 1 else 0", 7),
@@ -39,11 +40,47 @@ STUDENTS = (
 )
 
 
+ROUNDS = [0.3, 0.2, 0.18, 0.5, 0.4, 0.3, 0.2]
+
+
+@pytest.fixture
+def measure(monkeypatch):
+    """Return the pace if rounds take so long, and others so much CPU time until each look."""
+
+    def measure(rounds, others):
+        monkeypatch.setattr(calibration, "_round", iter(rounds).__next__)
+        monkeypatch.setattr(calibration, "_others", iter(others).__next__)
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
+        return calibration.pace()
+
+    return measure
+
+
 @pytest.mark.quick
-def test_a_pace_is_a_part_of_the_quickest_round(monkeypatch):
-    rounds = iter([0.3, 0.2, 0.18, 0.5, 0.4, 0.3, 0.2])
-    monkeypatch.setattr(calibration, "_round", lambda: next(rounds))
-    assert calibration.pace() == 2.0
+def test_a_pace_is_a_part_of_the_quickest_round(measure):
+    assert measure(ROUNDS, [5.0, 5.0]) == 2.0
+
+
+@pytest.mark.quick
+def test_a_machine_that_is_busy_is_measured_again_until_it_is_quiet(measure):
+    slower = [1.7 * seconds for seconds in ROUNDS]
+    assert measure([*slower, *ROUNDS], [5.0, 6.0, 7.0, 7.0]) == 2.0
+
+
+@pytest.mark.quick
+def test_a_machine_that_stays_busy_is_measured_six_times(measure):
+    slower = [1.7 * seconds for seconds in ROUNDS]
+    assert measure([*ROUNDS, *slower * 5], range(12)) == 2.0
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="only Linux tells")
+def test_what_others_compute_is_told_without_our_own():
+    before, own, begun = calibration._others(), time.process_time(), time.monotonic()
+    while time.process_time() < own + 0.3:
+        pass
+    most = len(os.sched_getaffinity(0)) * (time.monotonic() - begun) - 0.3
+    assert -0.1 < calibration._others() - before < most + 0.1
 
 
 @pytest.fixture
@@ -71,20 +108,14 @@ def figures(room, output):
 
 @pytest.mark.processes
 @pytest.mark.long(60)
-def test_an_engine_near_its_limit_gets_the_same_mark_on_a_slow_machine(
-    room, tmp_path, monkeypatch
-):
-    paces = []
-    for machine, words in (("fast", WORKER), ("slow", SLOW_WORKER)):
+def test_an_engine_near_its_limit_gets_the_same_mark_on_a_slow_machine(room, tmp_path):
+    for machine, pace in PACES.items():
         with cluster(tmp_path / machine) as found:
-            found.work(machine, words=words)
+            found.work(machine, words=("tests.cluster.paced_worker", machine))
             more = ("--scheduler", found.address, "--no-images")
             assert grade(room, *more, output=machine) in (OK, ATTENTION)
-        (pace,) = {one.pace for one in figures(room, machine)}
-        monkeypatch.setenv(OF, str(pace))
-        paces.append(pace)
+        assert {one.pace for one in figures(room, machine)} == {pace}
     assert marks(room, "slow") == marks(room, "fast")
     expected = {"0", *(str(one.mark) for one in STUDENTS)}
     assert set(marks(room, "fast").values()) == expected
     assert strip_measurements(room, "slow") == strip_measurements(room, "fast")
-    assert paces[1] == SLOWER * paces[0]
