@@ -20,7 +20,7 @@ from tests.harness import small_class
 PLAN = json.loads(Path(os.environ["GTP_LOAD"]).read_text())
 BEGUN = time.monotonic()
 ARRIVAL = 10.0  # seconds in which watchers come
-SPREAD = 10  # watchers of a page: nobody may watch more than twenty at a time
+SPREAD = 5  # watchers of a page: nobody may watch more than twenty at a time
 _numbers = itertools.count()
 _uploads = []  # pages of uploads, each with the session of who may see it
 

@@ -1,0 +1,40 @@
+"""The processes of a service beside the one that answers."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+THREADS = 6
+COUNTS = f"""
+import ctypes, threading
+from harness.service import background
+%s
+gate = threading.Barrier({THREADS})
+
+def fill():
+    gate.wait()
+    kept = [bytes(2000) for _ in range(1000)]
+    gate.wait()
+
+threads = [threading.Thread(target=fill) for _ in range({THREADS})]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+libc.malloc_info(0, ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w")))
+libc.fflush(None)
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has several heaps")
+@pytest.mark.parametrize(("first", "is_one"), [("background.share_one_heap()", True), ("", False)])
+def test_threads_of_a_service_share_one_heap(first, is_one):
+    ran = subprocess.run(
+        [sys.executable, "-c", COUNTS % first], capture_output=True, text=True, check=True
+    )
+    assert (ran.stdout.count("<heap nr=") == 1) is is_one
