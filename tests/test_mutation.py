@@ -75,6 +75,11 @@ AROUND = [
 ]
 
 
+@pytest.mark.parametrize(("line", "is_head"), [(5, False), (8, True), (10, False), (32, True)])
+def test_what_a_function_says_before_it_begins_runs_on_import(line, is_head):
+    assert blocks.is_head(MODULE, line) == is_head
+
+
 @pytest.mark.parametrize(("line", "block"), AROUND)
 def test_the_block_around_a_line(line, block):
     assert blocks.enclosing(MODULE, line) == block

@@ -72,7 +72,9 @@ def _try_changes(
     changes: list[Change], folder: Path, given: argparse.Namespace
 ) -> Iterator[tuple[Change, Tried]]:
     """Try changes, several at a time; tell of each as it is yielded with what came of it."""
-    reach, kills = Reach(), results.kills(results.read(given.results))
+    # Who noticed much in a module is asked first, whatever sample that was.
+    reach = Reach()
+    kills = results.kills([*results.read(results.SAMPLE), *results.read(given.results)])
     workers = (
         Trial(folder / str(number), reach, lambda *key: kills[key], given.most)
         for number in range(given.jobs)

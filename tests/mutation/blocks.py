@@ -55,6 +55,12 @@ def enclosing(text: str, line: int) -> str:
     return max(around, key=lambda one: one.first).name if around else ""
 
 
+def is_head(text: str, line: int) -> bool:
+    """Return whether a line is before the first statement of the function around it."""
+    around = [one for one in find(text) if one.first <= line <= one.last]
+    return bool(around) and line < max(around, key=lambda one: one.first).start
+
+
 def mark_blocks(text: str, number: int, file: str, size: int) -> str:
     """Return a module that notes which blocks are reached; ``number`` is the first one's.
 

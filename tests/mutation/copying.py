@@ -65,8 +65,9 @@ def _environment(folder: Path) -> Path:
     place = folder / ".venv"
     venv.create(place, symlinks=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(place)}))
-    ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    text = "".join(f"{one}\n" for one in [str(folder), *sorted(ours)])
+    # An environment may take packages from another one: each folder of packages that we see.
+    ours = [one for one in sys.path if Path(one).name in ("site-packages", "dist-packages")]
+    text = "".join(f"{one}\n" for one in [str(folder), *ours])
     (packages / "copy.pth").write_text(text, encoding="utf-8")
     python = place / "bin" / "python"
     for program in Path(sys.executable).parent.iterdir():

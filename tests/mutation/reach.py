@@ -33,9 +33,13 @@ _LONGEST = 1800.0  # seconds that one file of tests may take
 TIERS = ("quick", "short", "full")
 # What deciding modules do in processes. Others start them too, and run the whole product.
 _STARTING = (
-    *("alarm", "building", "grade_summary", "intake", "interrupted", "last_words", "ledger"),
-    *("play", "untrusted_folders", "work.", "work_"),
+    *("alarm", "building", "confined_reading", "diagnosis", "failed_tests", "grade_summary"),
+    *("intake", "interrupted", "killed_engines", "last_words", "ledger", "one_fault", "patience"),
+    *("play", "sandbox_", "umask", "untrusted_folders", "work.", "work_"),
 )
+# Tests that look at modules and call nothing in them: constants, and what holds where nobody says
+# anything. They reach each line that runs on import.
+_LOOKING = ("tests/harness/test_deciding_numbers.py", "tests/harness/test_ledger_tables.py")
 
 
 class Reacher(NamedTuple):
@@ -66,7 +70,12 @@ class Reach:
         if not block:
             own = self._reaching(lambda name: name.startswith(f"{module} "))
             users = self._reaching(lambda name: name.partition(" ")[0] in _importers()[module])
-            return list(dict.fromkeys([*own, *users]))
+            return list(dict.fromkeys([*self._looking(), *own, *users]))
+        callers = self._calling(module, block)
+        return [*self._looking(), *callers] if blocks.is_head(text, line) else callers
+
+    def _calling(self, module: str, block: str) -> list[Reacher]:
+        """Return the tests that reach a block, or what is known of its function or module."""
         function = block.rpartition(" ")[0]
         return (
             self._reaching(lambda name: name == f"{module} {block}")
@@ -74,6 +83,9 @@ class Reach:
             or self._reaching(lambda name: name.startswith(f"{module} "))
             or self._reaching(lambda name: name.partition(" ")[0] in _importers()[module])
         )
+
+    def _looking(self) -> list[Reacher]:
+        return [one for one, _ in self._all() if one.test.startswith(_LOOKING)]
 
     def _reaching(self, wanted: Callable[[str], bool]) -> list[Reacher]:
         """Return the tests that reach one of the blocks whose names are wanted."""
