@@ -33,9 +33,10 @@ _LONGEST = 1800.0  # seconds that one file of tests may take
 TIERS = ("quick", "short", "full")
 # What deciding modules do in processes. Others start them too, and run the whole product.
 _STARTING = (
-    *("alarm", "building", "confined_reading", "diagnosis", "failed_tests", "grade_summary"),
-    *("intake", "interrupted", "killed_engines", "last_words", "ledger", "one_fault", "patience"),
-    *("play", "sandbox_", "umask", "untrusted_folders", "work.", "work_"),
+    *("alarm", "building", "confined_reading", "deadline", "diagnosis", "failed_tests"),
+    *("grade.", "grade_summary", "intake", "interrupted", "killed_engines", "last_words"),
+    *("ledger", "one_fault", "patience", "play", "sandbox_", "status_last", "umask"),
+    *("untrusted_folders", "work.", "work_"),
 )
 # Tests that look at modules and call nothing in them: constants, and what holds where nobody says
 # anything. They reach each line that runs on import.
