@@ -68,11 +68,12 @@ def _decompress(
     while data:
         stream = new()
         while not stream.eof:
-            data = data or (file.read(PIECE) if stream.needs_input else b"")
+            is_empty = stream.needs_input  # else it may have more, or just the piece that it gave
+            data = data or (file.read(PIECE) if is_empty else b"")
             piece = stream.decompress(data, PIECE)
             if piece:
                 yield piece
-            elif not (data or stream.eof):  # the end, and nothing was left within
+            elif is_empty and not (data or stream.eof):
                 raise ArchiveError("it is cut off in the middle of its compressed data")
             data = b""
         data = _without_padding(stream.unused_data, file)
