@@ -66,6 +66,7 @@ command = "sh {{folder}}/start"
 [limits]
 timeout = 20
 cpu = 1
+memory = 268_435_456
 
 {MARKS}"""
 
@@ -414,8 +415,15 @@ def _hostile_archives(one: Callable[..., Case]) -> Iterator[Case]:
 def _hostile_engines(marker: Marker, one: Callable[..., Case]) -> Iterator[Case]:
     """Yield engines that break, or try to break out; none gets more than it earns."""
     nothing, log = Fraction(0), Fraction(1)
-    yield one("fork bomb", tgz(script("import os\nwhile True: os.fork()\n")), nothing)
-    hog = "block = [bytearray(b'x') * (8 << 20) for _ in range(1000)]\n"
+    # It says nothing: which of its processes comes to words would be another each time.
+    bomb = "import os\nos.close(2)\nwhile True: os.fork()\n"
+    yield one("fork bomb", tgz(script(bomb)), nothing)
+    # With little CPU time for each page, so that it hits the limit of memory, and none beside it.
+    hog = (
+        "import mmap\n"
+        "how = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE\n"
+        "block = [mmap.mmap(-1, 8 << 20, flags=how) for _ in range(1000)]\n"
+    )
     yield one("memory hog", tgz(script(hog)), nothing)
     yield one("never answers", tgz(script("while True: pass\n")), nothing)
     yield one("noise", tgz(script("while True: print('x' * 1000)\n")), nothing)

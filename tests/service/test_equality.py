@@ -217,7 +217,7 @@ def compare(service, own, folder):
     assert ours == theirs
     assert set(ours) == {*keys_of(own), "refused", "nobody"}
     differing = (*MOMENTS, *MEASURED)
-    assert find_differences(files(anew), pages, *differing) == {}
+    same(files(anew), pages, *differing)
 
     # With the service's own ledger grade has nothing to run, and writes the same files.
     copy = folder / "copy"
@@ -228,7 +228,7 @@ def compare(service, own, folder):
         shutil.copy(place.path, copy / LEDGER)
         shutil.copy(place.key(""), copy / f"{LEDGER}.key")
     ran(words, copy, rule)
-    assert find_differences(files(copy), pages, *MOMENTS) == {}
+    same(files(copy), pages, *MOMENTS)
     totals = {key: canonical_json.loads(Marks, text).total for key, text in ours.items()}
     return Compared(pages, totals)
 
@@ -359,6 +359,13 @@ MEASURED = (
     rb'"(?:cpu_)?seconds": [\d.e-]+',
     rb' time="[\d.]+"',
 )
+
+
+def same(ours, theirs, *differing):
+    """Fail with the places where files differ, all of them."""
+    found = find_differences(ours, theirs, *differing)
+    told = [f"{name}\n  {one!r}\n  {other!r}" for name, (one, other) in found.items()]
+    assert not told, "\n".join(told)
 
 
 def find_differences(ours, theirs, *differing):
