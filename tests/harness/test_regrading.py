@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import MarkPart
+from harness.grading.marks import regrading
 from harness.grading.marks.marking import marks
 from harness.grading.marks.regrading import (
     CASES,
@@ -18,7 +19,7 @@ from harness.grading.marks.regrading import (
     SUBMISSION,
     changes,
 )
-from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
+from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded, Student
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
@@ -261,6 +262,17 @@ def test_the_harness_broke_then_or_now():
         "Public case file a.gtp: harness error before: out of memory."
     )
     assert str(change(make_graded(run), make_graded(broken))).startswith("2 of 2 becomes no mark.")
+
+
+def test_who_is_told_of_a_change_and_why_where_nothing_else_is_known():
+    old, new = make_graded(attempt_of("pf")), make_graded(attempt_of("pp"))
+    students = (Student("1", "Ada"),)
+    new = new._replace(submission=new.submission._replace(students=students))
+    assert change(old, new).students == students
+    assert regrading._rules(old.marks, old.marks) == "the assignment has changed: its rules"
+    one, none = attempt_of("p"), attempt_of("p")._replace(result=None)
+    for before, after in [(None, one), (one, None), (none, one), (one, none)]:
+        assert regrading._outcomes(before, after) == "it was not run both times"
 
 
 def test_a_limit_is_near():
