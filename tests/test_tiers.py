@@ -39,6 +39,21 @@ def java():
 def test_program(java):
     pass
 
+@pytest.fixture
+def service():
+    pass
+
+@pytest.fixture
+def browser(service):
+    pass
+
+def test_of_a_service(browser):
+    pass
+
+@pytest.mark.quick
+def test_that_is_chosen(service):
+    pass
+
 @pytest.mark.long(5)
 def test_long():
     pass
@@ -64,8 +79,11 @@ def test_drawn_are():
 """
 DRAWN_TESTS = ["drawn", "drawn_by_default", "drawn_are"]
 ORDER = {
-    "quick": ["plain", "one_of_few", "soak[5]", *DRAWN_TESTS],
-    "full": ["long", "plain", "process", "one_of_few", "program", "soak[5]", *DRAWN_TESTS],
+    "quick": ["plain", "one_of_few", "that_is_chosen", "soak[5]", *DRAWN_TESTS],
+    "full": [
+        *("long", "plain", "process", "one_of_few", "program", "of_a_service", "that_is_chosen"),
+        *("soak[5]", *DRAWN_TESTS),
+    ],
     "slow": ["soak[500]", *DRAWN_TESTS],
 }
 DRAWN = {"quick": "20 20", "full": "60 50", "slow": "300 100"}

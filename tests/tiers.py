@@ -10,6 +10,8 @@ processes    it starts processes; so does every test that asks for a program of 
 long(30)     it takes about so many seconds: it begins before others, so that no core waits for it
              at the end; as the mark of a module: its tests together
 quick        quick none the less
+             A test that asks for the fixture ``service``, a whole one, is not quick either: each
+             of them is fast, but they are hundreds.
 slow         a soak; the full suite has a smaller test of its kind
 soak(1500)   a Hypothesis test that draws as many examples in the full suite as it says itself, and
              so many in the slow tier
@@ -38,6 +40,7 @@ PROGRAMS = frozenset(
     {"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"}
     | {"postgresql", "own_postgresql", "database"}
 )
+WHOLE = frozenset({"service"})
 # Random examples of one test. Mistakes that were planted were found with 30 to 50.
 MOST = {"quick": 20, "full": 50}
 _SOME = 5.0  # seconds of a long test that does not say
@@ -84,9 +87,14 @@ def belongs(item: pytest.Item, tier: str) -> bool:
     """Return whether a test is one of the tier's."""
     if tier == "slow":
         return has(item, "slow", "soak") or own_examples(item) > MOST["full"]
-    if tier == "quick" and has(item, "processes", "long"):
+    if tier == "quick" and is_costly(item):
         return has(item, "quick") and not has(item, "slow")
     return not has(item, "slow")
+
+
+def is_costly(item: pytest.Item) -> bool:
+    """Return whether a test is left out of the quick tier unless it says otherwise."""
+    return has(item, "processes", "long") or bool(WHOLE & set(getattr(item, "fixturenames", ())))
 
 
 def arrange(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
