@@ -61,6 +61,7 @@ def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None
     """Be a scheduler until a signal comes; ``told``: is given the address."""
     prepare()
     unpickling.restrict(_OF_A_GRAPH)
+    unpickling.believe(False)  # but those of clients: see GuardedScheduler.handle_comm
 
     async def work() -> None:
         papers = Papers(Path(settings.tls), roles.SCHEDULER) if settings.tls else None

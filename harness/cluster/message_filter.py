@@ -15,7 +15,7 @@ from distributed import Scheduler, Worker, get_worker
 from distributed.comm import Comm
 from distributed.comm.core import CommClosedError
 
-from harness.cluster import roles
+from harness.cluster import roles, unpickling
 
 BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a client is told
 # Operations of ours.
@@ -32,7 +32,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._left: deque[tuple[str, str, float, list[str]]] = deque(maxlen=_REMEMBERED)
-        self.handlers |= {CENSUS: self.census, LEFT: self.left, REPORT: self.find_report}
+        self.handlers |= {CENSUS: self.census, LEFT: self.list_departed, REPORT: self.find_report}
 
     def census(self) -> int:
         """Return a number that is another one when other workers are there, or one's status is.
@@ -41,7 +41,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         """
         return hash(tuple((one.server_id, one.status.name) for one in self.workers.values()))
 
-    def left(self) -> list[tuple[str, str, float, list[str]]]:
+    def list_departed(self) -> list[tuple[str, str, float, list[str]]]:
         """Return the workers that left last: address, name, when, and the tasks that each had."""
         return list(self._left)
 
@@ -70,6 +70,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
         ``serializers``: ways of writing that who asks can read; Dask adds them.
         """
+        unpickling.believe(False)  # a worker answers
         holders = self.get_who_has([key])[key]
         found = await self.gather(keys=[key], serializers=serializers)
         return (holders[0], found["data"][key]) if holders and found["status"] == "OK" else None
@@ -82,7 +83,8 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         return await super().remove_worker(address, *arguments, **options)
 
     def handle_comm(self, comm: Comm) -> Any:
-        """Take a connection that somebody opened."""
+        """Take a connection that somebody opened; of a client's pickles come the tasks."""
+        unpickling.believe(find_allowed(comm, roles.at_scheduler) is None)
         return super().handle_comm(guard(comm, roles.at_scheduler))
 
 
@@ -131,9 +133,7 @@ def speaking_as(comm: Comm, worker: str) -> Comm:
 
 def guard(comm: Comm, rule: Rule) -> Comm:
     """Return a connection that carries only what its other end may send."""
-    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
-        return comm
-    allowed = rule(roles.role(comm.extra_info["peercert"]))
+    allowed = find_allowed(comm, rule)
     if allowed is None:
         return comm
     read = comm.read
@@ -147,6 +147,13 @@ def guard(comm: Comm, rule: Rule) -> Comm:
 
     comm.read = read_allowed
     return comm
+
+
+def find_allowed(comm: Comm, rule: Rule) -> frozenset[str] | None:
+    """Return the operations that the other end of a connection may ask for; None: all."""
+    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
+        return None
+    return rule(roles.role(comm.extra_info["peercert"]))
 
 
 def forbidden_operation(said: Any, allowed: frozenset[str]) -> str:

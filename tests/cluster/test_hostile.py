@@ -7,10 +7,14 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
+from unittest import mock
 
 import pytest
 from distributed.comm import connect
 from distributed.comm.core import CommClosedError
+from distributed.protocol import pickle as of_dask
+from distributed.protocol.serialize import ToPickle
 
 from harness.cluster import certificates, connector_link, json_lines, roles
 from harness.cluster.connector_link import ConnectorProcess
@@ -156,6 +160,59 @@ def _try_pickle(place, how):
     words = [sys.executable, "-c", RESTRICTED, str(place), how]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     return done.stdout or done.stderr
+
+
+# Pickles that set an attribute of what they name, as if it were an object with a state.
+CHANGES = """
+import pickle
+from importlib import import_module
+from harness.cluster import unpickling
+from harness.cluster.cluster_processes import _OF_A_GRAPH
+unpickling.restrict(_OF_A_GRAPH)
+for module, name in _OF_A_GRAPH:
+    changes = ["c" + module, name, "(N(dVchanged", "I1", "stb."]
+    found = pickle.loads(chr(10).join(changes).encode())
+    named = import_module(module)
+    for part in name.split("."):
+        named = getattr(named, part)
+    print(name, type(found).__name__, hasattr(named, "changed"))
+"""
+
+
+def test_a_pickle_changes_nothing_that_it_may_name():
+    done = subprocess.run(
+        [sys.executable, "-c", CHANGES], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4
+    assert all(line.endswith(" Nothing False") for line in lines), lines
+
+
+async def send_pickle(found, evil):
+    """Send a scheduler a pickle in a message that a worker may send."""
+    own = Papers(Path(found.tls), roles.WORKER).security()
+    comm = await connect(found.address, **own.get_connection_args("client"))
+    with mock.patch.object(of_dask, "dumps", lambda *_, **__: evil):
+        await comm.write({"op": "heartbeat_worker", "x": ToPickle(1), "reply": True})
+    with contextlib.suppress(CommClosedError, TimeoutError):
+        await asyncio.wait_for(comm.read(), 5)
+    comm.abort()
+
+
+@pytest.mark.long(12)
+def test_no_pickle_of_a_worker_keeps_the_scheduler_from_its_work(tmp_path):
+    evil = b"cdask._expr\nLLGExpr\n(N(dV__dask_graph__\nI1\nstb."
+    tls = str(tmp_path / "papers")
+    certificates.make(Path(tls), 1)
+    with cluster(tmp_path / "cluster", tls=tls) as found:
+        asyncio.run(send_pickle(found, evil))
+        found.work("m0")
+        with contextlib.closing(
+            ConnectorProcess(ConnectorSettings(found.address, tls, "127.0.0.1", 0))
+        ) as connector:
+            (worker,) = wait_for(connector, PresentWorkers).workers
+            order(connector, worker, "one")
+            assert isinstance(wait_for(connector, FinishedUnit | LostUnit, 20), FinishedUnit)
 
 
 # --- who may ask for what ---
