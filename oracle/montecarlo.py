@@ -74,15 +74,15 @@ def random_playout(grid: Grid, mine: int, theirs: int, random: Random) -> int:
     mines = list(accumulate(order[::2], or_, initial=mine))
     others = list(accumulate(order[1::2], or_, initial=theirs))
 
-    def decided(moves: int) -> int:
+    def count_fives(moves: int) -> int:
         return fives(grid, grid.join(mines[(moves + 1) // 2], others[moves // 2]))
 
     low, high = 0, len(order)
-    if not decided(high):
+    if not count_fives(high):
         return DRAWN
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if decided(middle) else (middle, high)
+        low, high = (low, middle) if count_fives(middle) else (middle, high)
     return WON if high % 2 else LOST
 
 

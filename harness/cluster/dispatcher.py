@@ -155,7 +155,7 @@ class Dispatcher:
                 if self._connector is None:
                     run.requeue_all()
                 on_time(run.under_way)
-                yield from run.ended()
+                yield from run.take_ended()
         finally:
             run.cancel()
 
@@ -323,7 +323,7 @@ class _UnitRun:
         """The units that are."""
         return sorted({piece.place for piece in self._under_way.values()})
 
-    def ended(self) -> Ends:
+    def take_ended(self) -> Ends:
         """Yield the units that have come to their end since."""
         while self._ended:
             index = self._ended.popleft()

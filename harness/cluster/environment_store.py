@@ -132,7 +132,7 @@ class EnvironmentStore:
                 f"the environment needs {needed:,} bytes, and this worker keeps {self._most:,}"
                 " (--environments-size)"
             )
-        found = sorted(_kept(self.folder))
+        found = sorted(_list_kept(self.folder))
         excess = sum(one.size for one in found) + needed - self._most
         for one in found:
             if (excess > 0 or not one.size) and self._is_discarded(one.sha256):
@@ -154,7 +154,7 @@ class _StoredEnvironment(NamedTuple):
     sha256: str
 
 
-def _kept(folder: Path) -> Iterator[_StoredEnvironment]:
+def _list_kept(folder: Path) -> Iterator[_StoredEnvironment]:
     for path in folder.iterdir():
         if path.name.startswith(_UNFINISHED):
             yield _StoredEnvironment(0.0, 0, path.name.removeprefix(_UNFINISHED))

@@ -274,7 +274,7 @@ class Cache:
         Then there is some room, which the workers that share it divide among themselves. One that
         comes later may have a little more for a while.
         """
-        found = sorted(_kept(self.folder))
+        found = sorted(_list_kept(self.folder))
         size = sum(one.size for one in found)
         if size > self._most:
             for one in found:
@@ -307,7 +307,7 @@ class _CachedFile(NamedTuple):
     path: Path
 
 
-def _kept(folder: Path) -> Iterator[_CachedFile]:
+def _list_kept(folder: Path) -> Iterator[_CachedFile]:
     for path in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):  # just removed by another worker
             told = path.lstat()

@@ -63,7 +63,7 @@ class Opinions:
         """
         found = self._found.get(basis, [])
         if len(found) > 1:
-            return _undecided(found)
+            return _refuse_all(found)
         return RoundVerdict(found[0].word) if found else None
 
 
@@ -74,7 +74,7 @@ def _of_three(found: list[_Opinion]) -> RoundVerdict:
     for believed, other in ((found[0], found[1]), (found[1], found[0])):
         if _agree(believed.word, last.word):
             if believed.machine == last.machine:
-                return _undecided(found)
+                return _refuse_all(found)
             why = "its result of a case file differs from that of two others"
             is_sure = len(machines) == _ENOUGH
             liars = (other.address,) if is_sure else ()
@@ -83,7 +83,7 @@ def _of_three(found: list[_Opinion]) -> RoundVerdict:
     return RoundVerdict(found[0].word._replace(doubtful=True), (), _unsure(found))
 
 
-def _undecided(found: list[_Opinion]) -> RoundVerdict:
+def _refuse_all(found: list[_Opinion]) -> RoundVerdict:
     """Return that no result is believed: a mark that may be wrong is worse than none."""
     why = f"{_unsure(found)}. A worker on another machine would decide"
     return RoundVerdict(HarnessFailed(found[0].word.basis, why), (), why)

@@ -66,7 +66,7 @@ class Counter:
             known = self._found.get(key) or empty(measure)
             self._found[key] = known.with_one(bucket(measure, seconds), seconds)
 
-    def found(self) -> Found:
+    def list_counts(self) -> Found:
         """Return what was counted until now."""
         with self._lock:
             return dict(self._found)

@@ -160,7 +160,7 @@ class Mistake:
         self.routes = shelf.routes
         self.layers = {place: Layer(layer) for place, layer in layers.items()}
         self.is_open = is_open
-        self.commands = tuple(_changed(self.layers, self.routes))
+        self.commands = tuple(_list_changed(self.layers, self.routes))
 
     def __repr__(self) -> str:
         return f"<mistake {self.name}>"
@@ -176,7 +176,7 @@ class Mistake:
         return {place for place, layer in self.layers.items() if not layer.wraps}
 
 
-def _changed(layers: Mapping[Place, Layer], routes: Routes) -> Iterable[str]:
+def _list_changed(layers: Mapping[Place, Layer], routes: Routes) -> Iterable[str]:
     """Yield the commands that have a layer of their own, and those that go through one."""
     yield from (place for place in layers if isinstance(place, str))
     for name, route in routes.items():
@@ -196,7 +196,7 @@ def table_with(right: Table, mistakes: Sequence[Mistake]) -> Commands:
     for mistake in mistakes:
         for name in mistake.commands:
             if _goes_through_parts(name, mistake):
-                table[name] = _routed(mistake.routes[name], right[name])
+                table[name] = _route(mistake.routes[name], right[name])
     for place, layers in _by_place(mistakes).items():
         where: dict[Any, Any] = table if isinstance(place, str) else table.parts
         below = table[place] if isinstance(place, str) else place.right
@@ -211,7 +211,7 @@ def _goes_through_parts(name: str, mistake: Mistake) -> bool:
     return route is not None and not collect_used(route.uses).isdisjoint(mistake.layers)
 
 
-def _routed(route: Route, right: Command) -> Command:
+def _route(route: Route, right: Command) -> Command:
     command = partial(route.command, right)
     command.__doc__ = right.__doc__  # for --help
     return command

@@ -292,7 +292,7 @@ def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durati
     counter = Counter()
     for seconds in durations:
         counter.count(counters.REQUESTS, seconds, route=label)
-    found = samples(metrics.text(state.State("", {}, 0.0, {}, 1, 1), counter.found()))
+    found = samples(metrics.text(state.State("", {}, 0.0, {}, 1, 1), counter.list_counts()))
     name = "gtp_harness_request_seconds"
     buckets = {
         float(dict(key[1:])["le"]): value
@@ -316,7 +316,7 @@ def test_rows_count_as_a_process_does(service):
             with service.database.changing() as db:
                 figures.count(db, counters.WAITS, seconds, kind=kind)
     with service.database.reading() as db:
-        assert figures.load_figures(db) == counter.found()
+        assert figures.load_figures(db) == counter.list_counts()
 
 
 @pytest.mark.processes

@@ -111,11 +111,11 @@ class Runner:
         waiting = {basis for basis, one in states.items() if one.state not in ("done", "fault")}
         waiting &= self._ours
         some = [unit for unit in units if any(task.basis in waiting for task in unit.tasks)]
-        measured = self._measured(some)
+        measured = self._load_measurements(some)
         left = [_rest(unit, waiting, measured, number) for unit in some]
         return [unit for unit in left if unit.tasks]
 
-    def _measured(self, units: Sequence[GradingUnit]) -> _Measured:
+    def _load_measurements(self, units: Sequence[GradingUnit]) -> _Measured:
         """Return the measurements of each run that counts, by basis."""
         found = self._ledger.figures(task.basis for unit in units for task in unit.tasks)
         return {

@@ -32,13 +32,13 @@ class Watch:
         Raises:
             ClassWideError: all of the first ones fail alike.
         """
-        for unit in self._begun(units):
+        for unit in self._list_begun(units):
             if self._alarm.is_over:
                 return
             self._look_at(unit)
         self._alarm.check(self._assignment.engine.command)
 
-    def _begun(self, units: Sequence[GradingUnit]) -> Iterator[GradingUnit]:
+    def _list_begun(self, units: Sequence[GradingUnit]) -> Iterator[GradingUnit]:
         """Yield the submissions with at least one run, as long as that matters."""
         for start in range(0, len(units), _TOGETHER):
             if self._alarm.is_over:

@@ -31,7 +31,7 @@ from harness.service.web.access import (
     Routes,
     own_uploads,
 )
-from harness.service.web.attachments import attached_file
+from harness.service.web.attachments import send_attachment
 from harness.service.work import check_results
 from harness.service.work.report_folders import check_page
 
@@ -117,7 +117,8 @@ def file(here: Now) -> Response:
     assert here.upload
     if receiving.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is no longer kept")
-    return attached_file(f"{here.upload.id}.archive", here.service.store.path(here.upload.sha256))
+    path = here.service.store.path(here.upload.sha256)
+    return send_attachment(f"{here.upload.id}.archive", path)
 
 
 @ROUTES.at(

@@ -154,11 +154,11 @@ def read(assignment: Assignment, now: Sequence[WeighedPart], told: Worth) -> Wor
     return Worth(
         {name: str(value) for name, value in points.items()},
         {name: found for name, found in weights.items() if found},
-        {name: found for name, found in _left_out(now, weights, told) if found},
+        {name: found for name, found in _list_left_out(now, weights, told) if found},
     )
 
 
-def _left_out(
+def _list_left_out(
     now: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], told: Worth
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield by part the digests of the files of tests that do not count; told ones go before."""

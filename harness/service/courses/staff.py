@@ -27,7 +27,7 @@ class NewStaff(NamedTuple):
     email: str = ""  # to sign in by later; empty: by links alone
 
 
-def listed(db: Connection, course: str) -> list[Member]:
+def list_staff(db: Connection, course: str) -> list[Member]:
     """Return the staff of a course: teachers first, each by name."""
     found = courses.MEMBERS.all(db, "name", "person", course=course, role=[*ROLES])
     return sorted(found, key=lambda one: ROLES.index(one.role))

@@ -26,7 +26,7 @@ class Heap(NamedTuple):
     @property
     def counting(self) -> list[Upload]:
         """Return what is graded: of these the last one that can be read."""
-        return _left(self.own) or _left(self.others)
+        return _list_held(self.own) or _list_held(self.others)
 
     @property
     def last(self) -> Upload | None:
@@ -45,7 +45,7 @@ class Heap(NamedTuple):
         return _in_order((*self.own, *others))
 
 
-def _left(held: Iterable[Held]) -> list[Upload]:
+def _list_held(held: Iterable[Held]) -> list[Upload]:
     return [one.upload for one in held if not one.upload.withdrawn]
 
 

@@ -56,7 +56,7 @@ def state(service: Service) -> State:
 
 def get_figures(service: Service) -> Found:
     """Return what this process counted and, if the database can be used, what workers did."""
-    found = dict(service.requests.found())
+    found = dict(service.requests.list_counts())
     with contextlib.suppress(HarnessError), service.database.reading() as db:
         found.update(figures.load_figures(db))
     return found

@@ -15,7 +15,7 @@ from harness.service.courses.deadline_extensions import latest
 from harness.service.handing_in import ownership, packing, receiving
 from harness.service.handing_in.ownership import Heap
 from harness.service.pages import student_table
-from harness.service.pages.form_files import sent
+from harness.service.pages.form_files import receive_files
 from harness.service.pages.upload_states import state
 from harness.service.records import Member, Upload
 from harness.service.storage import courses, queue, uploads
@@ -113,7 +113,7 @@ def hand_in(here: Now) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     known, service = here.sure(), here.service
     archive = own_files.assignment_of(service.settings, known.assigned).archive
-    with sent(here, archive.folder) as found:
+    with receive_files(here, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
         kept = receiving.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(here.by) as act:
@@ -129,7 +129,7 @@ def replace(here: Now) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
     known, settings = here.sure(), here.service.settings
     with (
-        sent(here) as found,
+        receive_files(here) as found,
         own_files.unpack(settings, found.path, found.name) as (place, _),
         here.service.database.acting(here.by) as act,
     ):
@@ -141,6 +141,6 @@ def replace(here: Now) -> Response:
 def take_overlay(here: Now) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     known, service = here.sure(), here.service
-    with sent(here) as found, service.database.acting(here.by) as act:
+    with receive_files(here) as found, service.database.acting(here.by) as act:
         own_files.take_overlay(act, service.settings, known.assigned, found.path, found.name)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)

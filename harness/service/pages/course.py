@@ -18,7 +18,7 @@ from harness.service.courses import making, own_files, roster, roster_files, sta
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
-from harness.service.pages.form_files import sent
+from harness.service.pages.form_files import receive_files
 from harness.service.people import entering
 from harness.service.records import RIGHTS, STUDENT, TEACHER, Assigned
 from harness.service.storage import courses
@@ -43,7 +43,7 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
-        colleagues = staff.listed(db, here.course.id)
+        colleagues = staff.list_staff(db, here.course.id)
         letters = posting.list_last_letters(db, here.course.id)
     return rendering.page(
         here,
@@ -83,7 +83,7 @@ def assign_own(here: Now) -> Response:
     assert here.course
     settings = here.service.settings
     with (
-        sent(here) as found,
+        receive_files(here) as found,
         own_files.unpack(settings, found.path, found.name) as (place, own),
         here.service.database.acting(here.by) as act,
     ):

@@ -27,7 +27,7 @@ class Sent(NamedTuple):
 
 
 @contextmanager
-def sent(here: Here, folder: str = "") -> Iterator[Sent]:
+def receive_files(here: Here, folder: str = "") -> Iterator[Sent]:
     """Give the field ``file`` of a form, or else its ``files``, packed.
 
     ``folder``: what a folder is called in the archive; by default as its sender calls it.

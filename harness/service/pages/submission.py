@@ -21,7 +21,7 @@ from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
-from harness.service.web.attachments import attached_file
+from harness.service.web.attachments import send_attachment
 from harness.service.work.report_folders import check_page
 
 ROUTES = Routes()
@@ -144,7 +144,8 @@ def download(here: Now) -> Response:
     assert here.upload
     if receiving.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is no longer kept")
-    return attached_file(f"{here.upload.id}.archive", here.service.store.path(here.upload.sha256))
+    path = here.service.store.path(here.upload.sha256)
+    return send_attachment(f"{here.upload.id}.archive", path)
 
 
 @ROUTES.at("POST", f"{_PATH}/again", STAFF_ONLY)

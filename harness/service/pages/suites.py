@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.history import plots
 from harness.service.courses import own_files
 from harness.service.handing_in import packing, receiving
-from harness.service.pages.form_files import Sent, sent
+from harness.service.pages.form_files import Sent, receive_files
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite, SuiteRun
 from harness.service.runs import badge, documents, histories, keeping, own_cases
@@ -115,7 +115,7 @@ def remove(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/runs", OWNERS)
 def post(here: Now) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
-    with sent(here) as found:
+    with receive_files(here) as found:
         made = _post(here, found) if documents.is_document(found.path) else _run(here, found)
     return RedirectResponse(f"{_address(here)}/runs/{made.id}", 303)
 
@@ -140,7 +140,7 @@ def take_cases(here: Now) -> Response:
     """Run the engines of a suite by case files of the owner's own."""
     settings, how = here.service.settings, HowToRun(here.field("command"), here.field("build"))
     with (
-        sent(here) as found,
+        receive_files(here) as found,
         own_cases.unpack(settings, found.path, found.name, how) as (place, own),
         here.service.database.acting(here.by) as act,
     ):

@@ -76,7 +76,7 @@ class AuthlibProvider:
             keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
             keys.raise_for_status()
             claims = self._read(token, keys.json(), derive("nonce", secret))
-        return self._told(claims)
+        return self._read_claims(claims)
 
     def probe(self) -> str:
         """Return what the provider is, in words; raises AwayError, UsageError."""
@@ -120,7 +120,7 @@ class AuthlibProvider:
         claims.validate(leeway=_LEEWAY)
         return claims
 
-    def _told(self, claims: CodeIDToken) -> Claims:
+    def _read_claims(self, claims: CodeIDToken) -> Claims:
         email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
         named = self._settings.oidc_claim
         own = "" if named == EMAIL else _text(claims, named)

@@ -9,7 +9,7 @@ from fastapi.responses import FileResponse
 _BYTES = "application/octet-stream"
 
 
-def attached_file(name: str, path: Path) -> FileResponse:
+def send_attachment(name: str, path: Path) -> FileResponse:
     """Return a file as an attachment. ``name``: of our own choice."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return FileResponse(path, media_type=_BYTES, headers=headers)

@@ -35,7 +35,7 @@ class Ground(NamedTuple):
         """Return the course folder, if the assignment wants one."""
         return grade.overlay(self.wanted)
 
-    def graded_as(self, grading: Grading) -> GradeOptions:
+    def options_of(self, grading: Grading) -> GradeOptions:
         """Return the options of a grading."""
         files = sorted(path for path in self.private.glob("*") if path.is_file())
         return self.wanted._replace(

@@ -101,7 +101,7 @@ class CandidateMaker(Protocol):
     def find(self, sought: Sought) -> DraftFindings:
         """Return what was found."""
 
-    def written(
+    def write(
         self, assignment: Assignment, chosen: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""

@@ -68,7 +68,7 @@ class ConversationMaker:
             candidates.remarks(records.counts),
         )
 
-    def written(
+    def write(
         self, assignment: Assignment, chosen: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""

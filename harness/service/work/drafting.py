@@ -260,7 +260,7 @@ def write(
         raise UsageError("no position is left: there is nothing to write")
     assignment = own_files.assignment_of(settings, assigned)
     chosen = [found.candidates[place] for place in new.kept.chosen]
-    text, beside = _maker(assignment).written(assignment, chosen)
+    text, beside = _maker(assignment).write(assignment, chosen)
     case = private_cases.NewCase(new.name, text.encode(), beside)
     private_cases.add(act, assigned, settings.assignment_folder(assigned.id), case)
 

@@ -260,7 +260,7 @@ def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
     grading = _grading(ground, job)
     if grading.run:
         return
-    wanted = ground.graded_as(grading)
+    wanted = ground.options_of(grading)
     with ground.database.reading() as db:
         entries = receiving.entries(db, ground.store, ground.assigned)
     received = [receive(one, wanted.assignment, ground.store, ground.overlay) for one in entries]
@@ -281,7 +281,7 @@ def run_one(ground: Ground, job: Job, company: Company) -> None:
         submissions=tuple(one for one in found.submissions if one.key == job.key),
         planned=tuple(one for one in found.planned if one.key == job.key),
     )
-    wanted = ground.graded_as(grading)
+    wanted = ground.options_of(grading)
     if grade.is_outdated(wanted, own):
         raise OutdatedError(
             "the assignment, its case files or the harness has changed since this grading was"
@@ -311,7 +311,7 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     with ground.database.changing() as db:
         _refuse_others(db, job)
     grading = _grading(ground, job)
-    wanted = ground.graded_as(grading)
+    wanted = ground.options_of(grading)
     found = grade.load_last_plan(ground.ledger, grading.run)
     _run_distrusted_again(ground, wanted, found, grading)
     concluded = grade.update_marks(wanted, ground.ledger, found)
@@ -368,7 +368,7 @@ def _refuse_others(db: Connection, job: Job) -> None:
 def export(ground: Ground, job: Job, _company: Company) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading = _grading(ground, job)
-    wanted = ground.graded_as(grading)
+    wanted = ground.options_of(grading)
     found = grade.load_last_plan(ground.ledger, grading.run)
     current = grade.current_marks(wanted, ground.ledger, found)
     _write(ground, grade.find_same_programs(wanted, current, ground.store), grading)

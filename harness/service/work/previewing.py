@@ -145,7 +145,7 @@ def preview(ground: Ground, job: Job) -> None:
     if last is None:
         own.write(Previewed((), 0))
         return
-    wanted = ground.graded_as(last)
+    wanted = ground.options_of(last)
     made = own_files.assignment_of(ground.settings, ground.assigned)
     then = point_weights.apply_worth(made, own.worth).marks
     wanted = wanted._replace(assignment=wanted.assignment._replace(marks=then))

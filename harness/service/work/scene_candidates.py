@@ -50,7 +50,7 @@ class SceneMaker:
             candidates.remarks(harvest.counts),
         )
 
-    def written(
+    def write(
         self, assignment: Assignment, chosen: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""

@@ -379,7 +379,7 @@ def _bands(random: Random) -> SceneMoment:
 def _swap_colors(make: Maker) -> Maker:
     """Return what makes the same for White, and something for Black beside it."""
 
-    def swapped(random: Random) -> SceneMoment | None:
+    def swap(random: Random) -> SceneMoment | None:
         first, second = make(random), make(random)
         if first is None or second is None:
             return None
@@ -388,7 +388,7 @@ def _swap_colors(make: Maker) -> Maker:
         board = StoneBits(black & ~near, white)
         return made_positions.board_moment("go", SIZE, board)
 
-    return swapped
+    return swap
 
 
 def _dense(random: Random) -> SceneMoment:

@@ -67,13 +67,13 @@ def _look_at(stones: Stones) -> Drawn:
 def ko(size: int) -> SearchStrategy[Drawn]:
     """Return a ko in the corner that has just been taken, and a question about taking it back."""
 
-    def taken(color: str, elsewhere: Stones, verb: str, asked: str) -> Drawn:
+    def take_ko(color: str, elsewhere: Stones, verb: str, asked: str) -> Drawn:
         *around, last = corner_ko(color)
         return [*setup(around), *plays([last, *elsewhere]), f"{verb} {asked} B1"]
 
     moves = st.lists(single(size), max_size=2).map(flat)
     verbs = st.sampled_from(("can_play", "is_legal"))
-    return st.builds(taken, COLORS, moves, verbs, st.sampled_from("bw"))
+    return st.builds(take_ko, COLORS, moves, verbs, st.sampled_from("bw"))
 
 
 _LOOKS = 8
