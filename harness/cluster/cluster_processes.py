@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import dask
+from distributed import Status
 
 from harness.cluster import (
     announcing,
@@ -25,6 +26,7 @@ from harness.cluster import (
     dask_task,
     roles,
     rules,
+    scheduler_probe,
     unpickling,
 )
 from harness.cluster.environment_store import EnvironmentStore
@@ -103,7 +105,7 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     with contextlib.closing(UnitExecutor(own)) as executor:
         dask_task.RUN[:] = [lambda text: hand_in(executor.do(text))]
         told(_describe(facts, built))
-        asyncio.run(_work(settings, rules.list_announced_resources(facts), papers, executor))
+        asyncio.run(_work(settings, rules.list_announced_resources(facts), papers, executor, told))
 
 
 def _pace(machine: Machine) -> float:
@@ -132,7 +134,9 @@ async def _work(
     resources: dict[str, float],
     papers: Papers | None,
     executor: UnitExecutor,
+    told: Callable[[str], object],
 ) -> None:
+    await scheduler_probe.wait_until_reached(settings.scheduler, papers, told)
     async with GuardedWorker(
         settings.scheduler,
         name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
@@ -145,7 +149,10 @@ async def _work(
         local_directory=settings.cache,
         metrics={cluster_state.OWN: executor.figures},
     ) as worker:
+        told(f"joined the scheduler {settings.scheduler}")
         await _until_a_signal(worker.finished)
+        if worker.status is not Status.running:
+            told(f"lost the scheduler {settings.scheduler}")
 
 
 def carry(settings: ConnectorSettings) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from distributed import Client, Future, wait
 
-from harness.cluster import cluster_state, dask_task, json_lines, roles, rules
+from harness.cluster import cluster_state, dask_task, json_lines, roles, rules, scheduler_probe
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.message_filter import BROUGHT, CENSUS, LEFT, REPORT, GuardedScheduler
 from harness.cluster.records import (
@@ -287,6 +287,8 @@ async def look(settings: ConnectorSettings) -> ClusterState:
 @contextlib.asynccontextmanager
 async def client_of(settings: ConnectorSettings, papers: Papers | None) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
+    if obstacle := await scheduler_probe.find_obstacle(settings.scheduler, papers):
+        raise NoSchedulerError(f"it cannot be reached: {obstacle}")
     try:
         client = await _PlainClient(
             settings.scheduler,

@@ -29,6 +29,11 @@ _PIECE = 1 << 16  # bytes read or written at once
 _PATIENCE = 10.0  # seconds for it to end
 
 
+def explain(said: str) -> str:
+    """Return what a process of a cluster said, without what it begins each message with."""
+    return said.removeprefix("gtp-harness: ").removeprefix(SCHEDULER)
+
+
 def command(kind: str) -> list[str]:
     """Return what starts a process of a cluster; see :mod:`harness.cluster.__main__`."""
     return [sys.executable, "-P", "-c", _TURN, str(_ROOM), kind]

@@ -58,6 +58,7 @@ _PAUSES = (0.2, 1.0, 3.0, 10.0)  # seconds before the next connector, longer eac
 # After so many troubles of workers with a unit it is a harness error, if they lasted for so many
 # seconds: a disk may be full for a while, and its worker the only one meanwhile.
 _TROUBLES, _TROUBLED = 5, 60.0
+_LONG = 3.0  # seconds without a scheduler or a worker, after which a person is told
 _REST = 1.0  # seconds in which a worker gets nothing after it has given something back
 _AUTO = "auto"
 _UNKNOWN = Facts("", "", "", (), (), ())
@@ -105,6 +106,7 @@ class Dispatcher:
         self._failed = 0  # connectors, one after the other
         self._resting: dict[str, float] = {}  # addresses of workers, by when they get nothing
         self._told: set[tuple[str, str]] = set()  # troubles of machines
+        self._waits: set[str] = set()  # what was said to be waited for, since all was well
         self.failed_on: dict[str, frozenset[str]] = {}  # by basis, machines with harness errors
         self.be_patient()
 
@@ -126,7 +128,7 @@ class Dispatcher:
         """
         while not self.workers:
             self.receive()
-            self.require_patience("no worker has come to the scheduler")
+            self._wait_for("no worker has come to the scheduler")
         if choice != _AUTO:
             return choice
         held = {one for facts in self.workers for one in facts.levels} & _LEVELS
@@ -205,13 +207,22 @@ class Dispatcher:
             raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
         if status != LOST and self._failed >= len(_PAUSES):
             raise UsageError(f"the process that speaks to the scheduler ended ({status})")
-        self.require_patience(f"the scheduler {self._settings.scheduler} cannot be reached")
+        self._wait_for(f"the scheduler {self._settings.scheduler} cannot be reached")
         time.sleep(_PAUSES[min(self._failed, len(_PAUSES) - 1)])
         self._failed += 1
 
     def be_patient(self) -> None:
         """Take note that all is well."""
         self._patient_until = time.monotonic() + self._wait
+        self._waits.clear()
+
+    def _wait_for(self, why: str) -> None:
+        """Wait as :meth:`require_patience`, and say so once if it takes long."""
+        waited = time.monotonic() - (self._patient_until - self._wait)
+        if waited > _LONG and why not in self._waits:
+            self._waits.add(why)
+            self.remark(f"{why}. It is waited for")
+        self.require_patience(why)
 
     def require_patience(self, why: str) -> None:
         """Continue waiting.

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.cluster import hub_state, json_lines, rules
-from harness.cluster.connector_link import address, command
+from harness.cluster.connector_link import address, command, explain
 from harness.cluster.hub_state import Flight, HubState
 from harness.cluster.records import (
     ClusterState,
@@ -218,4 +218,4 @@ def _as_flight(name: str, sent: _HeldLoad) -> Flight:
 
 def _last_line(text: bytes) -> str:
     found = text.decode(errors="replace").strip().splitlines()
-    return escape_controls(found[-1].removeprefix("gtp-harness: ")) if found else ""
+    return escape_controls(explain(found[-1])) if found else ""

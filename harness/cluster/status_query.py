@@ -27,10 +27,6 @@ def look(settings: ConnectorSettings) -> ClusterState:
     if process.returncode == ExitCode.OK:
         return plain_values.read(ClusterState, process.stdout, "what the scheduler says")
     said = process.stderr.decode(errors="replace").strip().splitlines()
-    why = _why(said[-1]) if said else f"status {process.returncode}"
+    why = connector_link.explain(said[-1]) if said else f"status {process.returncode}"
     kind = NoClusterError if process.returncode == connector_link.LOST else UsageError
     raise kind(f"the scheduler {settings.scheduler}: {why}")
-
-
-def _why(said: str) -> str:
-    return said.removeprefix("gtp-harness: ").removeprefix(connector_link.SCHEDULER)

@@ -233,8 +233,8 @@ def test_all_files_of_a_cache_are_looked_at_when_its_room_is_used_up(
     served_bytes, tmp_path, monkeypatch
 ):
     files = lying(tmp_path, *(bytes(size) for size in range(10, 20)))
-    looked, look = [], fetching._kept
-    monkeypatch.setattr(fetching, "_kept", lambda own: looked.append(own) or look(own))
+    looked, look = [], fetching._list_kept
+    monkeypatch.setattr(fetching, "_list_kept", lambda own: looked.append(own) or look(own))
     with (
         source(served_bytes, served_bytes.tokens.make(files)) as found,
         closing(Cache(tmp_path / "cache", 100)) as cache,

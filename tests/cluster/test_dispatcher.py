@@ -440,3 +440,19 @@ def test_one_that_cannot_be_sent_is_only_for_who_has_built_it(carry_unit, monkey
     assert (load.only, load.environment) == ((HAS_IT.address,), None)
     (remark,) = found.remarks
     assert remark == f"the environment with {PYTHON.described} is not sent: {error}"
+
+
+@pytest.mark.parametrize(
+    ("long", "told"), [(0.0, ["no worker has come to the scheduler. It is waited for"]), (9.0, [])]
+)
+def test_who_waits_for_a_worker_is_told_once_if_it_takes_long(long, told, monkeypatch):
+    monkeypatch.setattr(dispatcher, "_LONG", long)
+    remarks = []
+    settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
+    later = [PresentWorkers(())] * 3 + [PresentWorkers((ONE,))]
+    own = dispatcher.Dispatcher(
+        settings, remarks.append, lambda _: Connector(workers=(), later=later)
+    )
+    assert own.level("2") == "2"
+    assert remarks == told
+    own.close()

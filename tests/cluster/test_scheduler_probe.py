@@ -1,0 +1,110 @@
+"""Why a scheduler cannot be reached, in words; and who is told of it."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness.cluster import certificates, roles, scheduler_probe
+from harness.cluster.tls import Papers
+
+
+@pytest.fixture
+def papers(tmp_path):
+    certificates.make(tmp_path / "ours", 1)
+    return Papers(tmp_path / "ours", roles.WORKER)
+
+
+@contextlib.contextmanager
+def listening(serve):
+    """Give the address of a port; ``serve``: is given each connection."""
+    with socket.create_server(("127.0.0.1", 0)) as port:
+
+        def accept():
+            with contextlib.suppress(OSError):
+                while True:
+                    serve(port.accept()[0])
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"127.0.0.1:{port.getsockname()[1]}"
+        port.shutdown(socket.SHUT_RDWR)
+
+
+def with_certificate(folder):
+    """Return what answers with the certificate of a scheduler."""
+    context = Papers(folder, roles.SCHEDULER).server_context()
+
+    def serve(connection):
+        with contextlib.suppress(OSError):
+            context.wrap_socket(connection, server_side=True)
+
+    return serve
+
+
+def obstacle(address, papers=None):
+    return asyncio.run(scheduler_probe.find_obstacle(address, papers))
+
+
+def test_one_that_answers_is_reached(papers):
+    with listening(lambda connection: None) as place:
+        assert obstacle(f"tcp://{place}") == ""
+    with listening(with_certificate(Path(papers.folder))) as place:
+        assert obstacle(f"tls://{place}", papers) == ""
+
+
+def test_where_nobody_listens(papers):
+    with socket.create_server(("127.0.0.1", 0)) as port:
+        number = port.getsockname()[1]
+    assert obstacle(f"tcp://127.0.0.1:{number}") == "nothing answers on this port"
+    assert obstacle(f"tls://127.0.0.1:{number}", papers) == "nothing answers on this port"
+
+
+def test_a_host_that_is_not_there():
+    assert obstacle("tcp://no-such-host.invalid:1").startswith("no such host: ")
+
+
+def test_another_authority(papers, tmp_path):
+    certificates.make(tmp_path / "theirs", 1)
+    with listening(with_certificate(tmp_path / "theirs")) as place:
+        why = obstacle(f"tls://{place}", papers)
+    assert (
+        why == "its certificate is not one of ours: self-signed certificate in certificate chain"
+    )
+
+
+def test_one_without_tls(papers):
+    with listening(lambda connection: connection.sendall(b"hello, who is there?")) as place:
+        assert obstacle(f"tls://{place}", papers).startswith("no TLS with it: ")
+
+
+def test_one_that_says_nothing(papers, monkeypatch):
+    monkeypatch.setattr(scheduler_probe, "_PATIENCE", 0.2)
+    kept = []
+    with listening(kept.append) as place:
+        assert obstacle(f"tls://{place}", papers) == "no answer within 0.2 s"
+    for one in kept:
+        one.close()
+
+
+def test_one_that_hangs_up(papers):
+    with listening(socket.socket.close) as place:
+        assert obstacle(f"tls://{place}", papers) == "it ended the connection"
+
+
+def test_each_reason_is_told_once_until_it_is_reached(monkeypatch):
+    answers = iter(["nobody", "nobody", "another", "another", ""])
+
+    async def find(*_):
+        return next(answers)
+
+    monkeypatch.setattr(scheduler_probe, "find_obstacle", find)
+    monkeypatch.setattr(scheduler_probe, "_PAUSE", 0.0)
+    told = []
+    asyncio.run(scheduler_probe.wait_until_reached("tcp://a:1", None, told.append))
+    assert told == [
+        "cannot reach the scheduler tcp://a:1: nobody. It is tried again",
+        "cannot reach the scheduler tcp://a:1: another. It is tried again",
+    ]
