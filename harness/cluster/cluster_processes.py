@@ -14,8 +14,11 @@ import secrets
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import dask
+import distributed.comm.utils
+import distributed.scheduler
 from distributed import Status
 
 from harness.cluster import (
@@ -184,6 +187,14 @@ def prepare() -> None:
     """Load all of Dask and silence it: we report what matters."""
     dask.config.set(_QUIET)
     logging.disable()
+    # Its messages are small here. To ask how small, or to call another thread, costs more than
+    # what that thread would do.
+    distributed.comm.utils.OFFLOAD_THRESHOLD = 0
+    distributed.scheduler.offload = _call
+
+
+async def _call(function: Callable[..., object], *arguments: Any, **options: Any) -> object:
+    return function(*arguments, **options)
 
 
 async def _until_a_signal(finished: Callable[[], Awaitable[object]]) -> None:

@@ -41,6 +41,7 @@ from harness.work import canonical_json
 _PATIENCE = 30.0  # seconds in which a scheduler must answer
 _SEEN = 2.0  # seconds between two tellings of what each worker does
 _LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
+_LINGERS = 0.05  # seconds in which what has ended waits for the next load, to go with it
 
 
 class NoSchedulerError(Exception):
@@ -93,6 +94,7 @@ class Connector:
         self._served = served
         self._send_news = say
         self._on_the_way: dict[str, _SentUnit] = {}
+        self._ended: list[Future] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._present: tuple[Facts, ...] | None = None
         self._left: tuple[DepartedWorker, ...] = ()
@@ -141,6 +143,7 @@ class Connector:
 
     def send(self, load: Load) -> None:
         """Send a load; its workers may have gone since it was made."""
+        self._release_ended()
         token = self._served.tokens.make(load.files)
         future = self._client.submit(
             dask_task.run,
@@ -173,7 +176,8 @@ class Connector:
             died = f"{self._who_had(sent) or 'its worker'} died"
             self._report_lost(sent, died if status == "error" else "it was lost on the way")
             return
-        self._forget(sent)
+        self._take_back(sent)
+        self._release_soon(sent.future)
         self._send_news(FinishedUnit(sent.load.id, *brought))
 
     async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
@@ -205,10 +209,30 @@ class Connector:
 
     def _forget(self, sent: _SentUnit) -> bool:
         """Cancel a load; return whether a worker was running it."""
+        self._release(sent.future)
+        return self._take_back(sent)
+
+    def _take_back(self, sent: _SentUnit) -> bool:
+        """Take a load from those on their way; return whether a worker had begun with it."""
         del self._on_the_way[sent.load.id]
-        sent.future.release()
-        self._client.reports.pop(sent.future.key, None)
         return self._served.tokens.end(sent.token)
+
+    def _release_soon(self, future: Future) -> None:
+        """Release what has ended with the next load.
+
+        Each is then one message to the scheduler, and one from it to the worker, not two.
+        """
+        if not self._ended:
+            asyncio.get_running_loop().call_later(_LINGERS, self._release_ended)
+        self._ended.append(future)
+
+    def _release_ended(self) -> None:
+        while self._ended:
+            self._release(self._ended.pop())
+
+    def _release(self, future: Future) -> None:
+        future.release()
+        self._client.reports.pop(future.key, None)
 
 
 async def identity(client: Client) -> Mapping[str, Any]:

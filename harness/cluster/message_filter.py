@@ -20,6 +20,7 @@ from harness.cluster import roles, unpickling
 BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a client is told
 # Operations of ours.
 CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
+_RELEASED = "release-worker-data"  # says that a worker has forgotten what it was told to forget
 _REMEMBERED = 20  # workers that have left
 _SHORT = 1 << 18  # characters of a report that goes with a message; others are fetched
 
@@ -90,6 +91,13 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
 class GuardedWorker(Worker):  # type: ignore[misc]
     """A worker that accepts messages only from its scheduler."""
+
+    def batched_send(self, msg: dict[str, Any]) -> None:
+        """Send a message; one that nobody waits for goes with the next one."""
+        if msg["op"] == _RELEASED and self.batched_stream:
+            self.batched_stream.buffer.append(msg)
+        else:
+            super().batched_send(msg)
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""

@@ -10,10 +10,11 @@ from distributed.core import Status
 from harness.cluster import cluster_state, message_filter
 from harness.cluster.bytes_server import Tokens
 from harness.cluster.connector import Connector, NoSchedulerError, _PlainClient
-from harness.cluster.message_filter import BROUGHT, GuardedScheduler
+from harness.cluster.message_filter import BROUGHT, GuardedScheduler, GuardedWorker
 from harness.cluster.records import (
     DepartedWorker,
     Drop,
+    FinishedUnit,
     Load,
     LostUnit,
     NamedUnit,
@@ -248,6 +249,47 @@ def test_what_nobody_waits_for_is_dropped_without_a_word():
     said, (is_released,) = run_connector(act)
     assert said == [PresentWorkers((ONE,))]
     assert is_released
+
+
+@pytest.mark.parametrize("is_another_sent", [True, False])
+def test_what_has_ended_is_released_with_the_next_load_or_soon(is_another_sent, monkeypatch):
+    monkeypatch.setattr("harness.cluster.connector.wait", lambda _: asyncio.sleep(0))
+    monkeypatch.setattr("harness.cluster.connector._LINGERS", 3600 if is_another_sent else 0)
+    client, said = Client(), []
+
+    async def run():
+        connector = Connector(client, Served(), said.append)
+        connector._note_workers((ONE,))
+        connector.send(load(ONE.address))
+        client.futures[0].status = "finished"
+        client.reports["key"] = (ONE.address, "a report")
+        while len(said) < 2:
+            await asyncio.sleep(0)
+        assert not client.futures[0].is_released
+        if is_another_sent:
+            connector.send(load(ONE.address)._replace(id="another"))
+        else:
+            await asyncio.sleep(0.01)
+        return [one.is_released for one in client.futures]
+
+    assert asyncio.run(run()) == ([True, False] if is_another_sent else [True])
+    assert said[:2] == [PresentWorkers((ONE,)), FinishedUnit("id", ONE.address, "a report")]
+
+
+@pytest.mark.parametrize(
+    ("op", "sent"),
+    [("release-worker-data", []), ("task-finished", [{"op": "task-finished"}])],
+)
+def test_that_a_result_is_forgotten_goes_with_the_next_message(op, sent, monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        distributed.Worker, "batched_send", lambda _, message: told.append(message)
+    )
+    worker = object.__new__(GuardedWorker)
+    worker.batched_stream = SimpleNamespace(buffer=[])
+    worker.batched_send({"op": op})
+    assert told == sent
+    assert worker.batched_stream.buffer == ([] if sent else [{"op": op}])
 
 
 # --- which worker it was ---
