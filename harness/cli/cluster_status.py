@@ -44,8 +44,12 @@ def text(scheduler: str, found: ClusterState) -> Iterator[str]:
 
 
 def _worker(one: WorkerStatus) -> Iterator[str]:
+    from harness.cluster import rules
+
     facts = one.facts
     yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
+    if unfit := rules.find_unfitness(facts):
+        yield f"  gets no work: {unfit}"
     levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
     yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"
     yield f"  programs {tools}; Pythons {', '.join(one[:8] for one in facts.pythons) or 'none'}"

@@ -20,6 +20,8 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from oracle import __version__
+
 ON_THE_WAY = 2  # units for each worker
 SECONDED = 100  # of so many attempts one is done twice
 _OURS = "gtp-harness"  # what our resources begin with
@@ -60,6 +62,13 @@ def wrong_with_pace(pace: float) -> str:
     if least <= pace <= most:
         return ""
     return f"its pace is {pace:g}, and paces from {least:g} to {most:g} are taken"
+
+
+def find_unfitness(facts: Facts) -> str:
+    """Return why a worker gets no work at all, or "" if it may get some."""
+    if facts.version != __version__:
+        return f"its gtp-harness is {facts.version}, and ours is {__version__}"
+    return wrong_with_pace(facts.pace)
 
 
 def count_free(workers: int, on_the_way: int) -> int:

@@ -14,19 +14,22 @@ from harness.cluster.rules import Facts
 from harness.grading.attempts.set_aside import SetAside
 from harness.service import machines
 from harness.service.people import entering
+from oracle import __version__
 from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import KINDS, Browser, link_for, open_service, settings_of, teacher
 from tests.service.stories import Way, World, listening
 
 SCHEDULER = "tls://10.0.0.1:8786"
 FACTS = Facts(
-    "tls://10.0.0.2:40", "lab1", "1.0", ("3", "1"), ("cmake", "javac"), ("ab" * 32,), 1.25
+    "tls://10.0.0.2:40", "lab1", __version__, ("3", "1"), ("cmake", "javac"), ("ab" * 32,), 1.25
 )
 HAD = NamedUnit("u-1", "go-scoring", "Ada Lovelace")
 WORKER = WorkerStatus(
     FACTS, "lab1:77-ab", 98.6, 90_000_000, 0.4, (HAD,), 12, 1, "the disk is full"
 )
-IDLE = WorkerStatus(FACTS._replace(machine="lab2"), "lab2:78-cd", 0.0, 80_000_000, 0.1, ())
+OLD = FACTS._replace(machine="lab2", version="0.0.9")
+IDLE = WorkerStatus(OLD, "lab2:78-cd", 0.0, 80_000_000, 0.1, ())
+UNFIT = f"gets no work: its gtp-harness is 0.0.9, and ours is {__version__}"
 GONE = DepartedWorker("tls://10.0.0.9:41", 1.7e9, "lab9", (NamedUnit("u-0", "gomoku", "Bob"),))
 SEEN = ClusterState((WORKER, IDLE), (GONE,))
 FLIGHTS = (
@@ -60,6 +63,7 @@ def test_the_page_tells_what_is_known(settings):
         for text in ("lab1", "3, 1", "1.25", "cmake, javac", "abababab", "99 %, 90 MB", "12"):
             assert text in page
         assert "1: the disk is full" in page
+        assert page.count(UNFIT) == 1
         assert "tls://10.0.0.9:41" in page and "&lt;x&gt; is set aside" in page
         assert "in doubt, alone" in page
         rows = page[page.index("Under way</h2>") :]
@@ -106,7 +110,7 @@ def test_the_status_in_words():
         f"{SCHEDULER}: 2 workers",
         "",
         "lab1 (lab1:77-ab, tls://10.0.0.2:40), heard 0.4 s ago",
-        "  gtp-harness 1.0; sandbox levels 3, 1; pace 1.25",
+        f"  gtp-harness {__version__}; sandbox levels 3, 1; pace 1.25",
         "  programs cmake, javac; Pythons abababab",
         "  takes environments for no Python",
         "  load 99 %, 90 MB; did 12 submissions, gave back 1 submission",
@@ -115,6 +119,7 @@ def test_the_status_in_words():
     lines = list(cluster_status.text(SCHEDULER, SEEN))
     assert "  has go-scoring: Ada Lovelace (u-1)" in lines
     assert "  has nothing to do" in lines
+    assert lines.count(f"  {UNFIT}") == 1
     assert lines[-1].startswith("  lab9 (tls://10.0.0.9:41), 20")
     assert lines[-1].endswith("; it had gomoku: Bob (u-0)")
 

@@ -26,6 +26,7 @@ from harness.service.storage import courses, figures, queue
 from harness.service.storage.database import Database
 from harness.service.storage.rows import new_id
 from harness.service.storage.tables import COURSE
+from oracle import __version__
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -84,8 +85,11 @@ def test_what_is_not_good_is_named(tmp_path, changed, name, said):
     assert said in wrong[name].said
 
 
-def make_state(*levels):
-    facts = (Facts(f"tcp://{one}", one, "1", (one,), (), ()) for one in levels)
+OLD = f"its gtp-harness is 0.0.9, and ours is {__version__}"
+
+
+def make_state(*levels, version=__version__):
+    facts = (Facts(f"tcp://{one}", one, version, (one,), (), ()) for one in levels)
     return ClusterState(tuple(WorkerStatus(one, one.machine, 0.0, 0, 0.0, ()) for one in facts))
 
 
@@ -97,6 +101,12 @@ def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
     monkeypatch.setattr(status_query, "look", lambda _: make_state())
     assert "no worker has come to the scheduler" in run_checks(settings)["cluster"].said
     assert not run_checks(settings)["cluster"].is_good
+    monkeypatch.setattr(status_query, "look", lambda _: make_state("3", version="0.0.9"))
+    told = run_checks(settings)["cluster"]
+    assert told.said.endswith(
+        f"3 gets no work: its gtp-harness is 0.0.9, and ours is {__version__}"
+    )
+    assert not told.is_good
 
 
 @pytest.mark.processes

@@ -132,13 +132,18 @@ def _sign_in(settings: Settings) -> str:
 def _cluster(settings: Settings) -> str:
     if not settings.scheduler:
         return "none: engines run on this machine"
-    from harness.cluster import status_query, tls
+    from harness.cluster import rules, status_query, tls
 
     good_until = tls.good_until(settings.tls)
-    workers = status_query.look(machines.connector_settings(settings)).workers
+    found = [one.facts for one in status_query.look(machines.connector_settings(settings)).workers]
+    unfit = {one.machine: why for one in found if (why := rules.find_unfitness(one))}
+    workers = [one for one in found if not rules.find_unfitness(one)]
     if not workers:
-        raise UsageError("no worker has come to the scheduler: gtp-harness worker starts one")
-    levels = sorted({level for one in workers for level in one.facts.levels}, reverse=True)
+        others = "".join(f"; {machine} gets no work: {why}" for machine, why in unfit.items())
+        raise UsageError(
+            f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
+        )
+    levels = sorted({level for one in workers for level in one.levels}, reverse=True)
     papers = f"; certificates are good until {good_until:%Y-%m-%d}" if good_until else ""
     return f"{number_of(len(workers), 'worker')}, sandbox levels {', '.join(levels)}{papers}"
 

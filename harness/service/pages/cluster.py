@@ -15,6 +15,8 @@ _SHOWN = 50  # remarks
 @ROUTES.at("GET", "/cluster", ADMINS)
 def show(here: Now) -> Response:
     """Show the present state of the cluster."""
+    from harness.cluster import rules
+
     settings = here.service.settings
     return rendering.page(
         here,
@@ -22,6 +24,7 @@ def show(here: Now) -> Response:
         [("Cluster", "")],
         scheduler=settings.scheduler,
         state=machines.state(settings),
+        find_unfitness=rules.find_unfitness,
         complaint=machines.complaint(settings),
         aside=machines.set_aside(settings),
         remarks=machines.remarks(settings)[:_SHOWN],
