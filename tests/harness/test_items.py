@@ -160,3 +160,10 @@ def test_a_majority_of_the_strong_is_one_of_three_at_least():
     )
     found = items(class_of("fppp", "fppp", "pppp", "pppp", "pfff", replies=replies))
     assert not any("disagree" in remark for item in found for remark in item.remarks)
+
+
+def test_of_four_submissions_the_best_are_looked_at_and_of_three_not():
+    replies = dict.fromkeys((0, 1), ("4", "2", "3", "4"))
+    for rows, told in [(["fppp", "fppp", "pppp", "pfff"], 1), (["fppp", "fppp", "pppp"], 0)]:
+        found = items(class_of(*rows, replies=replies))
+        assert sum("disagree" in remark for remark in found[0].remarks) == told

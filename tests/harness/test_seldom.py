@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import sqlite3
 import stat
+import sys
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from harness.assignments.assignment import find
 from harness.errors import (
@@ -19,6 +23,7 @@ from harness.errors import (
     CaseError,
     ReadingFailedError,
     SandboxError,
+    UndecidedError,
     UsageError,
 )
 from harness.exits import ExitCode
@@ -26,19 +31,28 @@ from harness.grading.attempts import attempt_plan, attempt_runner, grading_progr
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.recording import MOST_FAULTS, Recorder
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.grading.ledger import owners
-from harness.grading.ledger.ledger import FinishedRun, Ledger, PlannedAttempt, ResultRow, Run
+from harness.grading.ledger import chains, owners, salvage
+from harness.grading.ledger.ledger import (
+    BuildRow,
+    FinishedRun,
+    Ledger,
+    PlannedAttempt,
+    ResultRow,
+    Run,
+)
+from harness.grading.ledger.sqlite_file import SqliteFile
 from harness.intake import archive_writing, confined_reading, placing, reader_server, tar
 from harness.intake import zip as zip_archive
 from harness.intake.archive_limits import IntakeLimits, Meter
 from harness.intake.archive_streams import Stream
 from harness.judging import explain, mistaken
-from harness.reading import casefile
+from harness.reading import casefile, matchers, named_case_files, suite
 from harness.reading.selection import Selection
-from harness.records import Build, Reply
+from harness.records import Build, Reply, Verdict
 from harness.running.jobs import Fault
-from harness.sandbox import levels, memory, untrusted_folders
+from harness.sandbox import folder_copies, levels, memory, untrusted_folders
 from harness.sandbox.boxed_engines import BoxedLauncher
+from harness.specifications import specification
 from harness.work import __main__ as work
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import (
@@ -340,6 +354,7 @@ def read_tar(*parts: bytes) -> list[tuple[str, int]]:
         ),
         ((member("x", b"12 size=9.5\n", b"x"), header("a")), "it is damaged: the size is not a"),
         ((member("x", b"11 size=12\n", b"x"), header("a", size=5), bytes(512)), ""),
+        ((member("x", b"8 a=bcd\n11 size=12\n", b"x"), header("a"), bytes(512)), ""),
     ],
 )
 def test_headers_that_are_seldom(parts, said):
@@ -496,3 +511,267 @@ def test_moves_may_come_in_other_orders():
         [(0, 1), (1, 0), (0, 0)],
     ]
     assert gomoku_rules.orders(Position(grid(9)), moves) == {"sorted as strings": moves}
+
+
+def test_builds_that_count_no_more_are_told_in_order(tmp_path):
+    made = Ledger(tmp_path / "many")
+    builds = [f"build {letter}" for letter in "hagbfced"]
+    bases = [f"of {one}" for one in builds]
+    planned = [
+        PlannedAttempt(name, "ada", "public", name, "", build)
+        for name, build in zip(bases, builds, strict=True)
+    ]
+    made.plan(made.begin(RUN), planned)
+    token = made.lease(bases)
+    runs = [FinishedRun(one, ROW, 1, last=True) for one in bases]
+    made.finish_all(token, runs, [BuildRow(one, "{}", 1.0) for one in builds])
+    made.release(token)
+    assert sorted(made.withdraw(bases, "why")) == sorted(bases)
+    names = [str(row.values[0]).partition("~")[0] for row in made.chains.rows("build")]
+    made.close()
+    assert len(names) == 16
+    assert [next(one for one in builds if name.startswith(one)) for name in names[8:]] == sorted(
+        builds
+    )
+
+
+def test_a_database_that_cannot_be_checked_says_why(tmp_path):
+    def fail(_query: str) -> None:
+        raise DBAPIError("PRAGMA", {}, sqlite3.DatabaseError("disk image is malformed"))
+
+    made: Any = object.__new__(SqliteFile)
+    made.connection = SimpleNamespace(exec_driver_sql=fail)
+    assert made.own_errors(3) == ["disk image is malformed"]
+
+
+def test_what_cannot_be_decided_gets_no_reason(monkeypatch):
+    def undecided(*_: object) -> None:
+        raise UndecidedError("too long")
+
+    monkeypatch.setattr(
+        explain, "reasons", lambda file, steps, specification, holds, boards: holds
+    )
+    file: Any = SimpleNamespace(case=CASE)
+    (_, step) = CASE.steps
+    for verdict, holds in [(lambda *_: Verdict.PASSED, True), (undecided, False),
+                           (lambda *_: Verdict.FAILED, False)]:  # fmt: skip
+        dialect = SimpleNamespace(verdict=verdict)
+        monkeypatch.setattr(explain, "dialect_of", lambda *_, dialect=dialect: dialect)
+        asked: Any = explain.explain_agreed(file, (), None, {})  # type: ignore[arg-type]
+        assert asked(step, "= 0\n\n") is holds
+
+
+def test_a_file_is_nobody_else_s_while_it_is_copied(tmp_path, monkeypatch):
+    source, target = tmp_path / "source", tmp_path / "target"
+    for folder in (source, target):
+        folder.mkdir()
+    (source / "a").write_text("x")
+    (source / "a").chmod(0o644)
+    modes: list[int] = []
+    send = os.sendfile
+
+    def note(writing: int, *words: Any) -> int:
+        modes.append(stat.S_IMODE(os.fstat(writing).st_mode))
+        return send(writing, *words)
+
+    monkeypatch.setattr(folder_copies.os, "sendfile", note)
+    list(folder_copies.copy(str(source), str(target), 0))
+    assert modes == [0o600]
+    assert stat.S_IMODE((target / "a").stat().st_mode) == 0o644
+
+
+def test_a_folder_that_cannot_be_opened_is_not_entered(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    here = os.open(tmp_path, os.O_RDONLY)
+    own = os.open
+
+    def refuse(name: Any, *words: Any, **named: Any) -> int:
+        if name == ".":
+            raise OSError("too many open files")
+        return own(name, *words, **named)
+
+    monkeypatch.setattr(untrusted_folders.os, "open", refuse)
+    assert untrusted_folders._enter_marked(here, "a", 0) < 0
+    os.close(here)
+
+
+def test_a_process_that_matches_imports_nothing_of_ours(monkeypatch):
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        matchers.subprocess, "Popen", lambda *words, **named: asked.append((words, named))
+    )
+    matchers._Matcher()
+    ((words, named),) = asked
+    assert words == ([sys.executable, "-ISs", matchers._PROGRAM],)
+    pipe = matchers.subprocess.PIPE
+    assert named == {"stdin": pipe, "stdout": pipe, "process_group": 0}
+
+
+def test_who_closes_a_reader_waits_for_its_server():
+    done: list[str] = []
+
+    class Told:
+        def __getattr__(self, name: str) -> Any:
+            return lambda: done.append(name)
+
+    reader = confined_reading.ConfinedReader("pass")
+    reader._server = Told(), Told()  # type: ignore[assignment]
+    reader.close()
+    assert done == ["close", "wait"]
+    reader.close()
+    assert done == ["close", "wait"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("a.gtp\n", True), ("# of mine\na.gtp\nnone\n", True), ("none.gtp\n", False),
+     ("notes.txt\n", False), ("none\n", False), ("", False)],
+)  # fmt: skip
+def test_a_file_that_names_a_case_file_is_a_suite(text, is_one, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.gtp", "notes.txt"):
+        (tmp_path / name).write_text("10 x\n")
+    (tmp_path / "mine").write_text(text)
+    assert named_case_files._hint("mine") == ("; did you mean @mine?" if is_one else "")
+
+
+def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatch):
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        ledger.database, "lock", lambda *words, **named: asked.append((words, named))
+    )
+    ledger.release(ledger.lease("ab"))
+    ledger.release(ledger.lease_free("ab", 2).token)
+    assert asked == [(("leasing",), {}), (("leasing",), {"shared": True})]
+
+
+def test_the_oracle_follows_the_moves_that_an_engine_chose():
+    """What it answered to genmove is a move on the board of the oracle."""
+    case = casefile.parse(b"boardsize 3\ngenmove b\n10 gogui-rules_legal_moves\n#? [x]\n", "x.gtp")
+    replies = tuple(Reply(True, text, f"= {text}", 0.0) for text in ("", "B2", "x"))
+    file: Any = SimpleNamespace(case=case, replies=replies)
+    seen: list[str] = []
+    own = specification("gomoku-rules")
+    made = own.reference_engine("")
+
+    class Noting:
+        session = made.session
+
+        def handle(self, text: str) -> str:
+            seen.append(text)
+            return made.handle(text)
+
+        def explain(self, text: str) -> object:
+            return made.explain(text)
+
+    told: Any = SimpleNamespace(reference_engine=lambda _: Noting(), commands=own.commands)
+    explain.reasons(file, {2}, told)
+    assert seen[:2] == ["boardsize 3", "play b B2"]
+
+
+def test_what_runs_now_is_told_of_the_unit_by_its_number():
+    heard: list[Any] = []
+    listener = SimpleNamespace(
+        on_word=lambda *pair: heard.append(("word", *pair)),
+        on_progress=lambda *pair: heard.append(("progress", *pair)),
+        on_time=lambda units: heard.append(("time", units)),
+    )
+
+    class Asked:
+        def run(self, units, workers, on_word, on_time, **named) -> Any:
+            on_time([1, 0])
+            on_word(1, HarnessFailed("1", "full"))
+            named["on_progress"](0, CaseStarted("2"))
+            yield 1, Fault("it broke", "")
+            heard.append((workers, named["shared"]))
+
+    own: Any = GradingContext(find("go-scoring"), None, "off", (), 1.0, 1)
+    written: Any = Written()
+    runner = attempt_runner.Runner(written, own, listener)
+    looked: list[Any] = []
+    runner._watch = SimpleNamespace(look=looked.append, note=None)  # type: ignore[assignment]
+    units = [make_unit(), make_unit(spent=1.0)]
+    asked: Any = Asked()
+    runner._round(units, asked, 1, 3)
+    assert heard == [
+        ("time", [units[1], units[0]]),
+        ("word", units[1], HarnessFailed("1", "full")),
+        ("progress", units[0], CaseStarted("2")),
+        ("word", units[1], HarnessFailed("2", "it broke")),
+        (3, True),
+    ]
+    assert looked == [[units[1]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("@inner", "@at/inner"), ("inner", "inner"), ("a.gtp", "at/a.gtp"), ("none", "none")],
+)
+def test_a_folder_is_no_suite_of_its_name(name, found, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "at").mkdir()
+    for file in ("inner", "a.gtp"):
+        (tmp_path / "at" / file).write_text("")
+    assert suite._locate(name, "at") == found
+
+
+def test_a_reader_of_archives_ends_when_its_socket_breaks(monkeypatch):
+    def fail(_control: object) -> None:
+        raise ConnectionResetError
+
+    for place, names in [
+        (reader_server.os, ("setsid",)),
+        (reader_server.signal, ("signal", "pthread_sigmask")),
+        (reader_server.gc, ("freeze", "disable")),
+        (reader_server.seccomp, ("computing",)),
+        (reader_server, ("_give_up",)),
+    ]:
+        for name in names:
+            monkeypatch.setattr(place, name, lambda *_: None)
+    monkeypatch.setattr(reader_server.socket, "socket", lambda fileno: None)
+    monkeypatch.setattr(reader_server, "_receive", fail)
+    reader_server.main(0)
+
+
+MALFORMED = DBAPIError("SELECT", {}, sqlite3.DatabaseError("disk image is malformed"))
+
+
+def test_a_row_is_described_although_its_plan_cannot_be_read(ledger, monkeypatch):
+    def fail(_query: object) -> None:
+        raise MALFORMED
+
+    row = chains.SignedRow(tuple(str(i) for i in range(12)), 4, chains.Digest("", "", ()))
+    monkeypatch.setattr(ledger.chains, "_db", SimpleNamespace(execute=fail))
+    assert ledger.chains.describe_row("result", row) == "result 4"
+
+
+def test_a_table_that_cannot_be_read_to_its_end_is_read_from_there_too(monkeypatch):
+    asked: list[str] = []
+
+    def execute(query: Any) -> Any:
+        asked.append(str(query).partition("ORDER BY ")[2])
+        yield (asked[-1], 1, "")
+        raise MALFORMED
+
+    found: Any = object.__new__(salvage._Damaged)
+    found._db = SimpleNamespace(execute=execute)
+    found.is_signed = True
+    monkeypatch.setattr(found, "_find_known_names", lambda _: set(), raising=False)
+    rows = list(found._read("run"))
+    assert asked == ["run.id", "run.id DESC"]
+    assert [row.values[0] for row in rows] == asked
+
+
+def test_what_cannot_be_checked_to_its_end_is_told(tmp_path, monkeypatch):
+    def fail() -> None:
+        raise MALFORMED
+
+    held = SimpleNamespace(
+        errors=list, version=3, is_signed=True, rows=lambda _: [], database=SimpleNamespace(
+            reading=nullcontext), chains=SimpleNamespace(tampering=fail),
+    )  # fmt: skip
+    monkeypatch.setattr(salvage, "_open", lambda _: nullcontext(held))
+    facts, wrong = salvage.check(tmp_path / "x")
+    assert facts[1:] == ["0 results, 0 marks"]
+    assert wrong == ["not all of it can be read: disk image is malformed"]

@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,7 +95,8 @@ def kills(found: Iterable[Result]) -> Counter[tuple[str, str]]:
     return Counter((one.module, one.by) for one in found if one.by)
 
 
+@cache
 def commit() -> str:
-    """Return the commit on which the project stands."""
+    """Return the commit on which the project stood when we first asked: copies are made then."""
     words = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
