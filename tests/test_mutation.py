@@ -152,6 +152,21 @@ def test_no_more_tests_are_asked_once_it_takes_too_long(most, asked, monkeypatch
     assert batches == list("abc")[:asked]
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_copy_that_a_change_destroyed_is_made_again(is_whole, tmp_path, monkeypatch):
+    restored, closed = [], []
+    trial = object.__new__(trying.Trial)
+    trial._folder, trial._number = tmp_path / "0", 0
+    copy = trial._copy = SimpleNamespace(is_whole=lambda: is_whole, restore=restored.append)
+    trial._server = SimpleNamespace(close=lambda: closed.append(1))
+    monkeypatch.setattr(trying, "Copy", lambda folder: folder)
+    monkeypatch.setattr(trying, "Server", lambda made: made)
+    trial._restore("a.py")
+    again = tmp_path / "0-1"
+    assert (trial._copy, trial._server == again) == (copy if is_whole else again, not is_whole)
+    assert (restored, closed) == (["a.py"] * is_whole, [1] * (not is_whole))
+
+
 @pytest.mark.parametrize(
     ("outcomes", "share"),
     [("", 1.0), ("N", 1.0), ("NE", 1.0), ("NS", 0.5), ("NNNSE", 0.75), ("S", 0.0)],

@@ -32,6 +32,11 @@ class Copy:
             elif path.name in _COPIED:
                 shutil.copytree(path, folder / path.name, symlinks=True)
         self.python = _environment(folder)
+        self._files = [one for one in folder.rglob("*") if "__pycache__" not in one.parts]
+
+    def is_whole(self) -> bool:
+        """Whether all is there: a change of what removes folders may have removed the copy."""
+        return all(map(os.path.lexists, self._files))
 
     def original(self, module: str) -> str:
         """Return the text that a module had when the copy was made."""

@@ -53,6 +53,8 @@ class Trial:
 
         ``most``: seconds of CPU time after which no more tests are asked about a change.
         """
+        self._folder = folder
+        self._number = 0  # of copies that were destroyed
         self._copy = Copy(folder)
         self._server = Server(self._copy)
         self._reach = reach
@@ -89,10 +91,10 @@ class Trial:
             answer = self._run(batch)
             culprit = answer.failed or answer.hung
             if not culprit or self._is_confirmed(change, batch, culprit):
-                self._copy.restore(change.module)
+                self._restore(change.module)
                 return culprit
             batch = [one for one in batch if one not in _alone(batch, culprit)]
-        self._copy.restore(change.module)
+        self._restore(change.module)
         return ""
 
     def _is_confirmed(self, change: Change, batch: list[Reacher], culprit: str) -> bool:
@@ -101,10 +103,20 @@ class Trial:
         if not _fails(self._run(alone)):
             return False
         if culprit not in self._fit:
-            self._copy.restore(change.module)
+            self._restore(change.module)
             is_unfit = _fails(self._run(alone))
             (self._unfit if is_unfit else self._fit).add(culprit)
         return culprit in self._fit
+
+    def _restore(self, module: str) -> None:
+        """Take a change back; what it has destroyed is copied again."""
+        if self._copy.is_whole():
+            self._copy.restore(module)
+            return
+        self._server.close()
+        self._number += 1
+        self._copy = Copy(self._folder.with_name(f"{self._folder.name}-{self._number}"))
+        self._server = Server(self._copy)
 
     def _run(self, batch: list[Reacher]) -> Answer:
         files = list(dict.fromkeys(_file(one.test) for one in batch))
