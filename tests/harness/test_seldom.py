@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sqlite3
 import stat
@@ -27,11 +28,11 @@ from harness.errors import (
     UsageError,
 )
 from harness.exits import ExitCode
-from harness.grading.attempts import attempt_plan, attempt_runner, grading_progress, orders
+from harness.grading.attempts import alarm, attempt_plan, attempt_runner, grading_progress, orders
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.recording import MOST_FAULTS, Recorder
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.grading.ledger import chains, owners, salvage
+from harness.grading.ledger import chains, ledger_server, owners, salvage
 from harness.grading.ledger.ledger import (
     BuildRow,
     FinishedRun,
@@ -46,7 +47,7 @@ from harness.intake import zip as zip_archive
 from harness.intake.archive_limits import IntakeLimits, Meter
 from harness.intake.archive_streams import Stream
 from harness.judging import explain, mistaken
-from harness.reading import casefile, matchers, named_case_files, suite
+from harness.reading import casefile, last_words, matchers, named_case_files, suite
 from harness.reading.selection import Selection
 from harness.records import Build, Reply, Verdict
 from harness.running.jobs import Fault
@@ -775,3 +776,17 @@ def test_what_cannot_be_checked_to_its_end_is_told(tmp_path, monkeypatch):
     facts, wrong = salvage.check(tmp_path / "x")
     assert facts[1:] == ["0 results, 0 marks"]
     assert wrong == ["not all of it can be read: disk image is malformed"]
+
+
+def test_builds_that_fail_alike_have_one_reason():
+    said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
+    found = [alarm.trouble(Build(False, "", one), []) for one in said]
+    assert [one and one.words for one in found] == said
+    assert len({one and one.reason for one in found}) == 1
+    assert found[0] == (last_words.normalize(said[0]), said[0], False)
+
+
+def test_what_a_driver_logs_is_not_told_twice():
+    assert ledger_server
+    kinds = {type(one) for one in logging.getLogger("psycopg").handlers}
+    assert logging.NullHandler in kinds
