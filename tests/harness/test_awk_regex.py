@@ -8,6 +8,7 @@ from tests.harness import random_patterns
 from tests.harness.ascii_classes import ASCII, CLASSES
 
 MATCHES = [
+    (r"[[.:.][=.=]a]+", [":", ".", "a"], ["=", "["]),
     ("A1", ["A1"], ["xA1", "A1x", ""]),
     ("A1|B2", ["A1", "A1x", "xB2"], ["xA1", "B2x"]),
     ("(A1|B2)", ["A1", "B2"], ["A1x", "xB2"]),
@@ -68,6 +69,8 @@ def test_a_capital_means_all_others(letter: str) -> None:
 
 
 REFUSED = [
+    ("[[:a:]]", r"found '\[:a:\]' in a set, which is not a class of characters"),
+    ("[[=ab=]]", r"found '\[=ab=\]' in a set, which is not a class of characters"),
     ("(", r"a '\(' that is not closed"),
     ("[a", r"a '\[' that is not closed"),
     ("a{2,1}", r"found '\{2,1\}', which is not a number of repetitions"),

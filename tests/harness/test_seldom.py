@@ -22,6 +22,7 @@ from harness.errors import (
     ArchiveError,
     BusyError,
     CaseError,
+    HarnessError,
     ReadingFailedError,
     SandboxError,
     UndecidedError,
@@ -790,3 +791,22 @@ def test_what_a_driver_logs_is_not_told_twice():
     assert ledger_server
     kinds = {type(one) for one in logging.getLogger("psycopg").handlers}
     assert logging.NullHandler in kinds
+
+
+@pytest.mark.parametrize("kind", ["connect", "unicode"])
+def test_what_a_server_says_at_first_is_told_with_its_name(kind, monkeypatch):
+    closed: list[int] = []
+
+    def fail(*_: object) -> None:
+        raise MALFORMED
+
+    connection = SimpleNamespace(close=lambda: closed.append(1))
+    monkeypatch.setattr(ledger_server.extras, "require", lambda *_: None)
+    monkeypatch.setattr(
+        ledger_server, "_connect", fail if kind == "connect" else lambda *_: connection
+    )
+    monkeypatch.setattr(ledger_server.ServerDatabase, "_require_unicode", fail)
+    monkeypatch.setattr(ledger_server.ServerDatabase, "close", lambda _: closed.append(1))
+    with pytest.raises(HarnessError, match=r"^the server of ada[ :]"):
+        ledger_server.ServerDatabase("postgresql://x", "the server of ada")
+    assert closed == [1] * (kind == "unicode")
