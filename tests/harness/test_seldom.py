@@ -8,7 +8,6 @@ import os
 import sqlite3
 import stat
 import sys
-import zipfile
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,6 +66,7 @@ from harness.work.worker_events import (
 from oracle.answers import gomoku_rules
 from oracle.grid import grid
 from oracle.position import Position
+from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
 
 CASE = casefile.parse(
@@ -494,11 +494,7 @@ def test_a_unit_that_broke_anywhere_ends_with_a_fault(words, status, monkeypatch
 
 
 def test_a_directory_of_a_zip_with_more_than_it_says():
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("a", "x")
-        archive.writestr("b", "y")
-    whole = bytearray(packed.getvalue())
+    whole = bytearray(make_zip([("a", b"x"), ("b", b"y")]))
     whole[-14:-10] = b"\1\0\1\0"  # members: one
     with pytest.raises(ArchiveError) as told:
         list(zip_archive.members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole))))

@@ -195,7 +195,7 @@ def test_two_teachers_who_remove_each_other_at_the_same_time_leave_one(service):
     other.join(30)
     assert len(refused) == 1 and LAST in refused[0]
     with service.database.reading() as db:
-        assert [one.name for one in staff.listed(db, course)] == ["Tess"]
+        assert [one.name for one in staff.list_staff(db, course)] == ["Tess"]
 
 
 def test_whoever_made_a_course_in_a_former_version_is_listed_by_name(
