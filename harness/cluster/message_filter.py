@@ -85,8 +85,9 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened; of a client's pickles come the tasks."""
-        unpickling.believe(find_allowed(comm, roles.at_scheduler) is None)
-        return super().handle_comm(guard(comm, roles.at_scheduler))
+        allowed = find_allowed(comm, roles.at_scheduler)
+        unpickling.believe(allowed is None)
+        return super().handle_comm(guard(comm, allowed))
 
 
 class GuardedWorker(Worker):  # type: ignore[misc]
@@ -101,7 +102,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
-        return super().handle_comm(guard(comm, roles.at_worker))
+        return super().handle_comm(guard(comm, find_allowed(comm, roles.at_worker)))
 
 
 def _is_doing(worker: str, task: Any, run: object) -> bool:
@@ -139,9 +140,8 @@ def speaking_as(comm: Comm, worker: str) -> Comm:
     return comm
 
 
-def guard(comm: Comm, rule: Rule) -> Comm:
-    """Return a connection that carries only what its other end may send."""
-    allowed = find_allowed(comm, rule)
+def guard(comm: Comm, allowed: frozenset[str] | None) -> Comm:
+    """Return a connection that carries only the operations that are allowed; None: all."""
     if allowed is None:
         return comm
     read = comm.read

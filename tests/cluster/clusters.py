@@ -18,7 +18,7 @@ from harness.work import canonical_json
 
 ROOT = Path(__file__).parents[2]
 SCHEDULER = ("harness.cluster", "scheduler")
-WORKER, QUICK_WORKER = ("harness.cluster", "worker"), ("tests.cluster.quick_worker",)
+QUICK_WORKER = ("tests.cluster.quick_worker",)
 LYING_WORKER, DEADLY_WORKER = ("tests.cluster.lying_worker",), ("tests.cluster.deadly_worker",)
 
 

@@ -9,7 +9,7 @@ import sys
 
 from harness.cluster.__main__ import main
 from harness.cluster.unit_executor import UnitExecutor
-from tests.cluster.quick_worker import take_the_reference
+from tests.cluster.quick_worker import announce_pace
 
 DEADLY = "deadlydora"  # whose submission it is
 _run_unit = UnitExecutor._run_unit
@@ -24,5 +24,5 @@ def die(self, unit):
 
 if __name__ == "__main__":
     UnitExecutor._run_unit = die
-    take_the_reference()
+    announce_pace()
     sys.exit(main(["worker"]))

@@ -11,7 +11,7 @@ from harness.records import FileResult, Verdict
 from harness.work import canonical_json, worker_events
 from harness.work.canonical_json import NOTHING
 from harness.work.worker_events import AttemptFinished
-from tests.cluster.quick_worker import take_the_reference
+from tests.cluster.quick_worker import announce_pace
 
 _run_unit = UnitExecutor._run_unit
 
@@ -33,5 +33,5 @@ def failed(text):
 
 if __name__ == "__main__":
     UnitExecutor._run_unit = lie
-    take_the_reference()
+    announce_pace()
     sys.exit(main(["worker"]))

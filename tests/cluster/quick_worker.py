@@ -10,11 +10,11 @@ from harness.cluster import calibration
 from harness.cluster.__main__ import main
 
 
-def take_the_reference() -> None:
-    """Let no worker of this process measure."""
-    calibration.pace = lambda: 1.0
+def announce_pace(pace: float = 1.0) -> None:
+    """Let no worker of this process measure; each announces this pace."""
+    calibration.pace = lambda: pace
 
 
 if __name__ == "__main__":
-    take_the_reference()
+    announce_pace()
     sys.exit(main(["worker"]))

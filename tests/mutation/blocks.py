@@ -51,14 +51,19 @@ def find(text: str) -> list[Block]:
 
 def enclosing(text: str, line: int) -> str:
     """Return the name of the innermost block around a line; "" if none is."""
-    around = [one for one in find(text) if one.first <= line <= one.last]
-    return max(around, key=lambda one: one.first).name if around else ""
+    block = _innermost(text, line)
+    return block.name if block else ""
 
 
 def is_head(text: str, line: int) -> bool:
     """Return whether a line is before the first statement of the function around it."""
+    block = _innermost(text, line)
+    return block is not None and line < block.start
+
+
+def _innermost(text: str, line: int) -> Block | None:
     around = [one for one in find(text) if one.first <= line <= one.last]
-    return bool(around) and line < max(around, key=lambda one: one.first).start
+    return max(around, key=lambda one: one.first, default=None)
 
 
 def mark_blocks(text: str, number: int, file: str, size: int) -> str:

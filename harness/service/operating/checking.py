@@ -136,10 +136,11 @@ def _cluster(settings: Settings) -> str:
 
     good_until = tls.good_until(settings.tls)
     found = [one.facts for one in status_query.look(machines.connector_settings(settings)).workers]
-    unfit = {one.machine: why for one in found if (why := rules.find_unfitness(one))}
-    workers = [one for one in found if not rules.find_unfitness(one)]
+    unfit = {one: why for one in found if (why := rules.find_unfitness(one))}
+    workers = [one for one in found if one not in unfit]
     if not workers:
-        others = "".join(f"; {machine} gets no work: {why}" for machine, why in unfit.items())
+        told = (f"; {one.machine} gets no work: {why}" for one, why in unfit.items())
+        others = "".join(dict.fromkeys(told))
         raise UsageError(
             f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
         )
