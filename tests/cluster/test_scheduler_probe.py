@@ -1,4 +1,4 @@
-"""Why a scheduler cannot be reached, in words; and who is told of it."""
+"""A scheduler that cannot be reached: the reason is found, and the user is told it once."""
 
 import asyncio
 import contextlib
@@ -76,7 +76,7 @@ def test_another_authority(papers, tmp_path):
 
 
 def test_one_without_tls(papers):
-    with listening(lambda connection: connection.sendall(b"hello, who is there?")) as place:
+    with listening(lambda connection: connection.sendall(b"This port has no TLS.")) as place:
         assert obstacle(f"tls://{place}", papers).startswith("no TLS with it: ")
 
 

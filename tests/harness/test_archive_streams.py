@@ -53,7 +53,7 @@ def test_what_was_cut_off_is_told(kind, left, piece):
 @pytest.mark.parametrize("kind", ["gzip", "xz"])
 def test_what_is_damaged_is_told(kind, piece):
     with pytest.raises(ArchiveError, match=r"^its compressed data is damaged \(.+\)$"):
-        list(pieces(io.BytesIO(HOW[kind](b"one") + b"two, which is no stream"), kind))
+        list(pieces(io.BytesIO(HOW[kind](b"one") + b"two is not compressed"), kind))
 
 
 def test_what_asks_for_too_much_memory_is_told():

@@ -44,7 +44,7 @@ HANDED = UnpackedSubmission(Path("ada.tgz"), "go/", ("a.py", "b.py"), "of ada")
 
 def make_assignment(**changes: object) -> Any:
     said = {
-        "archive": SimpleNamespace(folder="handed in"),
+        "archive": SimpleNamespace(folder="own work"),
         "engine": SimpleNamespace(overlay="beside"),
         "python": SimpleNamespace(program="/nowhere/bin/python", described="Python 3.9"),
         "limits": LIMITS,
@@ -53,7 +53,7 @@ def make_assignment(**changes: object) -> Any:
         "protocol": "gtp",
         "cases": SimpleNamespace(restart=True),
         "translate": "",
-        "start": lambda room: (f"python3 '{room}/a b.py'", f"{room}/handed in"),
+        "start": lambda room: (f"python3 '{room}/a b.py'", f"{room}/own work"),
     }
     return SimpleNamespace(**{**said, **changes})
 
@@ -134,7 +134,7 @@ def test_what_a_case_file_is_run_with(
     alone, is_boxed, beside, has_patience, tmp_path, monkeypatch
 ):
     room = tmp_path
-    (room / "handed in").mkdir()
+    (room / "own work").mkdir()
     (room / "course").mkdir()
     box = Box()
     runner = make_runner(alone=alone, sandbox=box if is_boxed else None)
@@ -143,7 +143,7 @@ def test_what_a_case_file_is_run_with(
     setting, _ = attempt(runner, room, result, monkeypatch, patience=patience)
     assert setting.words == ("python3", f"{room}/a b.py")
     assert setting.options.limits == LIMITS._replace(total=90.0)
-    assert setting.options.folder == f"{room}/handed in"
+    assert setting.options.folder == f"{room}/own work"
     assert setting.options.restart
     assert setting.options.strict
     assert setting.options.protocol == "gtp"
@@ -156,17 +156,17 @@ def test_what_a_case_file_is_run_with(
     gauge = setting.launcher(CASE)
     assert setting.launcher(CASE) is gauge
     if is_boxed:
-        assert box.asked == [(CASE, (str(room / "course"),), str(room / "handed in"))]
+        assert box.asked == [(CASE, (str(room / "course"),), str(room / "own work"))]
         assert gauge.end(SimpleNamespace(status=lambda: 0)) == ["left"]
     else:
         assert isinstance(gauge._launcher, PlainLauncher)
 
 
 def test_what_else_an_engine_sees(tmp_path):
-    (tmp_path / "handed in").mkdir()
+    (tmp_path / "own work").mkdir()
     box = Box()
     make_runner(sandbox=box).launcher(CASE, tmp_path, ["/a"])
-    assert box.asked == [(CASE, ("/a",), str(tmp_path / "handed in"))]
+    assert box.asked == [(CASE, ("/a",), str(tmp_path / "own work"))]
 
 
 def test_figures_and_conditions_are_told(tmp_path, monkeypatch):
@@ -301,7 +301,7 @@ def test_a_submission_is_laid_out_and_built(box, level, built, tmp_path, monkeyp
     with runner.furnish(HANDED, said.append) as found:
         assert found == (tmp_path, built)
     assert done == [
-        ("ada.tgz", tmp_path / "handed in", "go/", ("a.py", "b.py")),
+        ("ada.tgz", tmp_path / "own work", "go/", ("a.py", "b.py")),
         (Path("course"), tmp_path / "beside"),
     ]
     assert asked == [(runner._kit.assignment, tmp_path, level)]
