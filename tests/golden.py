@@ -4,6 +4,7 @@ To accept a change: ``GTP_HARNESS_GOLDEN=write pytest``, then look at the differ
 committed.
 """
 
+import difflib
 import os
 from pathlib import Path
 
@@ -14,4 +15,11 @@ def check(path: Path, found: str) -> None:
     if os.environ.get("GTP_HARNESS_GOLDEN") == "write":
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    assert found == path.read_bytes().decode()
+    wanted = path.read_bytes().decode()
+    assert found == wanted, _show_difference(wanted, found)
+
+
+def _show_difference(wanted: str, found: str) -> str:
+    """Return the lines that differ: of a long file, nobody would find them."""
+    lines = [text.splitlines(keepends=True) for text in (wanted, found)]
+    return "\n" + "".join(difflib.unified_diff(*lines, "golden", "found", n=1))

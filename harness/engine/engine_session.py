@@ -204,14 +204,22 @@ class EngineSession:
     def _begin(self) -> None:
         """Let the time begin; what the harness itself took since the last reply does not count."""
         before = self._since
-        self.arrived, self._since = self._clock.both()
+        self._note(*self._clock.both())
         self._file_ends += self._since - before
         self._computed = self._clock.computed
+
+    def _note(self, own: float, since: float) -> None:
+        """Take note of a moment, as :meth:`EngineClock.both` tells it.
+
+        A look can find that what was counted so far was waiting: then the clock has gone back,
+        and what was asked in between took no time, not less than none.
+        """
+        self.arrived, self._since = max(self.arrived, own), since
 
     def _stamp(self, fresh: list[Reply]) -> None:
         """Give the first of the replies that came together the time that all of them took."""
         before = self.arrived
-        self.arrived, self._since = self._clock.note_arrival()
+        self._note(*self._clock.note_arrival())
         ok, text, raw, _, invalid, status = fresh[0]
         fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
         self._silent_so_far = False
