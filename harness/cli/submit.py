@@ -56,6 +56,8 @@ def submit(client: Client, place: RemoteAssignment, given: argparse.Namespace) -
     """Submit, print what is to be known, and return the exit status."""
     found = client.submit(place, Path(given.file))
     print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
+    if found.get("late"):  # a service of an earlier version says nothing
+        print(escape_controls(f"Late: {found['late']}"))
     print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
     return ExitCode.OK if given.no_wait else _wait(client, place, found["id"])
 

@@ -12,6 +12,7 @@ import io
 
 import pytest
 
+from harness.service.local_times import describe_date
 from tests.harness import small_class
 from tests.service.serving import work
 from tests.service.stories import AT_LENGTH
@@ -99,7 +100,7 @@ def extend(ann, assignment):
     ann.follow("Duo")
     ann.set("Own deadline", LATER)
     ann.press("Set the deadline")
-    assert LATER.replace("T", " ") in ann.text()
+    assert describe_date(LATER) in ann.text()
     ann.write("The student or group sees it", "See test 2.")
     ann.press("Add the comment")
     assert "Ann Assistant" in ann.text() and "deadline extended" in ann.text()
@@ -172,7 +173,7 @@ def see_the_mark(ada, assignment):
     """Somebody else of the group sees what holds for all of it."""
     ada.go(assignment)
     told = ada.text()
-    assert "You submit as a group" in told and LATER.replace("T", " ") in told
+    assert "You submit as a group" in told and describe_date(LATER) in told
     ada.look("assignment-group-released")
     ada.follow("Your mark and feedback")
     told = ada.text()

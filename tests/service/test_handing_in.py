@@ -15,6 +15,7 @@ from harness.service.storage import courses, queue
 from tests.service.serving import KINDS, open_service, settings_of
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
+ZONE = f"{NOW.astimezone():%Z}"
 _NUMBERS = itertools.count()
 
 
@@ -45,12 +46,12 @@ def at(hours):
 
 DATES = [  # hours from now at which it opens, is due, closes, is due for ada; what she is told
     (None, None, None, None, ""),
-    (1, None, None, None, "it opens on 2026-03-01 at 13:00"),
+    (1, None, None, None, f"it opens on 1 Mar 2026, 13:00 {ZONE}"),
     (-1, 2, 3, None, ""),
     (None, -2, None, None, ""),  # late, and taken
-    (None, -2, -1, None, "it closed on 2026-03-01 at 11:00"),
+    (None, -2, -1, None, f"it closed on 1 Mar 2026, 11:00 {ZONE}"),
     (None, -2, -1, 1, ""),
-    (None, -3, -2, -1, "it closed on 2026-03-01 at 11:00"),
+    (None, -3, -2, -1, f"it closed on 1 Mar 2026, 11:00 {ZONE}"),
 ]
 
 
@@ -151,7 +152,7 @@ def test_a_bad_roster_is_told_with_its_line_and_without_our_paths(data, said):
 
 WRONG = [
     ({"deadline": "tomorrow"}, "deadline: found 'tomorrow', expected a local time"),
-    ({"deadline": "2026-01-01T00:00+01:00"}, "expected a local time"),
+    ({"deadline": "0001-01-01T00:00+01:00"}, "expected a local time"),
     ({"deadline": "2026-01-02", "closes": "2026-01-01"}, "nothing would be taken before"),
     ({"deduction": "101"}, "deduction: found '101', expected a percentage"),
     ({"deduction": "1/0"}, "expected a percentage"),
@@ -162,6 +163,11 @@ WRONG = [
 def test_an_assignment_with_a_wrong_date_is_not_made(act, dates, said):
     with pytest.raises(UsageError, match=said):
         assign(act, **dates)
+
+
+def test_a_date_with_an_offset_is_kept_as_the_local_time(act):
+    local = assign(act, deadline=NOW.astimezone(datetime.UTC).isoformat()).deadline
+    assert local == NOW.isoformat()
 
 
 @pytest.mark.parametrize("title", ["", " \n", "x" * 201])

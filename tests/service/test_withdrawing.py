@@ -17,6 +17,7 @@ from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
+ZONE = f"{NOW.astimezone():%Z}"
 
 
 @pytest.fixture(params=KINDS)
@@ -33,12 +34,12 @@ def at(minutes):
 ENDS = [  # minutes to the deadline, to the close, to ada's own, of grace; what ada is told
     (None, None, None, 0, ""),
     (5, None, None, 0, ""),
-    (-5, None, None, 0, "the deadline was 2026-03-01 at 11:55"),
+    (-5, None, None, 0, f"the deadline was 1 Mar 2026, 11:55 {ZONE}"),
     (-5, None, None, 10, ""),
-    (-5, 60, None, 0, "the deadline was 2026-03-01 at 11:55"),
-    (-5, -1, None, 0, "it closed on 2026-03-01 at 11:59"),
+    (-5, 60, None, 0, f"the deadline was 1 Mar 2026, 11:55 {ZONE}"),
+    (-5, -1, None, 0, f"it closed on 1 Mar 2026, 11:59 {ZONE}"),
     (-5, None, 60, 0, ""),
-    (-90, None, -30, 0, "the deadline was 2026-03-01 at 11:30"),
+    (-90, None, -30, 0, f"the deadline was 1 Mar 2026, 11:30 {ZONE}"),
     (-90, None, -30, 40, ""),
 ]
 
@@ -92,7 +93,7 @@ def end(service, course, what):
     with service.database.acting() as act:
         if what == "deadline":
             courses.ASSIGNMENTS.change(act.db, {"deadline": "2026-01-01T12:00"}, id=assignment)
-            return "the deadline was 2026-01-01 at 12:00"
+            return "the deadline was 1 Jan 2026, 12:00"
         tess = entering.add_person(act, "Tess").id
         now = time.time()
         uploads.GRADINGS.add(

@@ -83,15 +83,23 @@ def lateness(rule: Late, submission: Submission) -> Lateness:
 
     Both times are local, and each is over when its minutes of grace are.
     """
-    time, grace = submission.time, datetime.timedelta(minutes=rule.grace_minutes)
-    if time is None or rule.deadline is None:
-        late, reason = submission.late, "the source says that it is late"
-    else:
-        late, reason = time > rule.deadline + grace, _after(time, rule.deadline, "the deadline")
-    if time is not None and rule.refused_after and time > rule.refused_after + grace:
+    if submission.time is not None:
+        found = judge_time(rule, submission.time)
+        if found.refused or rule.deadline is not None:
+            return found
+    reason = "the source says that it is late" if submission.late else ""
+    return Lateness(submission.late, refused=False, reason=reason)
+
+
+def judge_time(rule: Late, time: datetime.datetime) -> Lateness:
+    """Return whether a submission of this time is late."""
+    grace = datetime.timedelta(minutes=rule.grace_minutes)
+    if rule.refused_after and time > rule.refused_after + grace:
         when = _after(time, rule.refused_after, "the time from which it is refused")
         return Lateness(late=True, refused=True, reason=when)
-    return Lateness(late, refused=False, reason=reason if late else "")
+    if rule.deadline is None or time <= rule.deadline + grace:
+        return Lateness(late=False, refused=False, reason="")
+    return Lateness(late=True, refused=False, reason=_after(time, rule.deadline, "the deadline"))
 
 
 def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Annotated
 
 from fastapi import Depends
 from pydantic import BaseModel, Field
+from sqlalchemy import Connection
 
+from harness.assignments.assignment import Late
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import making
+from harness.service.courses.late_terms import load_rule
+from harness.service.local_times import add_offset
 from harness.service.records import Assigned, Course, Member
 from harness.service.storage import courses
-from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Now, Routes
+from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Here, Now, Routes
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _ALL = "/courses/{course}/assignments"
+DATE = "as 2026-01-29T23:55+01:00; without an offset it is the service's local time"
 
 
 class CourseOfMine(BaseModel):
@@ -28,13 +34,17 @@ class CourseOfMine(BaseModel):
 
 
 class AssignmentShown(BaseModel):
-    """An assignment of a course; its times are local ones of the service, empty for none."""
+    """An assignment of a course; its times are in ISO 8601 with an offset, empty for none."""
 
     id: str
     title: str
     opens: str
     deadline: str
-    closes: str
+    closes: str  # later submissions are refused
+    deduction: str  # late penalty in percent of the points reached
+    grace: int  # minutes after each date that still count
+    own_deadline: str  # by an extension of the student who asks; else empty
+    own_closes: str  # the same
 
 
 class CourseWanted(BaseModel):
@@ -48,7 +58,7 @@ class AssignmentWanted(BaseModel):
 
     source: str = Field(max_length=200, description="the name of one that ships")
     title: str = Field(default="", max_length=200)
-    opens: str = Field(default="", max_length=30, description="local, as 2026-01-29T23:55")
+    opens: str = Field(default="", max_length=30, description=DATE)
     deadline: str = Field(default="", max_length=30)
     closes: str = Field(default="", max_length=30, description="submissions after it are refused")
     deduction: str = Field(default="", max_length=30, description="late penalty in percent")
@@ -105,7 +115,8 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     order = ("deadline", "title", "id")
     with here.service.database.reading() as db:
         found = find(db, courses.ASSIGNMENTS, order, asked, course=here.course.id)
-    return Page(items=[describe_assignment(one) for one in found.rows], next=found.next)
+        items = [describe_assignment(one, _find_own(db, here, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
 
 
 @ROUTES.at(
@@ -137,11 +148,33 @@ def make_assignment(
 @ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS, response_model=AssignmentShown)
 def one_assignment(here: Now) -> AssignmentShown:
     """Show an assignment."""
-    return describe_assignment(here.sure().assigned)
+    assigned = here.sure().assigned
+    with here.service.database.reading() as db:
+        return describe_assignment(assigned, _find_own(db, here, assigned))
 
 
-def describe_assignment(one: Assigned) -> AssignmentShown:
-    """Return an assignment as the API tells it."""
+def _find_own(db: Connection, here: Here, one: Assigned) -> Late | None:
+    """Return the dates of the student who asks, if an extension gives other ones."""
+    if here.is_staff or here.member is None:
+        return None
+    rule = load_rule(db, one, here.member.submits_as)
+    return rule if rule.deadline != making.moment(one.deadline) else None
+
+
+def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentShown:
+    """Return an assignment as the API tells it; ``own``: by an extension of who asks."""
     return AssignmentShown(
-        id=one.id, title=one.title, opens=one.opens, deadline=one.deadline, closes=one.closes
+        id=one.id,
+        title=one.title,
+        opens=add_offset(one.opens),
+        deadline=add_offset(one.deadline),
+        closes=add_offset(one.closes),
+        deduction=one.deduction,
+        grace=one.grace,
+        own_deadline=_format(own.deadline) if own else "",
+        own_closes=_format(own.refused_after) if own else "",
     )
+
+
+def _format(time: datetime.datetime | None) -> str:
+    return time.astimezone().isoformat() if time else ""

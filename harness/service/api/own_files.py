@@ -29,7 +29,7 @@ _ONE = f"{_ALL}/{{assignment}}"
 Name = Annotated[
     str, Query(min_length=1, max_length=200, description="of the archive, such as nogo.zip")
 ]
-_DATE = Field(default="", max_length=30, description="local, as 2026-01-29T23:55")
+_DATE = Field(default="", max_length=30, description=courses.DATE)
 
 
 class OwnAssignmentWanted(BaseModel):

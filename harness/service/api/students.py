@@ -9,8 +9,10 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
+from harness.service.api.courses import DATE
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import deadline_extensions, roster
+from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, STUDENT, Member
 from harness.service.storage import courses
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes, whoever_may
@@ -42,15 +44,13 @@ class Extension(BaseModel):
     """The deadline of a student in an assignment."""
 
     student: str
-    deadline: str | None  # local; null: that of all
+    deadline: str | None  # ISO 8601 with an offset; null: that of all
 
 
 class ExtensionWanted(BaseModel):
     """A deadline for a student, or for each of a group."""
 
-    deadline: str = Field(
-        max_length=30, description="local, as 2026-01-29T23:55; empty for the deadline of all"
-    )
+    deadline: str = Field(max_length=30, description=f"{DATE}; empty for the deadline of all")
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[StudentShown])
@@ -95,7 +95,10 @@ def extensions(here: Now, asked: Asked) -> Page[Extension]:
     rows, following = _page(here, asked)
     with here.service.database.reading() as db:
         own = courses.extensions(db, here.sure().assigned.id)
-    items = [Extension(student=one.key, deadline=own.get(one.key)) for one in rows]
+    items = [
+        Extension(student=one.key, deadline=add_offset(own.get(one.key, "")) or None)
+        for one in rows
+    ]
     return Page(items=items, next=following)
 
 
@@ -116,4 +119,4 @@ def extend(
         deadline_extensions.extend(act, assigned, here.student, wanted.deadline)
         theirs = courses.students_of(act.db, assigned.course, here.student)
         latest = deadline_extensions.latest(courses.extensions(act.db, assigned.id), theirs)
-    return Extension(student=here.student, deadline=latest or None)
+    return Extension(student=here.student, deadline=add_offset(latest) or None)

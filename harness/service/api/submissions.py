@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
+from harness.service.courses.late_terms import describe_late, load_rule_of
 from harness.service.handing_in import ownership, receiving
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
@@ -60,6 +61,7 @@ class SubmissionShown(BaseModel):
     sha256: str
     size: int  # bytes
     at: datetime.datetime
+    late: str  # how late, and what that costs; empty if in time
     state: State
     counts: bool  # whether it is the one that is graded, as it is now
     page: str  # the address of its page
@@ -192,6 +194,7 @@ def _members(
         "sha256": upload.sha256,
         "size": upload.size,
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
+        "late": describe_late(load_rule_of(db, known.assigned, upload), upload.at),
         "state": _state(db, upload),
         "counts": upload.id in counting,
         "page": f"{here.service.settings.base}{path}",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from harness.errors import UsageError
 from harness.service.courses import making
+from harness.service.local_times import describe_time
 from harness.service.records import Assigned
 from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
@@ -32,8 +33,8 @@ def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
     later = making.moment(own)
     if later and common and later <= common:
         raise UsageError(
-            f"deadline: found {later:%Y-%m-%d %H:%M},"
-            f" expected a time after that of all, {common:%Y-%m-%d %H:%M}"
+            f"deadline: found {describe_time(later)},"
+            f" expected a time after that of all, {describe_time(common)}"
         )
     courses.extend(act.db, assigned.id, courses.students_of(act.db, assigned.course, key), own)
     act.note("deadline extended" if own else "extension ended", assigned.id, key=key, deadline=own)

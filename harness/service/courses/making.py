@@ -19,6 +19,7 @@ from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
 _LONGEST = 200  # characters of a title
+_YEARS = range(1970, 9999)  # in which every time has a zone
 
 
 def course(act: Act, title: str) -> Course:
@@ -113,14 +114,18 @@ def _title(text: str) -> str:
 
 
 def date(name: str, text: str) -> str:
-    """Return a local time as it is kept: to the minute or the second."""
+    """Return a time as it is kept: local, without a zone; one with an offset is converted."""
     try:
-        read = moment(text.strip())
-    except ValueError:
+        read = _to_local(moment(text.strip()))
+    except (ValueError, OverflowError):
         read = None
-    if text.strip() and (read is None or read.tzinfo is not None):
+    if text.strip() and (read is None or read.year not in _YEARS):
         raise UsageError(f"{name}: found {text!r}, expected a local time such as 2026-01-29T23:55")
     return _format_time(read)
+
+
+def _to_local(time_: datetime.datetime | None) -> datetime.datetime | None:
+    return time_.astimezone().replace(tzinfo=None) if time_ and time_.tzinfo else time_
 
 
 def _format_time(time_: datetime.datetime | None) -> str:

@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.assignments.assignment import Late
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
 from harness.grading.ledger.originals import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.archive_limits import IntakeLimits
 from harness.service.courses import roster
-from harness.service.courses.making import late, moment
+from harness.service.courses.late_terms import load_rule
+from harness.service.courses.making import moment
 from harness.service.handing_in import ownership
+from harness.service.local_times import describe_moment, describe_time
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
 from harness.service.settings import Settings
 from harness.service.storage import courses, owner_rows, queue, uploads
@@ -72,17 +73,11 @@ def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.d
     """
     opens = moment(assigned.opens)
     if opens and now < opens:
-        return f"it opens on {opens:%Y-%m-%d at %H:%M}"
-    rule = _rule(db, assigned, key)
+        return f"it opens on {describe_time(opens)}"
+    rule = load_rule(db, assigned, key)
     last = rule.refused_after
     is_over = last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes)
-    return f"it closed on {last:%Y-%m-%d at %H:%M}" if is_over else ""
-
-
-def _rule(db: Connection, assigned: Assigned, key: str) -> Late:
-    """Return the dates that hold for a student or a group."""
-    students = courses.students_of(db, assigned.course, key)
-    return late(assigned, courses.extensions(db, assigned.id)).of(students)
+    return f"it closed on {describe_time(last)}" if last and is_over else ""
 
 
 def take(
@@ -107,7 +102,7 @@ def take(
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assigned.course, key)
     owner_rows.give(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
-    deadline = _rule(act.db, assigned, key).deadline
+    deadline = load_rule(act.db, assigned, key).deadline
     due = deadline.isoformat() if deadline else ""
     wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)
     queue.put(act.db, wanted)
@@ -140,10 +135,10 @@ def explain_bound(
 
 def _explain_final(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
     """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
-    rule = _rule(db, assigned, key)
+    rule = load_rule(db, assigned, key)
     last = rule.deadline
     if last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes):
-        return f"the deadline was {last:%Y-%m-%d at %H:%M}"
+        return f"the deadline was {describe_time(last)}"
     released = uploads.find_released(db, assigned.id)
     students = courses.students_of(db, assigned.course, key) if released else ()
     is_known = any(released and uploads.mark_of(db, released.id, one) for one in students)
@@ -169,9 +164,9 @@ def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
         UsageError: its bytes were pruned. Without them there is no mark, rather than a wrong one.
     """
     if is_pruned(store, upload):
-        day = datetime.datetime.fromtimestamp(upload.at)
+        when = describe_moment(upload.at)
         raise UsageError(
-            f"{upload.name} of {upload.key}, submitted on {day:%Y-%m-%d}, was removed by the"
+            f"{upload.name} of {upload.key}, submitted on {when}, was removed by the"
             " rules of retention: this assignment can no longer be graded"
         )
     time_ = datetime.datetime.fromtimestamp(int(upload.at))

@@ -9,9 +9,16 @@ from typing import NamedTuple
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
+from harness.assignments.assignment import Late
 from harness.report.html.parts import choices
-from harness.service.courses import grading, own_files
+from harness.service.courses import grading, making, own_files
 from harness.service.courses.deadline_extensions import latest
+from harness.service.courses.late_terms import (
+    describe_late,
+    list_dates,
+    list_dates_for_staff,
+    load_rule,
+)
 from harness.service.handing_in import ownership, packing, receiving
 from harness.service.handing_in.ownership import Heap
 from harness.service.pages import student_table
@@ -33,6 +40,7 @@ class UploadLine(NamedTuple):
     upload: Upload
     state: str  # in words
     counts: bool
+    late: str = ""  # how late, and what that costs; empty if in time
 
 
 @ROUTES.at("GET", _PATH, MEMBERS)
@@ -45,7 +53,8 @@ def _to_student(here: Here) -> Response:
     known = here.sure()
     with here.service.database.reading() as db:
         heap = ownership.of(db, known.assigned, known.member.submits_as)
-        shown = list_uploads(db, heap.seen_by(known.member.key), [heap])
+        rule = load_rule(db, known.assigned, known.member.submits_as)
+        shown = list_uploads(db, heap.seen_by(known.member.key), [heap], rule)
         group = _group(db, known)
         extensions = courses.extensions(db, known.assigned.id)
         key = known.member.submits_as
@@ -56,7 +65,7 @@ def _to_student(here: Here) -> Response:
         "assignment.html",
         crumbs(here),
         uploads=shown,
-        extension=latest(extensions, (one.key for one in group)),
+        dates=list_dates(known.assigned, rule, latest(extensions, (one.key for one in group))),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         closed=closed,
         is_released=is_released,
@@ -80,6 +89,7 @@ def _to_staff(here: Here) -> Response:
         here,
         "assignment_staff.html",
         crumbs(here),
+        dates=list_dates_for_staff(known.assigned, making.late(known.assigned, {})),
         standings=standings,
         choices=choices(student_table.choices(standings)),
         gradings=gradings,
@@ -92,11 +102,24 @@ def _to_staff(here: Here) -> Response:
     )
 
 
-def list_uploads(db: Connection, found: list[Upload], heaps: Iterable[Heap]) -> list[UploadLine]:
-    """Return uploads as a list has them; of each student or group one counts."""
+def list_uploads(
+    db: Connection, found: list[Upload], heaps: Iterable[Heap], rule: Late
+) -> list[UploadLine]:
+    """Return uploads as a list has them; of each student or group one counts.
+
+    ``rule``: the dates of whose uploads they are.
+    """
     counting = ownership.counting(heaps)
     jobs = queue.checks(db, about=[one.id for one in found])
-    return [UploadLine(one, state(one, jobs.get(one.id)), one.id in counting) for one in found]
+    return [
+        UploadLine(
+            one,
+            state(one, jobs.get(one.id)),
+            one.id in counting,
+            describe_late(rule, one.at),
+        )
+        for one in found
+    ]
 
 
 def crumbs(here: Here, last: str = "") -> list[tuple[str, str]]:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection
 from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
 from harness.service.courses import making, own_files, roster, roster_files, staff
+from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
@@ -45,11 +47,13 @@ def show(here: Now) -> Response:
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
         colleagues = staff.list_staff(db, here.course.id)
         letters = posting.list_last_letters(db, here.course.id)
+        own = {one.id: _find_own_deadline(db, here, one) for one in found}
     return rendering.page(
         here,
         "course.html",
         [(here.course.title, "")],
         assignments=found,
+        own=own,
         students=members if here.is_staff else [],
         staff=colleagues if here.is_staff else [],
         is_only_teacher=sum(one.role == TEACHER for one in colleagues) == 1,
@@ -58,6 +62,14 @@ def show(here: Now) -> Response:
         rights=RIGHTS,
         shipped=shipped.names(),
     )
+
+
+def _find_own_deadline(db: Connection, here: Here, one: Assigned) -> str:
+    """Return the deadline that an extension gives the student who asks; empty: none."""
+    if here.is_staff or here.member is None:
+        return ""
+    group = courses.students_of(db, one.course, here.member.submits_as)
+    return latest(courses.extensions(db, one.id), group)
 
 
 @ROUTES.at("POST", "/courses/{course}/assignments", TEACHERS)

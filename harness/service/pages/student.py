@@ -12,7 +12,9 @@ from harness.grading.records import Marks
 from harness.service.courses import comments_and_overrides as writing
 from harness.service.courses import deadline_extensions, roster
 from harness.service.courses.deadline_extensions import latest
+from harness.service.courses.late_terms import describe_terms, load_rule
 from harness.service.handing_in import ownership
+from harness.service.local_times import describe_time
 from harness.service.pages import assignment_page
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
 from harness.service.storage import (
@@ -47,7 +49,8 @@ def show(here: Now) -> Response:
         (entry,) = (one for one in roster.students(members) if one.key == here.student)
         students = [one.key for one in entry.students]
         heap = ownership.of(db, known.assigned, here.student)
-        found = assignment_page.list_uploads(db, heap.all, [heap])
+        rule = load_rule(db, known.assigned, here.student)
+        found = assignment_page.list_uploads(db, heap.all, [heap], rule)
         said = comments(db, known.assigned.id, students)
         own = comments_and_overrides.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
@@ -63,6 +66,8 @@ def show(here: Now) -> Response:
         names=[one.name or one.key for one in entry.students],
         uploads=found,
         extension=extension,
+        terms=describe_terms(rule),
+        last=describe_time(rule.refused_after) if rule.refused_after else "",
         comments=said,
         overrides=writing.together(own, students),
         computed=load_computed(marked) if marked else None,

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from harness.assignments.assignment import Late
 from harness.grading.records import StudentSubmissions
-from harness.service.courses import roster
+from harness.service.courses import making, roster
 from harness.service.courses.deadline_extensions import latest
+from harness.service.courses.late_terms import describe_late
 from harness.service.handing_in import ownership
 from harness.service.handing_in.ownership import Heap
 from harness.service.pages.upload_states import state
@@ -35,6 +37,7 @@ class StudentStanding(NamedTuple):
     upload: Upload | None  # that submission
     number: int  # of all submissions
     extension: str
+    late: str  # of that submission: how late, and what that costs; empty if in time
 
 
 def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
@@ -43,7 +46,8 @@ def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
     heaps = ownership.of_all(db, assigned)
     jobs = queue.checks(db, assignment=assigned.id)
     extensions = courses.extensions(db, assigned.id)
-    return [_standing(entry, heaps[entry.key], jobs, extensions) for entry in entries]
+    rule = making.late(assigned, extensions)
+    return [_standing(entry, heaps[entry.key], jobs, rule) for entry in entries]
 
 
 def choices(standings: Sequence[StudentStanding]) -> list[tuple[str, str, int]]:
@@ -57,12 +61,15 @@ def _standing(
     entry: StudentSubmissions,
     heap: Heap,
     jobs: Mapping[str, Job],
-    extensions: Mapping[str, str],
+    rule: Late,
 ) -> StudentStanding:
-    own = latest(extensions, (one.key for one in entry.students))
+    keys = [one.key for one in entry.students]
+    extensions = {key: time.isoformat() for key, time in rule.own}
+    own, last = latest(extensions, keys), heap.last
+    late = describe_late(rule.of(keys), last.at) if last else ""
     names = tuple(one.name for one in entry.students if one.name)
-    kinds, words = _how_far(heap.last, jobs)
-    return StudentStanding(entry.key, names, kinds, words, heap.last, len(heap.all), own)
+    kinds, words = _how_far(last, jobs)
+    return StudentStanding(entry.key, names, kinds, words, last, len(heap.all), own, late)
 
 
 def _how_far(upload: Upload | None, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from harness.report.markup import NOTHING
 from harness.service import machines
+from harness.service.courses import late_terms
 from harness.service.handing_in import receiving
 from harness.service.pages import assignment_page, upload_states
 from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
@@ -41,11 +42,13 @@ def show(here: Now) -> Response:
         job = queue.checks(db, about=here.upload.id).get(here.upload.id)
         words = _words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
+        rule = late_terms.load_rule_of(db, known.assigned, here.upload)
     return rendering.page(
         here,
         "upload.html",
         assignment_page.crumbs(here, here.upload.name),
         state=upload_states.state(here.upload, job),
+        late=late_terms.describe_late(rule, here.upload.at),
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
         bound=_explain_bound(here) if known.member.role == STUDENT else "",

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import LedgerError
+from harness.service.local_times import describe_date
 from harness.service.records import Entry
 from harness.service.storage import people
 from harness.service.storage.audit_log import Log
 
 _SERVICE = "the service"
+_DATES = ("opens", "deadline", "closes")  # details that are a teacher's dates
 # What a page about one student need not repeat, and what nobody reads.
 _LEFT_OUT = ("key", "students", "sha256", "comment")
 
@@ -27,7 +29,7 @@ class HistoryLine(NamedTuple):
     who: str
     what: str
     about: str  # an id
-    details: str  # such as ``deadline: 2026-01-29T23:55, key: ada``
+    details: str  # such as ``deadline: 29 Jan 2026, 23:55 CET, key: ada``
 
     @property
     def seconds(self) -> float:
@@ -87,12 +89,14 @@ def _names(db: Connection) -> dict[str, str]:
 
 def _line(entry: Entry, names: dict[str, str], left_out: Sequence[str] = ()) -> HistoryLine:
     told = {key: one for key, one in _details(entry).items() if key not in left_out}
-    details = ", ".join(f"{key}: {_say(value)}" for key, value in told.items())
+    details = ", ".join(f"{key}: {_say(value, key)}" for key, value in told.items())
     who = names.get(entry.person, entry.person)
     return HistoryLine(entry.link, entry.at, who, entry.what, entry.about, details)
 
 
-def _say(value: object) -> str:
+def _say(value: object, key: str) -> str:
+    if key in _DATES and isinstance(value, str):
+        return describe_date(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ from harness.report.html.page_script import SCRIPT
 from harness.report.html.page_style import STYLE
 from harness.report.markup import Markup
 from harness.service.courses.comments_and_overrides import format_counting_mark
+from harness.service.local_times import describe_date, describe_moment, name_zone, to_seconds
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.form_style import OWN_STYLE
 from oracle import __version__
@@ -87,9 +87,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "moment": moment,
+        "moment": describe_moment,
         "bytes": size,
-        "local": local,
+        "local": describe_date,
+        "seconds": to_seconds,
         "given": format_counting_mark,
         "points": decimal,
         "exactly": exactly,
@@ -100,6 +101,7 @@ def _environment() -> Environment:
         "definitions": DEFINITIONS,
         "version": __version__,
         "htmx": json.dumps(_HTMX),
+        "zone": name_zone,
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made
@@ -131,16 +133,6 @@ def page(
 def own(text: str) -> Markup:
     """Return HTML that the harness made itself, to be put into a page as it is."""
     return Markup(text)
-
-
-def moment(seconds: float) -> str:
-    """Return a time as people here write it."""
-    return f"{datetime.datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}" if seconds else ""
-
-
-def local(text: str) -> str:
-    """Return a teacher's date without the T."""
-    return text.replace("T", " ")[:16]
 
 
 def size(count: int) -> str:

@@ -1,0 +1,97 @@
+"""What being late costs in a course, in words: before submitting, and of one submission."""
+
+from __future__ import annotations
+
+import datetime
+
+from sqlalchemy import Connection
+
+from harness.assignments.assignment import Late
+from harness.grading.marks.marking import describe_span, judge_time
+from harness.grading.records import decimal
+from harness.service.courses.making import late
+from harness.service.local_times import describe_date, describe_time
+from harness.service.records import Assigned, Upload
+from harness.service.storage import courses, owner_rows
+from harness.text import number_of
+
+Fact = tuple[str, str]  # a term, and what it is; empty for none
+
+
+def load_rule(db: Connection, assigned: Assigned, key: str) -> Late:
+    """Return the dates that hold for a student or a group, by the key."""
+    students = courses.students_of(db, assigned.course, key)
+    return late(assigned, courses.extensions(db, assigned.id)).of(students)
+
+
+def load_rule_of(db: Connection, assigned: Assigned, upload: Upload) -> Late:
+    """Return the dates that hold for an upload: for those of its owners who are in the course."""
+    owners = owner_rows.students(db, [upload.id]).get(upload.id, frozenset())
+    members = [one for one in courses.students(db, assigned.course) if one.key in owners]
+    keys = {one.submits_as for one in members}
+    key = upload.key if upload.key in keys or not keys else min(keys)
+    return load_rule(db, assigned, key)
+
+
+def list_dates(assigned: Assigned, rule: Late, own: str = "") -> list[Fact]:
+    """Return the dates of an assignment and what being late costs.
+
+    ``rule``: of the student or group; ``own``: the deadline that an extension gives them.
+    """
+    common, last = describe_date(assigned.deadline), rule.refused_after
+    return [
+        ("Opens", describe_date(assigned.opens)),
+        ("Your deadline", describe_date(own)),
+        ("Deadline of the others" if own else "Deadline", common),
+        ("Refused after", describe_time(last) if last else ""),
+        ("If you are late", describe_terms(rule)),
+    ]
+
+
+def list_dates_for_staff(assigned: Assigned, rule: Late) -> list[Fact]:
+    """Return the dates of an assignment, as those have them who set them."""
+    return [
+        ("Opens", describe_date(assigned.opens)),
+        ("Deadline", describe_date(assigned.deadline)),
+        ("Refused after", describe_date(assigned.closes)),
+        ("Late submissions", describe_terms(rule)),
+    ]
+
+
+def describe_terms(rule: Late) -> str:
+    """Return how long late submissions are taken and what they lose; empty without a deadline."""
+    if rule.deadline is None:
+        return ""
+    grace = ""
+    if rule.grace_minutes:
+        grace = f" The first {number_of(rule.grace_minutes, 'minute')} after a date still count."
+    return f"{_describe_time_left(rule, rule.deadline)}{grace}"
+
+
+def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
+    last = rule.refused_after
+    if last is None:
+        return f"Late submissions are always taken: {_describe_cost(rule)}."
+    if last <= deadline:
+        return "Late submissions are refused."
+    return f"Up to {describe_span(last - deadline)} late: {_describe_cost(rule)}. Later: refused."
+
+
+def _describe_cost(rule: Late) -> str:
+    if not rule.deduction:
+        return "no points are taken off"
+    return f"{decimal(rule.deduction)} % of the points reached are taken off"
+
+
+def describe_late(rule: Late, at: float) -> str:
+    """Return how late a submission is and what that costs, or "" if it is in time.
+
+    ``at``: when it came, in seconds since 1970.
+    """
+    time = datetime.datetime.fromtimestamp(int(at))  # as it is graded
+    found = judge_time(rule, time)
+    if found.refused:
+        return "too late: it gets no points"
+    if not found.late or rule.deadline is None:
+        return ""
+    return f"late by {describe_span(time - rule.deadline)}: {_describe_cost(rule)}"

@@ -1,0 +1,156 @@
+"""What being late costs, and by whose dates: as the pages say it before and after submitting."""
+
+import datetime
+import re
+import time
+from fractions import Fraction
+
+import pytest
+
+from harness.assignments.assignment import Late
+from harness.service.courses.late_terms import describe_late, describe_terms
+from harness.service.local_times import add_offset, describe_date, describe_moment, name_zone
+from harness.service.storage import courses
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
+from tests.service.test_api_gradings import Asker
+from tests.service.test_story import hand_in
+
+__all__ = ["counting"]
+ROSTER = "student,name,group\nada,Ada,\nben,Ben,\ncyd,Cyd,duo\ndan,Dan,duo\n"
+DUE = datetime.datetime(2026, 11, 27, 23, 59)
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def zone(monkeypatch):
+    """Let the server be in a zone whose clocks change, by its rule: no list of zones is needed."""
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_date_has_its_time_zone(zone):
+    assert describe_date("2026-11-27T23:59") == "27 Nov 2026, 23:59 CET"
+    assert describe_date("2026-06-01T08:05") == "1 Jun 2026, 08:05 CEST"
+    assert describe_date("") == ""
+    assert describe_moment(1.0) == "1 Jan 1970, 01:00:01 CET"
+    assert describe_moment(0.0) == ""
+    assert add_offset("2026-06-01T08:05") == "2026-06-01T08:05:00+02:00"
+    assert name_zone() == "CET/CEST"
+
+
+def rule(days, deduction=10, grace=0, deadline=DUE):
+    """Return a rule; ``days``: from the deadline on, for which late submissions are taken."""
+    last = days is not None and deadline and deadline + datetime.timedelta(days)
+    return Late(deadline, last or None, Fraction(deduction), grace)
+
+
+TERMS = [
+    (rule(2), "Up to 2 days late: 10 % of the points reached are taken off. Later: refused."),
+    (rule(0.5, 0), "Up to 12 h late: no points are taken off. Later: refused."),
+    (rule(0), "Late submissions are refused."),
+    (rule(None), "Late submissions are always taken: 10 % of the points reached are taken off."),
+    (rule(0, grace=5), "Late submissions are refused."
+                       " The first 5 minutes after a date still count."),
+    (rule(None, deadline=None), ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dates", "said"), TERMS)
+def test_what_being_late_costs(dates, said):
+    assert describe_terms(dates) == said
+
+
+LATE = [
+    (rule(2), -1, ""),
+    (rule(2), 0, ""),
+    (rule(2), 3, "late by 3 min: 10 % of the points reached are taken off"),
+    (rule(2, 0), 3, "late by 3 min: no points are taken off"),
+    (rule(2, grace=5), 3, ""),
+    (rule(1), 24 * 60 + 1, "too late: it gets no points"),
+    (rule(None, deadline=None), 3, ""),
+]
+
+
+@pytest.mark.parametrize(("dates", "minutes", "said"), LATE)
+def test_how_late_a_submission_is(dates, minutes, said):
+    at = DUE + datetime.timedelta(minutes=minutes)
+    assert describe_late(dates, at.timestamp()) == said
+
+
+def at(hours):
+    now = datetime.datetime.now().replace(second=0, microsecond=0)
+    return (now + datetime.timedelta(hours=hours)).isoformat()
+
+
+def facts(text):
+    """Return the terms of a page with what they are."""
+    return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", text))
+
+
+def test_an_extension_moves_all_dates_of_who_has_it(service, counting):
+    """The page said "Refused after" with the date of the others."""
+    dates = {"deadline": at(-3), "closes": at(-2), "deduction": "50"}
+    course, own = make_course(service, ROSTER, **dates), at(5)
+    page = f"{course.assignment}/students/duo"
+    course.teacher.post(f"{page}/extension", page, deadline=own)
+    cyd, ben = (Browser(service).enter(course.links[key]) for key in ("cyd", "ben"))
+    told = facts(cyd.get(course.assignment).text)
+    assert (told["Your deadline"], told["Refused after"]) == (describe_date(own),) * 2
+    assert told["Deadline of the others"] == describe_date(dates["deadline"])
+    assert told["If you are late"] == "Late submissions are refused."
+    others = facts(ben.get(course.assignment).text)
+    assert others["Refused after"] == describe_date(dates["closes"])
+    assert others["If you are late"].startswith("Up to 1 h late: 50 % of the points")
+    assert facts(course.teacher.get(page).text)["Refused after"] == describe_date(own)
+    assert describe_date(own) in cyd.get(course.course).text
+    assert describe_date(own) not in ben.get(course.course).text
+
+
+@pytest.mark.processes
+def test_a_late_submission_is_called_late(service, counting):
+    course = make_course(service, ROSTER, deadline=at(-2), deduction="50")
+    page = f"{course.assignment}/students/ada"
+    course.teacher.post(f"{page}/extension", page, deadline=at(5))
+    ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
+    late = re.compile(r"late by 2 h[^:]*: 50 % of the points reached are taken off")
+    for student, is_late in ((ada, False), (ben, True)):
+        receipt = hand_in(student, course, small_class.submission("return 2 * n"))
+        for path in (receipt.url.path, course.assignment):
+            assert bool(late.search(student.get(path).text)) is is_late
+    staff = course.teacher.get(course.assignment).text
+    assert len(late.findall(staff)) == 1
+    assert late.search(course.teacher.get(f"{course.assignment}/students/ben").text)
+
+
+def test_the_api_tells_the_same(service, counting):
+    course, own = make_course(service, ROSTER, deadline=at(-2), deduction="50"), at(5)
+    page = f"{course.assignment}/students/ada"
+    course.teacher.post(f"{page}/extension", page, deadline=own)
+    with service.database.reading() as db:
+        people = {one.key: one.person for one in courses.MEMBERS.all(db)}
+    base = course.assignment
+    ada, ben = (Asker(service, people[key], base) for key in ("ada", "ben"))
+    shown = ada.get("")
+    assert (shown["deduction"], shown["grace"]) == ("50", 0)
+    assert shown["own_deadline"] == add_offset(own)
+    assert ben.get("")["own_deadline"] == ""
+    body = small_class.submission("return 2 * n")
+    for asker, said in ((ada, ""), (ben, "late by 2 h")):
+        made = asker.ask("POST", "/submissions", 201, content=body, params={"name": "a.tgz"})
+        assert made["late"].startswith(said) and bool(made["late"]) is bool(said)
