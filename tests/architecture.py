@@ -44,7 +44,7 @@ LAYERS = {
         ("service.storage", "service.machines"),
         ("service.service_log",),
         ("service.settings", "service.records", "service.living_workers", "service.counters"),
-        ("service.periodic",),
+        ("service.periodic", "service.listening"),
         ("cluster",),
         ("gradescope", "client"),
         ("grading.exports", "grading.grade"),

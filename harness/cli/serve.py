@@ -98,15 +98,17 @@ def _check(settings: Settings) -> int:
 
 
 def _serve(settings: Settings) -> int:
-    from harness.service import serving
+    from harness.service import listening, serving
     from harness.service.mailing import outbox
     from harness.service.operating import pruning
     from harness.service.people import oidc
+    from harness.service.storage import data_folder
 
+    data_folder.keep_files_private()
     outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
-    with serving.listening(settings) as open_socket:
+    with listening.open_socket(settings.host, settings.port) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
         print(f"Data: {found.data}\nPages: {found.base}", flush=True)

@@ -209,10 +209,10 @@ class EngineSession:
         self._computed = self._clock.computed
 
     def _note(self, own: float, since: float) -> None:
-        """Take note of a moment, as :meth:`EngineClock.both` tells it.
+        """Take note of a moment, by the engine's own time and by that of its limits.
 
-        A look can find that what was counted so far was waiting: then the clock has gone back,
-        and what was asked in between took no time, not less than none.
+        A look can find that the time counted so far was waiting. The clock goes back then, and an
+        answer that came in between took no time: not less.
         """
         self.arrived, self._since = max(self.arrived, own), since
 

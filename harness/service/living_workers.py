@@ -24,6 +24,9 @@ GONE = 30.0  # seconds without a sign after which a worker does not count
 def announce(folder: Path) -> Iterator[None]:
     """Show meanwhile that this process is a worker; ``folder``: of all of them."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in folder.glob("*"):
+        if not _lives(path):
+            path.unlink(missing_ok=True)
     own = folder / f"{socket.gethostname()}-{os.getpid()}"
     own.touch(0o600)
     try:
@@ -39,12 +42,12 @@ def _show(own: Path) -> None:
 
 
 def count(folder: Path) -> int:
-    """Return how many workers live; what dead ones left is removed."""
-    found = 0
-    for path in folder.glob("*"):
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime < GONE:
-                found += 1
-            else:
-                path.unlink()
-    return found
+    """Return how many workers live; nothing is changed."""
+    return sum(map(_lives, folder.glob("*")))
+
+
+def _lives(own: Path) -> bool:
+    try:
+        return time.time() - own.stat().st_mtime < GONE
+    except FileNotFoundError:
+        return False

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import ServerError, UsageError
+from harness.errors import ServerError
 from harness.service.mailing import outbox
 from harness.service.people import entering
 from harness.service.settings import Settings, dump_settings
@@ -66,22 +66,6 @@ def first_link(settings: Settings) -> str:
         return f"{settings.base}/enter/{secret.text}"
     finally:
         service.close()
-
-
-def listening(settings: Settings) -> socket.socket:
-    """Return the socket that is answered on.
-
-    Raises:
-        UsageError: another process has the port, or the address is not this machine's.
-    """
-    try:
-        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        return socket.create_server((settings.host, settings.port), family=family, backlog=512)
-    except OSError as error:
-        raise UsageError(
-            f"cannot answer on {settings.host}:{settings.port}: {error.strerror}; --port names"
-            " another one"
-        ) from None
 
 
 def serve(settings: Settings, open_socket: socket.socket) -> None:

@@ -6,6 +6,7 @@ What a grading comes to when all of them are killed again and again: test_chaos_
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import sys
 from contextlib import closing
@@ -26,6 +27,7 @@ from tests.service.running import (
     WEB,
     WORKER,
     Running,
+    begin,
     children,
     command,
     hand_in,
@@ -123,6 +125,30 @@ def test_sigterm_ends_a_process_that_waits_for_its_database(tmp_path, module):
     process.terminate()
     assert "cannot be used" in said or "127.0.0.1" in said
     assert (process.stderr.read(), process.wait(60)) == ("", 0)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="only Linux tells")
+def test_what_a_service_writes_is_for_nobody_else(settings, tmp_path):
+    """In a folder that others may enter, for it has other things in it."""
+    of_tests = ("originals", "service.sqlite", "service.sqlite-wal", "service.sqlite-shm")
+    settings.data.mkdir(exist_ok=True)
+    (settings.data / "notes.txt").touch(0o600)
+    settings.data.chmod(0o755)
+    with closing(Running(settings)) as running:
+        with open_service(settings) as service:
+            assignment = hand_in(service, tmp_path, CLASS[:1])
+            begin(service, assignment)
+            settle(service)
+        masks = {Path(f"/proc/{pid}/status").read_text() for pid in running.parts()}
+        assert len(masks) > 3
+        assert all("Umask:\t0077\n" in one for one in masks)
+    found = [
+        one
+        for one in settings.data.rglob("*")
+        if one.relative_to(settings.data).parts[0] not in of_tests
+    ]
+    assert len(found) > 10
+    assert [one for one in found if stat.S_IMODE(one.stat().st_mode) & 0o077] == []
 
 
 def is_engine(pid):

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import socket
+import stat
 import subprocess
 import sys
 import time
@@ -60,14 +62,15 @@ def run_checks(settings):
 
 
 def test_a_bare_machine_is_good_and_stays_bare(settings):
-    settings = settings._replace(address="", data=settings.data.with_name("bare"))
+    settings = settings._replace(address="", data=settings.data.with_name("bare"), port=0)
     assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
     assert not settings.data.exists()
 
 
 def test_so_is_one_that_has_served(settings):
     Database(settings).close()
-    assert all(one.is_good for one in run_checks(settings._replace(address="")).values())
+    settings = settings._replace(address="", port=0)
+    assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
 
 
 BAD = [
@@ -80,7 +83,7 @@ BAD = [
 
 @pytest.mark.parametrize(("changed", "name", "said"), BAD)
 def test_what_is_not_good_is_named(tmp_path, changed, name, said):
-    wrong = run_checks(Settings(tmp_path / "data")._replace(**changed))
+    wrong = run_checks(Settings(tmp_path / "data", port=0)._replace(**changed))
     assert {one.name for one in wrong.values() if not one.is_good} == {name}
     assert said in wrong[name].said
 
@@ -129,6 +132,48 @@ def test_a_file_in_place_of_the_folder(tmp_path):
     assert "is not a folder" in run_checks(Settings(tmp_path / "data"))["data"].said
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o711])
+def test_a_folder_that_others_could_read_is_closed_to_them(tmp_path, mode):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    data.chmod(mode)
+    assert run_checks(Settings(data, port=0))["data"].is_good
+    for _ in range(2):  # when it is made, and by the next version
+        Database(Settings(data)).close()
+        assert stat.S_IMODE(data.stat().st_mode) == 0o700
+        data.chmod(mode)
+
+
+def test_what_others_can_read_is_not_good(tmp_path):
+    data = tmp_path / "data"
+    Database(Settings(data)).close()
+    (data / "service.sqlite").chmod(0o644)
+    assert run_checks(Settings(data))["data"].is_good  # nobody comes so far
+    data.chmod(0o755)
+    told = run_checks(Settings(data))["data"]
+    assert not told.is_good
+    assert f"can read {data / 'service.sqlite'}: chmod -R go= {data}" in told.said
+
+
+def test_a_folder_with_other_things_in_it_stays_as_it_is(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    tmp_path.chmod(0o755)
+    Database(Settings(tmp_path)).close()
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+def test_a_port_that_is_taken(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        settings = Settings(tmp_path / "data", port=other.getsockname()[1])
+        told = run_checks(settings)["port"]
+        assert not told.is_good
+        assert told.said.endswith("Address already in use; --port names another one")
+        with living_workers.announce(settings.workers_folder):
+            told = run_checks(settings)["port"]
+            assert told.is_good, told.said
+            assert "by this service" in told.said
+
+
 def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(checking, "LEAST_FREE", 1 << 62)
     assert not run_checks(Settings(tmp_path / "data"))["disk"].is_good
@@ -149,11 +194,14 @@ def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
     address = "postgresql://me:s3cret@127.0.0.1:1/none"
     said = run_checks(Settings(tmp_path / "data", address))["database"].said
     assert "s3cret" not in said and "postgresql://me@127.0.0.1:1/none" in said
+    assert "cannot be used now" in said
+    assert "same command" not in said  # that is grade's
 
 
 @pytest.mark.processes
 def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, capsys):
-    place = ["serve", "--check", "--data", str(tmp_path / "data"), "--workers", "1"]
+    place = ["serve", "--check", "--data", str(tmp_path / "data"), "--workers", "1",
+             "--port", "0"]  # fmt: skip
     assert cli.main(place) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [*checking.LOOKS]
@@ -192,7 +240,9 @@ def test_a_worker_that_died_without_a_word_counts_no_more(tmp_path):
     long_ago = time.time() - living_workers.GONE - 1
     os.utime(left, (long_ago, long_ago))
     assert living_workers.count(tmp_path) == 0
-    assert not left.exists()
+    with living_workers.announce(tmp_path):
+        assert living_workers.count(tmp_path) == 1
+        assert not left.exists()
 
 
 def test_a_worker_goes_on_showing_that_it_lives(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sqlalchemy import Connection, NullPool, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
@@ -41,7 +41,6 @@ _SETTINGS = (
 # What it logs of an error is raised as well, and told in a sentence: nobody reads it twice.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 _SPACE = 0x47545047  # of the locks, that others' are not meant
-_GOES_ON = "Results are kept; the same command continues"
 # By SQLSTATE or its first two letters (PostgreSQL's manual, appendix A).
 _DAMAGED = ("42P01", "42703", "XX")  # no such table, no such column, internal
 _ADVICE = {
@@ -50,6 +49,21 @@ _ADVICE = {
     "53": "The server lacks room",
     "55P03": "Others keep it busy",
 }
+
+
+class ServerWords(NamedTuple):
+    """The words about a server for those who use it for something."""
+
+    use: str  # "cannot be used …"
+    lost: str  # a sentence: what to do when it is away
+    damaged: str  # the same when it is damaged
+
+
+LEDGER = ServerWords(
+    use="as a ledger",
+    lost="Results are kept; the same command continues",
+    damaged="gtp-harness ledger check tells more, and ledger salvage saves what can be read",
+)
 
 
 class ServerDatabase(LedgerDatabase):
@@ -186,7 +200,7 @@ def _connect(address: str, name: str) -> Connection:
 
 
 @contextlib.contextmanager
-def naming_errors(name: str) -> Iterator[None]:
+def naming_errors(name: str, wording: ServerWords = LEDGER) -> Iterator[None]:
     """Turn what a server says into sentences; ``name``: of its address, for people.
 
     Raises:
@@ -196,25 +210,22 @@ def naming_errors(name: str) -> Iterator[None]:
     try:
         yield
     except PendingRollbackError:
-        raise ServerError(f"the connection to {name} is lost. {_GOES_ON}") from None
+        raise ServerError(f"the connection to {name} is lost. {wording.lost}") from None
     except DBAPIError as error:
-        raise _sentence(name, error) from None
+        raise _sentence(name, error, wording) from None
 
 
-def _sentence(name: str, error: DBAPIError) -> HarnessError:
+def _sentence(name: str, error: DBAPIError, wording: ServerWords) -> HarnessError:
     said = error.orig
     state = getattr(said, "sqlstate", None) or ""
     primary = getattr(getattr(said, "diag", None), "message_primary", None)
     what = primary or _last_reason(str(said))
     if state.startswith(_DAMAGED):
-        return LedgerError(
-            f"{name} is damaged: {what}. gtp-harness ledger check tells more, and ledger salvage"
-            " saves what can be read"
-        )
-    advice = _ADVICE.get(state) or _ADVICE.get(state[:2]) or _GOES_ON
+        return LedgerError(f"{name} is damaged: {what}. {wording.damaged}")
+    advice = _ADVICE.get(state) or _ADVICE.get(state[:2]) or wording.lost
     if error.connection_invalidated:
-        return ServerError(f"the connection to {name} is lost: {what}. {_GOES_ON}")
-    return ServerError(f"{name} cannot be used as a ledger: {what}. {advice}")
+        return ServerError(f"the connection to {name} is lost: {what}. {wording.lost}")
+    return ServerError(f"{name} cannot be used {wording.use}: {what}. {advice}")
 
 
 def _last_reason(said: str) -> str:

@@ -15,12 +15,12 @@ from harness.assignments import assignment, needs
 from harness.errors import HarnessError, UsageError
 from harness.processes import processors
 from harness.sandbox import levels
-from harness.service import machines
+from harness.service import listening, living_workers, machines
 from harness.service.mailing import outbox
 from harness.service.operating.state import LEAST_FREE
 from harness.service.people import providers
 from harness.service.settings import Settings
-from harness.service.storage import probing
+from harness.service.storage import data_folder, probing
 from harness.text import number_of
 
 Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
@@ -67,12 +67,27 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
+def _port(settings: Settings) -> str:
+    """Name the port; it is good if this very service answers there already."""
+    try:
+        with listening.open_socket(settings.host, settings.port):
+            return f"{settings.port or 'any'} of {settings.host} is free"
+    except UsageError:
+        if not living_workers.count(settings.workers_folder):
+            raise
+        return f"{settings.port} of {settings.host} is in use, by this service it seems"
+
+
 def _folder(settings: Settings) -> str:
     folder = _nearest(settings.data)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(b"x")
+    if exposed := data_folder.find_exposed(settings.data):
+        raise UsageError(
+            f"other users of this machine can read {exposed}: chmod -R go= {settings.data}"
+        )
     return str(folder) if folder == settings.data else f"{settings.data} will be made"
 
 
@@ -151,6 +166,7 @@ def _cluster(settings: Settings) -> str:
 
 LOOKS: dict[str, Look] = {
     "address": _settings,
+    "port": _port,
     "data": _folder,
     "disk": _disk,
     "database": probing.probe,

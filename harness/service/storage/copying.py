@@ -20,6 +20,7 @@ from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server
 from harness.grading.ledger.places import ServerPlace
 from harness.service.settings import own_schema, schema_of
+from harness.service.storage.database import SERVICE
 
 _PATIENCE = 30.0  # seconds to wait for another's transaction
 
@@ -88,7 +89,7 @@ def unload(place: ServerPlace) -> None:
         creator=ledger_server.opener(place.address, place.name),
         poolclass=NullPool,
     )
-    with ledger_server.naming_errors(place.name), engine.begin() as db:
+    with ledger_server.naming_errors(place.name, SERVICE), engine.begin() as db:
         ids = db.execute(text(f"SELECT id FROM {own_schema()}.assigned")).scalars()
         for name in (*map(schema_of, ids), own_schema()):
             db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))

@@ -23,8 +23,14 @@ from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server, seal
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
+from harness.service.storage import data_folder
 from harness.service.storage.audit_log import Act, Log
 
+SERVICE = ledger_server.ServerWords(
+    use="now",
+    lost="Start the server, or correct the address",
+    damaged="Restore it from a backup",
+)
 _STEPS = Path(__file__).parent / "migrations"
 _PATIENCE = 30.0  # seconds to wait for another's transaction
 _AGAIN = 5.0  # seconds before a server that cannot be used is tried again
@@ -44,7 +50,7 @@ class Database:
         self._settings = settings
         self._place = settings.own_place()
         for folder in (settings.data, settings.keys):
-            _make(folder)
+            data_folder.make(folder)
         self.engine = _engine(self._place)
         self._reader = _at_one_moment(self.engine)
         with self.naming_errors():
@@ -95,7 +101,7 @@ class Database:
             ServerError: the server, or the file, cannot be used now.
         """
         if isinstance(self._place, ServerPlace):
-            with ledger_server.naming_errors(self._place.name):
+            with ledger_server.naming_errors(self._place.name, SERVICE):
                 yield
             return
         try:
@@ -145,13 +151,6 @@ class Database:
                 " Restore it from a backup"
             )
         return Log(kept)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
 def _engine(place: LedgerFile | ServerPlace) -> Engine:

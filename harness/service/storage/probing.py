@@ -11,6 +11,7 @@ from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings
+from harness.service.storage.database import SERVICE
 
 _MAY_MAKE = "SELECT has_database_privilege(current_database(), 'CREATE')"
 
@@ -48,7 +49,7 @@ def _of_server(place: ServerPlace) -> str:
         poolclass=NullPool,
         hide_parameters=True,
     )
-    with ledger_server.naming_errors(place.name), engine.connect() as db:
+    with ledger_server.naming_errors(place.name, SERVICE), engine.connect() as db:
         may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
     if not may:
         raise UsageError(
