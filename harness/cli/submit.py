@@ -65,12 +65,19 @@ def submit(client: Client, place: RemoteAssignment, given: argparse.Namespace) -
 def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     """Wait until it is checked, print how that ended, and return the exit status."""
     *_, found = client.watch(place, submission)
-    if found["state"] == "fault" or (found["state"] == "checked" and found["check"] is None):
-        print("It was received, but the service failed to check it: ask your teacher.")
-        return ExitCode.FAULT
     if found["state"] == "withdrawn":
         print("It was withdrawn.")
         return ExitCode.BROKEN
+    status = _tell_end(found)
+    print(escape_controls(found["place"]))
+    return status
+
+
+def _tell_end(found: dict[str, Any]) -> int:
+    """Print how the check of a submission ended; return the exit status."""
+    if found["state"] == "fault" or found["check"] is None:
+        print("It was received, but the service failed to check it: ask your teacher.")
+        return ExitCode.FAULT
     return _tell(found["check"])
 
 

@@ -130,13 +130,13 @@ def test_who_teaches_lists_all_and_a_student_the_own(service, course, tmp_path):
     with client_of(service, "ada") as client:
         found = list(client.items(place(course).path))
         assert [one["id"] for one in found] == sent["ada"]
-        assert [one["counts"] for one in found] == [False, True]
+        assert [one["may_count"] for one in found] == [True, True]  # neither is checked
         with service.database.changing() as db:  # it must not be over
             courses.ASSIGNMENTS.change(db, {"deadline": ""}, id=course.assignment.split("/")[-1])
         client._ask("POST", f"{place(course).path}/{sent['ada'][1]}/withdraw")
         found = list(client.items(place(course).path))
         assert [one["state"] for one in found] == ["waiting", "withdrawn"]
-        assert [one["counts"] for one in found] == [True, False]
+        assert [one["may_count"] for one in found] == [True, False]
         with pytest.raises(UsageError, match="there is no such submission"):
             client.get(f"{place(course).path}/{sent['ben'][0]}")
 

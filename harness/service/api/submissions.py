@@ -6,6 +6,7 @@ Bytes are the body of a request as it is, so that they are read only once the gu
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,8 @@ from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses.late_terms import describe_late, load_rule_of
 from harness.service.handing_in import ownership, receiving
+from harness.service.handing_in.explaining import explain_place
+from harness.service.handing_in.ownership import COUNTS, MAY_COUNT, Heap, Place, refusal
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit_log import Act
@@ -43,17 +46,21 @@ _FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The bytes", "content": {bodies.BYTES: {"schema": bodies.IS_BYTES}}}
 }
 
-State = Literal["waiting", "checking", "checked", "fault", "withdrawn"]
+State = Literal["waiting", "checking", "checked", "refused", "fault", "withdrawn"]
 _STATES: dict[str, State] = {
     WAITING: "waiting",
     LEASED: "checking",
     DONE: "checked",
     FAULT: "fault",
 }
+_ENDED: frozenset[State] = frozenset({"checked", "refused", "withdrawn"})
 
 
 class SubmissionShown(BaseModel):
-    """A submission, and how far it is. ``fault``: the service failed, not the submission."""
+    """A submission, and how far it is. ``fault``: the service failed, not the submission.
+
+    ``refused``: it cannot be graded, and an earlier one counts in its place.
+    """
 
     id: str
     student: str  # as whose it was sent: the key of a student or of a group
@@ -63,7 +70,9 @@ class SubmissionShown(BaseModel):
     at: datetime.datetime
     late: str  # how late, and what that costs; empty if in time
     state: State
-    counts: bool  # whether it is the one that is graded, as it is now
+    counts: bool  # whether it is the one that a grading would take now
+    may_count: bool  # whether it will be, if its check does not refuse it
+    refused: str  # why its check refused it; else empty
     page: str  # the address of its page
 
 
@@ -88,6 +97,7 @@ class CheckResult(BaseModel):
 class SubmissionResult(SubmissionShown):
     """A submission with the result of its check."""
 
+    place: str  # what a grading would do with it, in sentences; "" if it is withdrawn
     ahead: int  # how many jobs wait before it
     check: CheckResult | None  # null: not known yet
 
@@ -100,8 +110,8 @@ def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
         if not here.is_staff:
             named["id"] = [one.id for one in own_uploads(db, here)]
         found = find(db, uploads.UPLOADS, ("at", "id"), asked, **named)
-        counting = _counting(db, here)
-        items = [SubmissionShown(**_members(db, here, one, counting)) for one in found.rows]
+        places = ownership.places(_heaps(db, here))
+        items = [SubmissionShown(**_members(db, here, one, places)) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -174,16 +184,16 @@ def withdraw(here: Now) -> SubmissionResult:
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _counting(db: Connection, here: Here) -> frozenset[str]:
-    """Return the ids of the submissions that count, to a student of the own ones."""
+def _heaps(db: Connection, here: Here) -> list[Heap]:
+    """Return what was submitted, to a student the own submissions."""
     known = here.sure()
     if here.is_staff:
-        return ownership.counting(ownership.of_all(db, known.assigned).values())
-    return ownership.counting([ownership.of(db, known.assigned, known.member.submits_as)])
+        return [*ownership.of_all(db, known.assigned).values()]
+    return [ownership.of(db, known.assigned, known.member.submits_as)]
 
 
 def _members(
-    db: Connection, here: Here, upload: Upload, counting: frozenset[str]
+    db: Connection, here: Here, upload: Upload, places: Mapping[str, Place]
 ) -> dict[str, Any]:
     known = here.sure()
     path = f"/courses/{known.course.id}/assignments/{upload.assignment}/uploads/{upload.id}"
@@ -196,7 +206,9 @@ def _members(
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
         "late": describe_late(load_rule_of(db, known.assigned, upload), upload.at),
         "state": _state(db, upload),
-        "counts": upload.id in counting,
+        "counts": places.get(upload.id) == COUNTS,
+        "may_count": places.get(upload.id) == MAY_COUNT,
+        "refused": refusal(upload),
         "page": f"{here.service.settings.base}{path}",
     }
 
@@ -205,16 +217,20 @@ def _state(db: Connection, upload: Upload) -> State:
     if upload.withdrawn:
         return "withdrawn"
     job = next((one for one in queue.of(db, upload.id) if one.kind == CHECK), None)
+    if job and job.state == DONE and refusal(upload):
+        return "refused"
     return _STATES[job.state] if job else "waiting"
 
 
 def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
-    shown = SubmissionShown(**_members(db, here, upload, _counting(db, here)))
+    heaps = _heaps(db, here)
+    shown = SubmissionShown(**_members(db, here, upload, ownership.places(heaps)))
     waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
     return SubmissionResult(
         **shown.model_dump(),
+        place=explain_place(ownership.heap_with(heaps, upload.id), upload),
         ahead=queue.ahead(db, waiting[0]) if waiting else 0,
-        check=_check(here, upload) if shown.state in ("checked", "withdrawn") else None,
+        check=_check(here, upload) if shown.state in _ENDED else None,
     )
 
 

@@ -27,9 +27,9 @@ from harness.grading.records import decimal
 from harness.grading.taking_in.sources.pieces import safe
 from harness.intake import archive
 from harness.service.courses import making
-from harness.service.records import Assigned
+from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit_log import Act
 
 OWN = "uploaded"  # the source of an assignment whose files are on the server
@@ -104,7 +104,7 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
     """Let the folder of an assignment that was sent take the place of the one before.
 
     The one before stays where it is; gradings that were begun with it continue with it. Dates,
-    points and weights of the course stay.
+    points and weights of the course stay. What was submitted is checked again.
 
     Raises:
         UsageError: the assignment was not uploaded, or nothing in it has changed.
@@ -118,7 +118,16 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
     made = now._replace(edition=now.edition + 1)
     keep(settings, place, made)
     courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=one.id)
+    _check_anew(act, made)
     act.note("assignment replaced", one.id, edition=made.edition, changes=changes)
+
+
+def _check_anew(act: Act, one: Assigned) -> None:
+    """Let all that was submitted be checked again: other files may be wanted now."""
+    for upload in uploads.UPLOADS.all(act.db, assignment=one.id, withdrawn=0):
+        uploads.UPLOADS.change(act.db, {"record": "", "run": 0}, id=upload.id)
+        wanted = Job("", CHECK, one.id, upload.id, upload.key, due=one.deadline)
+        queue.put_anew(act.db, wanted._replace(person=upload.person))
 
 
 def is_different(settings: Settings, one: Assigned, place: Path) -> bool:

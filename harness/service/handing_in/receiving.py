@@ -128,7 +128,7 @@ def explain_bound(
     """Return why a student or group cannot withdraw an upload, or "" if it can."""
     if reason := explain_closed(db, assigned, key, now):
         return reason
-    if all(one.upload != upload for one in ownership.of(db, assigned, key).own):
+    if all(one.upload.id != upload.id for one in ownership.of(db, assigned, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
     return _explain_final(db, assigned, key, now)
 

@@ -20,7 +20,7 @@ from harness.service.courses.late_terms import (
     load_rule,
 )
 from harness.service.handing_in import ownership, packing, receiving
-from harness.service.handing_in.ownership import Heap
+from harness.service.handing_in.ownership import Heap, refusal
 from harness.service.pages import student_table
 from harness.service.pages.form_files import receive_files
 from harness.service.pages.upload_states import state
@@ -39,7 +39,8 @@ class UploadLine(NamedTuple):
 
     upload: Upload
     state: str  # in words
-    counts: bool
+    place: str  # what a grading would do with it; "" if it is withdrawn
+    refused: str  # why
     late: str = ""  # how late, and what that costs; empty if in time
 
 
@@ -105,17 +106,18 @@ def _to_staff(here: Here) -> Response:
 def list_uploads(
     db: Connection, found: list[Upload], heaps: Iterable[Heap], rule: Late
 ) -> list[UploadLine]:
-    """Return uploads as a list has them; of each student or group one counts.
+    """Return uploads as a list has them; of each student or group one counts at most.
 
     ``rule``: the dates of whose uploads they are.
     """
-    counting = ownership.counting(heaps)
+    places = ownership.places(heaps)
     jobs = queue.checks(db, about=[one.id for one in found])
     return [
         UploadLine(
             one,
             state(one, jobs.get(one.id)),
-            one.id in counting,
+            places.get(one.id, ""),
+            refusal(one),
             describe_late(rule, one.at),
         )
         for one in found

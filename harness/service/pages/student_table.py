@@ -14,15 +14,16 @@ from harness.service.courses import making, roster
 from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.late_terms import describe_late
 from harness.service.handing_in import ownership
-from harness.service.handing_in.ownership import Heap
+from harness.service.handing_in.ownership import MAY_COUNT, Heap
 from harness.service.pages.upload_states import state
 from harness.service.records import FAULT, Assigned, Job, Upload
 from harness.service.storage import courses, queue
 
-SUBMITTED, NOTHING, FAULTY = "submitted", "nothing", "fault"
+SUBMITTED, NOTHING, REFUSED, FAULTY = "submitted", "nothing", "refused", "fault"
 _CHOICES = {
     SUBMITTED: "Submitted",
     NOTHING: "Nothing submitted",
+    REFUSED: "Refused",
     FAULTY: "Not checked",
 }
 
@@ -68,14 +69,27 @@ def _standing(
     own, last = latest(extensions, keys), heap.last
     late = describe_late(rule.of(keys), last.at) if last else ""
     names = tuple(one.name for one in entry.students if one.name)
-    kinds, words = _how_far(last, jobs)
+    kinds, words = _how_far(heap, jobs)
     return StudentStanding(entry.key, names, kinds, words, last, len(heap.all), own, late)
 
 
-def _how_far(upload: Upload | None, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:
+def _how_far(heap: Heap, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:
+    """Return of which kinds a student or group is, and how far the submission that counts is."""
+    upload = heap.last
     if upload is None:
-        return (NOTHING,), "nothing submitted"
+        if not heap.counting:
+            return (NOTHING,), "nothing submitted"
+        return (SUBMITTED, REFUSED), "refused: nothing counts"
     job = jobs.get(upload.id)
     if job and job.state == FAULT:
         return (SUBMITTED, FAULTY), "could not be checked"
-    return (SUBMITTED,), state(upload, job)
+    return (SUBMITTED,), f"{state(upload, job)}{_tell_later(heap, upload)}"
+
+
+def _tell_later(heap: Heap, upload: Upload) -> str:
+    """Return what became of the last submission, if it is not the one that counts."""
+    last = heap.counting[-1]
+    if last == upload:
+        return ""
+    is_waiting = heap.places[last.id] == MAY_COUNT
+    return f"; a later one {'waits for its check' if is_waiting else 'is refused'}"

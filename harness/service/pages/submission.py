@@ -16,7 +16,9 @@ from starlette.types import Receive, Scope, Send
 from harness.report.markup import NOTHING
 from harness.service import machines
 from harness.service.courses import late_terms
-from harness.service.handing_in import receiving
+from harness.service.handing_in import ownership, receiving
+from harness.service.handing_in.explaining import explain_place
+from harness.service.handing_in.ownership import Heap
 from harness.service.pages import assignment_page, upload_states
 from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
@@ -43,12 +45,14 @@ def show(here: Now) -> Response:
         words = _words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
         rule = late_terms.load_rule_of(db, known.assigned, here.upload)
+        place = explain_place(heap_of(db, here), here.upload)
     return rendering.page(
         here,
         "upload.html",
         assignment_page.crumbs(here, here.upload.name),
         state=upload_states.state(here.upload, job),
         late=late_terms.describe_late(rule, here.upload.at),
+        place=place,
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
         bound=_explain_bound(here) if known.member.role == STUDENT else "",
@@ -58,6 +62,15 @@ def show(here: Now) -> Response:
         now="".join(in_words(word) for _, word in words[-1:] if tells_what_runs(word)),
         report=NOTHING if _is_running(job) else _report(here),
     )
+
+
+def heap_of(db: Connection, here: Here) -> Heap:
+    """Return what was submitted with an upload; to a student what counts for that one."""
+    known = here.sure()
+    assert here.upload
+    if not here.is_staff:
+        return ownership.of(db, known.assigned, known.member.submits_as)
+    return ownership.heap_with(ownership.of_all(db, known.assigned).values(), here.upload.id)
 
 
 def _is_running(job: Job | None) -> bool:
@@ -121,7 +134,11 @@ class _WatchedSubmission(StreamingResponse):
 async def _news(here: Here) -> AsyncIterator[str]:
     last = here.request.headers.get("last-event-id", "")
     seen, waited = int(last) if last.isdigit() else 0, 0.0
+    was_read = False
     while waited < _LONGEST and not await here.request.is_disconnected():
+        if not was_read and (place := await run_in_threadpool(_place_once_read, here)):
+            was_read = True
+            yield f"event: place\ndata: {place}\n\n"
         words, is_running = await run_in_threadpool(_since, here, seen)
         for number, word in words:
             seen = number
@@ -132,6 +149,16 @@ async def _news(here: Here) -> AsyncIterator[str]:
             return
         await asyncio.sleep(_PAUSE)
         waited += _PAUSE
+
+
+def _place_once_read(here: Here) -> str:
+    """Return what a grading would do with an upload; empty as long as it was not read."""
+    assert here.upload
+    with here.service.database.reading() as db:
+        now = uploads.UPLOADS.find(db, id=here.upload.id)
+        if now is None or not now.record:
+            return ""
+        return explain_place(heap_of(db, here), now)
 
 
 def _since(here: Here, seen: int) -> tuple[list[tuple[int, Word]], bool]:

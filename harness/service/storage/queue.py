@@ -238,6 +238,12 @@ def checks(db: Connection, **named: object) -> dict[str, Job]:
     return {one.about: one for one in JOBS.all(db, kind=CHECK, **named)}
 
 
+def failed_checks(db: Connection, assignment: str) -> frozenset[str]:
+    """Return the ids of the uploads of an assignment in whose check the harness failed."""
+    found = JOBS.all(db, kind=CHECK, assignment=assignment, state=FAULT)
+    return frozenset(one.about for one in found)
+
+
 def ahead(db: Connection, job: Job) -> int:
     """Return how many jobs wait before one."""
     place = tuple_(JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)

@@ -14,6 +14,9 @@ function watch() {
   source.addEventListener("open", function () { pause = FIRST; trouble.textContent = ""; });
   source.addEventListener("word", function (event) { put(place, event.data); place += 1; });
   source.addEventListener("now", function (event) { now.textContent = event.data; });
+  source.addEventListener("place", function (event) {
+    document.getElementById("place").textContent = event.data;
+  });
   source.addEventListener("end", function () { source.close(); location.reload(); });
   source.addEventListener("error", function () {
     if (source.readyState === EventSource.CLOSED) tryLater();

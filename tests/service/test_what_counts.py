@@ -1,0 +1,236 @@
+"""Which submission counts: pages, events and the API name the one that a grading takes."""
+
+import re
+
+import pytest
+
+from harness.assignments import assignment as assignments
+from harness.errors import ReadingFailedError
+from harness.grading.taking_in import receive
+from harness.service.handing_in import ownership, receiving
+from harness.service.storage import courses, uploads
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    rows,
+    settings_of,
+    work,
+)
+from tests.service.test_api_submissions import client_of, place, submit_archive
+from tests.service.test_own_files import FILES, as_archive, send
+from tests.service.test_story import FUTURE, hand_in
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+ROSTER = "student,name\nada,Ada Right\n"
+GOOD = small_class.submission("return 2 * n")
+KINDS_OF_UPLOADS = {
+    "good": GOOD,
+    "junk": b"no archive",
+    "none": small_class.archive({"picture.png": "x"}),
+    "unread": GOOD,
+    "withdrawn": GOOD,
+}
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def unreadable(monkeypatch):
+    """Let the harness fail to read what is called unread."""
+    inspect = receive.inspect_archive
+
+    def fail_or_inspect(path, assignment, name):
+        if "unread" in name:
+            raise ReadingFailedError("the disk is full")
+        return inspect(path, assignment, name)
+
+    monkeypatch.setattr(receive, "inspect_archive", fail_or_inspect)
+
+
+def start(service):
+    course = make_course(service, ROSTER, deadline=FUTURE)
+    return course, Browser(service).enter(course.links["ada"])
+
+
+def hand_in_all(service, course, ada, words):
+    """Hand in uploads of these kinds, each called by its number; withdraw what is to be."""
+    pages = [
+        hand_in(ada, course, KINDS_OF_UPLOADS[word], f"{number}-{word}.tgz").url.path
+        for number, word in enumerate(words)
+    ]
+    for page, word in zip(pages, words, strict=True):
+        if word == "withdrawn":
+            assert ada.post(f"{page}/withdraw", page).status_code == 200
+    return pages
+
+
+def taken_by_a_grading(service):
+    """Return what a grading takes, by the code of the command line; empty: all is refused."""
+    with service.database.reading() as db:
+        (assigned,) = courses.ASSIGNMENTS.all(db)
+        (entry,) = receiving.entries(db, service.store, assigned)
+    found = receive.receive(entry, assignments.find(assigned.source), service.store)
+    return "" if found.refused else found.name
+
+
+# Uploads that are checked; uploads that wait for their check then; what the list says of each.
+SEQUENCES = [
+    ("good", "", ["counts"]),
+    ("good junk", "", ["counts", "refused"]),
+    ("good none junk", "", ["counts", "refused", "refused"]),
+    ("good good", "", ["passed over", "counts"]),
+    ("junk", "", ["refused"]),
+    ("good unread", "", ["passed over", "unread"]),
+    ("good unread junk", "", ["passed over", "unread", "refused"]),
+    ("good withdrawn", "", ["counts", ""]),
+    ("junk withdrawn", "", ["refused", ""]),
+    ("good", "good", ["counts", "may count"]),
+    ("good", "good junk", ["counts", "may count", "may count"]),
+    ("junk", "good", ["refused", "may count"]),
+    ("unread", "good", ["unread", "may count"]),
+    ("", "good", ["may count"]),
+]
+
+
+@pytest.mark.parametrize(("checked", "waiting", "expected"), SEQUENCES)
+def test_what_counts_is_what_a_grading_takes(service, counting, checked, waiting, expected):
+    course, ada = start(service)
+    words = checked.split()
+    hand_in_all(service, course, ada, words)
+    work(service)
+    with service.database.reading() as db:
+        (assigned,) = courses.ASSIGNMENTS.all(db)
+        before = ownership.of(db, assigned, "ada")
+    assert (before.last.name if before.last else "") == taken_by_a_grading(service)
+    hand_in_all(service, course, ada, waiting.split())
+    with service.database.reading() as db:
+        heap = ownership.of(db, assigned, "ada")
+        found = [heap.places.get(one.id, "") for one in heap.all]
+    assert found == expected
+    work(service)
+    with service.database.reading() as db:
+        last = ownership.of(db, assigned, "ada").last
+    assert (last.name if last else "") == taken_by_a_grading(service)
+
+
+def test_page_and_api_say_which_one_counts_before_and_after_the_check(service, counting):
+    course, ada = start(service)
+    first = hand_in(ada, course, GOOD, "first.tgz").url.path
+    assert "Until then none counts." in ada.get(first).text
+    work(service)
+    second = hand_in(ada, course, b"no archive", "second.tgz").url.path
+    told = ada.get(second).text
+    assert re.search(
+        r'id="place"[^>]*>This one will count if the check does not refuse it\.'
+        r" Until then first\.tgz of [\w :,]+ counts\.<",
+        told,
+    )
+    assert states(ada, course) == [
+        ("first.tgz", "checked this one counts"),
+        ("second.tgz", "waiting to be checked counts if the check does not refuse it"),
+    ]
+    assert listed(service, course) == [
+        ("checked", True, False, ""),
+        ("waiting", False, True, ""),
+    ]
+    assert "checked; a later one waits for its check" in course.teacher.get(course.assignment).text
+    work(service)
+    told = ada.get(second).text
+    why = re.search(
+        r"This one does not count\. (The file second\.tgz is refused: .*?\.) first", told
+    )
+    assert re.search(r"first\.tgz of [\w :,]+ counts\.", told)
+    assert states(ada, course) == [
+        ("first.tgz", "checked this one counts"),
+        ("second.tgz", f"refused {why[1]}"),
+    ]
+    assert listed(service, course) == [
+        ("checked", True, False, ""),
+        ("refused", False, False, why[1]),
+    ]
+    page = course.teacher.get(course.assignment).text
+    assert "first.tgz" in page and "checked; a later one is refused" in page
+    assert why[1] in course.teacher.get(f"{course.assignment}/students/ada").text
+    assert why[1] in course.teacher.get(second).text
+
+
+def states(ada, course):
+    """Return the files of a student's list with their states, without tags."""
+    found = rows(ada.get(course.assignment).text)
+    return [(row[1], re.sub(r"<[^>]+>", "", row[2])) for row in found]
+
+
+def listed(service, course):
+    with client_of(service, "ada") as client:
+        found = list(client.items(place(course).path))
+        for one in found:
+            alone = client.get(f"{place(course).path}/{one['id']}")
+            assert {name: alone[name] for name in one} == one
+            assert ("This one counts." in alone["place"]) is one["counts"]
+    return [tuple(one[name] for name in ("state", "counts", "may_count", "refused"))
+            for one in found]  # fmt: skip
+
+
+def test_all_that_is_refused_is_told_to_student_and_staff(service, counting):
+    course, ada = start(service)
+    page = hand_in(ada, course, b"no archive").url.path
+    work(service)
+    assert "No submission counts now: submit again." in ada.get(page).text
+    text = course.teacher.get(course.assignment).text
+    assert "refused: nothing counts" in text and 'data-v="submitted refused"' in text
+
+
+def test_what_the_harness_could_not_read_lets_no_earlier_one_count(service, counting):
+    course, ada = start(service)
+    *_, page = hand_in_all(service, course, ada, ["good", "unread"])
+    work(service)
+    assert "No earlier one counts in its place: ask your teacher." in ada.get(page).text
+    assert states(ada, course)[0] == ("0-good.tgz", "checked")
+
+
+def test_events_tell_as_soon_as_an_upload_is_read(service, counting):
+    course, ada = start(service)
+    first, second = hand_in_all(service, course, ada, ["good", "junk"])
+    work(service)
+    assert "event: place\ndata: This one counts.\n\n" in ada.get(f"{first}/events").text
+    told = ada.get(f"{second}/events").text
+    assert "event: place\ndata: This one does not count. The file 1-junk.tgz is refused" in told
+
+
+def test_the_command_line_says_which_one_counts(service, counting, tmp_path, capsys):
+    course, _ = start(service)
+    status, out = submit_archive(service, course, "ada", GOOD, tmp_path, capsys)
+    assert status == 0 and out.endswith("This one counts.\n")
+    status, out = submit_archive(service, course, "ada", b"no archive", tmp_path, capsys)
+    assert status == 1 and "This one does not count. The file a1.tgz is refused" in out
+
+
+def test_a_newer_upload_of_an_assignment_lets_all_be_checked_again(service):
+    """Other files are wanted: what was refused before counts now."""
+    course = make_course(service, ROSTER, source="go-scoring")
+    wants = FILES["assignment.toml"].replace('"engine.py", "readme.txt"', '"other.txt"')
+    files = {**FILES, "assignment.toml": wants.replace('"*.py"', '"other.py"')}
+    answer = send(course, as_archive(files), deadline=FUTURE)
+    course = course._replace(assignment=answer.url.path)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, GOOD).url.path
+    work(service)
+    assert "This one does not count." in ada.get(page).text
+    place_ = f"{course.assignment}/source"
+    answer = course.teacher.post(place_, course.assignment, as_archive(FILES))
+    assert answer.status_code == 200
+    assert "Until then none counts." in ada.get(page).text
+    work(service)
+    assert "This one counts." in ada.get(page).text and "4 passed" in ada.get(page).text
+    with service.database.reading() as db:
+        assert uploads.UPLOADS.find(db).run
