@@ -153,7 +153,7 @@ def test_a_bad_roster_is_told_with_its_line_and_without_our_paths(data, said):
 WRONG = [
     ({"deadline": "tomorrow"}, "deadline: found 'tomorrow', expected a local time"),
     ({"deadline": "0001-01-01T00:00+01:00"}, "expected a local time"),
-    ({"deadline": "2026-01-02", "closes": "2026-01-01"}, "nothing would be taken before"),
+    ({"deadline": "2026-01-02", "closes": "2026-01-01"}, "closes: this is before the deadline"),
     ({"deduction": "101"}, "deduction: found '101', expected a percentage"),
     ({"deduction": "1/0"}, "expected a percentage"),
 ]

@@ -62,7 +62,7 @@ class AssignmentWanted(BaseModel):
     deadline: str = Field(default="", max_length=30)
     closes: str = Field(default="", max_length=30, description="submissions after it are refused")
     deduction: str = Field(default="", max_length=30, description="late penalty in percent")
-    grace: int = Field(default=0, ge=0, lt=100_000, description="minutes")
+    grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
 
 
 @ROUTES.at(
@@ -136,6 +136,7 @@ def make_assignment(
     """Make an assignment of a course."""
     assert here.course
     told = {**wanted.model_dump(), "source": making.check_shipped(wanted.source)}
+    told["grace"] = making.AS_ITS_OWN if wanted.grace is None else wanted.grace
     row = Assigned("", here.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
     with here.service.database.acting(here.by) as act:

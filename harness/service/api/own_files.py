@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from harness.service.api import bodies, courses
 from harness.service.api.courses import AssignmentShown
 from harness.service.api.idempotency import IdempotencyKey, once
-from harness.service.courses import own_files
+from harness.service.courses import making, own_files
 from harness.service.records import Assigned
 from harness.service.storage import courses as rows
 from harness.service.web.access import TEACHERS, Here, Now, Routes
@@ -41,6 +41,7 @@ class OwnAssignmentWanted(BaseModel):
     deadline: str = _DATE
     closes: str = _DATE
     deduction: str = Field(default="", max_length=30, description="late penalty in percent")
+    grace: int = Field(default=making.AS_ITS_OWN, ge=making.AS_ITS_OWN, lt=100_000)
 
 
 class SourceShown(BaseModel):
@@ -81,7 +82,7 @@ def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> Assign
     assert here.course
     settings, fields = here.service.settings, told.model_dump()
     name = fields.pop("name")
-    wanted = Assigned("", here.course.id, source=own_files.OWN, grace=0, made=0.0, **fields)
+    wanted = Assigned("", here.course.id, source=own_files.OWN, made=0.0, **fields)
     sent = ("own assignment", name, _digest(path), *map(str, wanted))
     with (
         own_files.unpack(settings, path, name) as (place, own),

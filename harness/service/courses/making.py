@@ -18,6 +18,7 @@ from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
+AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
 _LONGEST = 200  # characters of a title
 _YEARS = range(1970, 9999)  # in which every time has a zone
 
@@ -56,7 +57,7 @@ def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> As
         deadline=date("deadline", wanted.deadline) or _format_time(late.deadline),
         closes=date("closes", wanted.closes) or _format_time(late.refused_after),
         deduction=wanted.deduction or str(late.deduction),
-        grace=wanted.grace or late.grace_minutes,
+        grace=late.grace_minutes if wanted.grace == AS_ITS_OWN else wanted.grace,
         made=time.time(),
     )
     _check(made)
@@ -124,6 +125,17 @@ def date(name: str, text: str) -> str:
     return _format_time(read)
 
 
+def read_grace(text: str, unset: int = AS_ITS_OWN) -> int:
+    """Return minutes of grace that somebody typed; ``unset``: if nothing was.
+
+    Raises:
+        UsageError: it is not a number of minutes.
+    """
+    if text and not text.isdecimal():
+        raise UsageError(f"grace: found {text!r}, expected a number of minutes such as 10")
+    return int(text[:9]) if text else unset
+
+
 def _to_local(time_: datetime.datetime | None) -> datetime.datetime | None:
     return time_.astimezone().replace(tzinfo=None) if time_ and time_.tzinfo else time_
 
@@ -134,7 +146,7 @@ def _format_time(time_: datetime.datetime | None) -> str:
 
 def _check(made: Assigned) -> None:
     if made.deadline and made.closes and made.closes < made.deadline:
-        raise UsageError("closes: nothing would be taken before the deadline")
+        raise UsageError("closes: this is before the deadline: choose a later time, or the same")
     if not 0 <= made.grace < 100_000:
         raise UsageError(f"grace: found {made.grace}, expected minutes from 0")
     share = exact(made.deduction or "0")

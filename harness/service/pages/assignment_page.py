@@ -133,7 +133,7 @@ def crumbs(here: Here, last: str = "") -> list[tuple[str, str]]:
     return [(known.course.title, course), (known.assigned.title, own), *more]
 
 
-@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, most=Form(files=packing.MOST))
+@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, most=Form(files=packing.MOST, page=show))
 def hand_in(here: Now) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     known, service = here.sure(), here.service
@@ -149,7 +149,7 @@ def hand_in(here: Now) -> Response:
     )
 
 
-@ROUTES.at("POST", f"{_PATH}/source", TEACHERS, most=Form(files=packing.MOST))
+@ROUTES.at("POST", f"{_PATH}/source", TEACHERS, most=Form(files=packing.MOST, page=show))
 def replace(here: Now) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
     known, settings = here.sure(), here.service.settings
@@ -162,7 +162,7 @@ def replace(here: Now) -> Response:
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, most=Form(files=packing.MOST))
+@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, most=Form(files=packing.MOST, page=show))
 def take_overlay(here: Now) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     known, service = here.sure(), here.service

@@ -72,7 +72,7 @@ def _find_own_deadline(db: Connection, here: Here, one: Assigned) -> str:
     return latest(courses.extensions(db, one.id), group)
 
 
-@ROUTES.at("POST", "/courses/{course}/assignments", TEACHERS)
+@ROUTES.at("POST", "/courses/{course}/assignments", TEACHERS, most=Form(page=show))
 def assign(here: Now) -> Response:
     """Make an assignment of a course."""
     assert here.course
@@ -86,10 +86,16 @@ def _read_form(here: Here, source: str) -> Assigned:
     assert here.course
     names = ("title", "opens", "deadline", "closes", "deduction")
     told: dict[str, Any] = {name: here.field(name) for name in names}
-    return Assigned("", here.course.id, source=source, grace=0, made=0.0, **told)
+    grace = making.read_grace(here.field("grace"))
+    return Assigned("", here.course.id, source=source, grace=grace, made=0.0, **told)
 
 
-@ROUTES.at("POST", "/courses/{course}/assignments/own", TEACHERS, most=Form(files=packing.MOST))
+@ROUTES.at(
+    "POST",
+    "/courses/{course}/assignments/own",
+    TEACHERS,
+    most=Form(files=packing.MOST, page=show),
+)
 def assign_own(here: Now) -> Response:
     """Make an assignment of a folder with an assignment.toml."""
     assert here.course
@@ -103,7 +109,7 @@ def assign_own(here: Now) -> Response:
     return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
 
 
-@ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
+@ROUTES.at("POST", "/courses/{course}/roster", TEACHERS, most=Form(page=show))
 def take_roster(here: Now) -> Response:
     """Take a roster."""
     assert here.course
@@ -130,7 +136,7 @@ def make_links(here: Now) -> Response:
     return attachment("links.csv", written.getvalue().encode(), "text/csv")
 
 
-@ROUTES.at("POST", "/courses/{course}/staff", TEACHERS)
+@ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show))
 def add_staff(here: Now) -> Response:
     """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
     assert here.course
@@ -143,7 +149,7 @@ def add_staff(here: Now) -> Response:
     return rendering.page(here, "staff_link.html", trail, name=made.name, link=link)
 
 
-@ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS)
+@ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS, most=Form(page=show))
 def change_staff(here: Now) -> Response:
     """Change the role and rights of a member of the staff, or remove the member."""
     assert here.course

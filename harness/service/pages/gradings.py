@@ -36,6 +36,7 @@ from harness.service.web import rendering
 from harness.service.web.access import (
     STAFF_ONLY,
     TEACHERS,
+    Form,
     Here,
     Now,
     Refused,
@@ -60,7 +61,9 @@ class Row(NamedTuple):
     given: str  # by a person instead; empty: the computed mark counts
 
 
-@ROUTES.at("POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS))
+@ROUTES.at(
+    "POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS), most=Form(page=assignment_page.show)
+)
 def begin(here: Now) -> Response:
     """Grade all that was submitted."""
     public_only = here.field("public_only") == "yes"
@@ -143,19 +146,19 @@ def show_export(here: Now) -> Response:
     return serve_file(_folder(here), here.request.path_params["name"])
 
 
-@ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
+@ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
 def release(here: Now) -> Response:
     """Let students see their marks."""
     return _act(here, grading.release)
 
 
-@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS)
+@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
 def accept(here: Now) -> Response:
     """Change the marks in force that would change."""
     return _act(here, grading.accept)
 
 
-@ROUTES.at("POST", f"{_ONE}/again", TEACHERS)
+@ROUTES.at("POST", f"{_ONE}/again", TEACHERS, most=Form(page=show))
 def again(here: Now) -> Response:
     """Try again what the harness failed in."""
     return _act(here, grading.try_again)

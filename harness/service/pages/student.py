@@ -25,7 +25,7 @@ from harness.service.storage import (
     uploads,
 )
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, Here, Now, Routes, whoever_may
+from harness.service.web.access import STAFF_ONLY, Form, Here, Now, Routes, whoever_may
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -87,7 +87,7 @@ def load_computed(marked: Marked) -> Marks:
     return canonical_json.loads(Marks, marked.marks)
 
 
-@ROUTES.at("POST", f"{_PATH}/extension", whoever_may(EXTEND))
+@ROUTES.at("POST", f"{_PATH}/extension", whoever_may(EXTEND), most=Form(page=show))
 def extend(here: Now) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
     with here.service.database.acting(here.by) as act:
@@ -95,7 +95,7 @@ def extend(here: Now) -> Response:
     return _back(here)
 
 
-@ROUTES.at("POST", f"{_PATH}/comment", whoever_may(COMMENT))
+@ROUTES.at("POST", f"{_PATH}/comment", whoever_may(COMMENT), most=Form(page=show))
 def comment(here: Now) -> Response:
     """Say something to a student or group."""
     with here.service.database.acting(here.by) as act:
@@ -103,7 +103,7 @@ def comment(here: Now) -> Response:
     return _back(here)
 
 
-@ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE))
+@ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE), most=Form(page=show))
 def override(here: Now) -> Response:
     """Give a mark instead of the computed one."""
     told = writing.Decision(here.field("points"), here.field("reason"))
@@ -112,7 +112,7 @@ def override(here: Now) -> Response:
     return _back(here)
 
 
-@ROUTES.at("POST", f"{_PATH}/override/end", whoever_may(OVERRIDE))
+@ROUTES.at("POST", f"{_PATH}/override/end", whoever_may(OVERRIDE), most=Form(page=show))
 def end_override(here: Now) -> Response:
     """Let the computed mark count again."""
     with here.service.database.acting(here.by) as act:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
@@ -117,6 +118,7 @@ class Here(NamedTuple):
     run: SuiteRun | None = None
     colleague: Member | None = None  # a member of the staff that the path names
     form: FormData = FormData()
+    why: str = ""  # the form was not taken; its page is shown again, with what was typed
 
     @property
     def by(self) -> str:
@@ -288,10 +290,14 @@ FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs 
 
 
 class Form(NamedTuple):
-    """The most that a form has."""
+    """The most that a form has, and the page that it is on.
+
+    If the form is not taken, that page is shown again, with what was typed and the reason.
+    """
 
     files: int = 1
     fields: int = 50
+    page: Callable[[Here], Response] | None = None
 
 
 _A_FORM = Form()
@@ -308,7 +314,7 @@ class Guard:
         """``scope``: what an API token must allow; empty: a page."""
         self.rule = rule
         self.scope = scope
-        self._most = most
+        self.most = most
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
         here = await run_in_threadpool(self._look_up, request)
@@ -356,7 +362,7 @@ class Guard:
     async def _with_form(self, here: Here) -> Here:
         """Read a form, which must be of a page of ours."""
         _check_origin(here)
-        form = await here.request.form(max_files=self._most.files, max_fields=self._most.fields)
+        form = await here.request.form(max_files=self.most.files, max_fields=self.most.fields)
         if here.session and form.get(FORM_TOKEN) != here.form_token:
             raise Refused(403, "the page is too old: open it again, and send the form once more")
         return here._replace(form=form)
@@ -409,7 +415,7 @@ class Routes(APIRouter):
     ) -> Callable[[Endpoint], Endpoint]:
         """Return what makes a function the answer to a request.
 
-        ``scope``: of the API alone.
+        ``scope``: of the API alone; ``most``: of pages alone.
         """
         guard = Guard(may, (scope or "read") if self._is_api else "", most)
         options = {"response_model": None, "include_in_schema": self._is_api, **rest}

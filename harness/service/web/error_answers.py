@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import http
 import traceback
 from collections.abc import Callable, Mapping
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -16,9 +16,24 @@ from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import service_log
 from harness.service.courses.grading import NotNowError
 from harness.service.web import problems, rendering
-from harness.service.web.access import Here, Refused
+from harness.service.web.access import Here, Refused, guard_of
 
 API = "/api/"
+_NOT_TAKEN = (409, 422)  # a form may be sent again after a change
+# What a page is headed by; the API has the names that HTTP gives.
+_HEADINGS = {
+    401: "Sign in first",
+    403: "You may not do this",
+    404: "Not found",
+    405: "Not found",
+    409: "Not now",
+    410: "No longer there",
+    413: "Too large",
+    422: "Not done",
+    429: "Too many requests",
+    500: "The service failed",
+    503: "Try again in a minute",
+}
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -45,8 +60,19 @@ def answer(
     if request.url.path.startswith(API):
         return problems.response(status, why, headers)
     here = getattr(request.state, "here", Here(request.app.state.service, request))
-    title = http.HTTPStatus(status).phrase
+    if status in _NOT_TAKEN and (page := _find_page(request)):
+        shown = page(here._replace(why=why))
+        shown.status_code = status
+        return shown
+    title = _HEADINGS.get(status, "Not done")
     return rendering.page(here, "trouble.html", [(title, "")], status, title=title, why=why)
+
+
+def _find_page(request: Request) -> Callable[[Here], Response] | None:
+    """Return what shows the page with the form that was sent; None if it is not known."""
+    route = request.scope.get("route")
+    guard = guard_of(route) if isinstance(route, APIRoute) else None
+    return guard.most.page if guard else None
 
 
 def _answer_refusal(request: Request, error: Exception) -> Response:

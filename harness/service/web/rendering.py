@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -102,6 +103,8 @@ def _environment() -> Environment:
         "version": __version__,
         "htmx": json.dumps(_HTMX),
         "zone": name_zone,
+        "typed": typed,
+        "reason": explain_form,
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made
@@ -113,6 +116,38 @@ _TOKEN = Markup('<input type="hidden" name="%s" value="%s">')
 def _token(here: Here) -> Markup:
     """Return the field that every form on a page has."""
     return _TOKEN % (FORM_TOKEN, here.form_token)
+
+
+# What the fields of a form are called on pages, by their names.
+_LABELS = {
+    "opens": "Opens",
+    "deadline": "Deadline",
+    "closes": "Refused after",
+    "deduction": "Late penalty",
+    "grace": "Grace",
+    "title": "Title",
+    "name": "Name",
+    "email": "Mail address",
+    "points": "Points",
+    "reason": "Reason",
+}
+
+
+def explain_form(here: Here, action: str = "") -> str:
+    """Return why a form was not taken, as a sentence; "" if it was, or is another one.
+
+    ``action``: where the form is sent; "" for any.
+    """
+    if not here.why or (action and unquote(action) != unquote(here.request.url.path)):
+        return ""
+    name, colon, rest = here.why.partition(":")
+    why = f"{_LABELS.get(name, name)}{colon}{rest}"
+    return f"{why[:1].upper()}{why[1:]}."
+
+
+def typed(here: Here, action: str, name: str, given: str = "") -> str:
+    """Return what a field shows: what was typed if the form was not taken, else ``given``."""
+    return here.field(name) if explain_form(here, action) else given
 
 
 def exactly(points: Fraction) -> str:

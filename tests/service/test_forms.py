@@ -1,0 +1,115 @@
+"""Forms that are not taken: a plain heading, what was typed, and the reason beside it."""
+
+import re
+
+import pytest
+
+from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
+from tests.service.test_own_files import FILES, zip_files
+
+__all__ = ["counting"]
+ROSTER = "student,name\nada,Ada\n"
+DUE = "2999-01-02T03:04"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service, counting):
+    return make_course(service, ROSTER, deadline=DUE)
+
+
+def form(text, action):
+    """Return the HTML of a form on a page, by the end of where it is sent."""
+    return re.search(rf'<form[^>]*action="[^"]*{re.escape(action)}".*?</form>', text, re.DOTALL)[0]
+
+
+def value(text, name):
+    return re.search(rf'name="{name}"[^>]*value="([^"]*)"', text)[1]
+
+
+DATES = {"title": "Set 1", "opens": "2998-01-01T10:00", "deadline": DUE, "closes": DUE,
+         "deduction": "12.5", "grace": "15"}  # fmt: skip
+NOT_TAKEN = [
+    ({"deduction": "ten"}, "Late penalty: found &#39;ten&#39;, expected a percentage"),
+    ({"grace": "-1"}, "Grace: found &#39;-1&#39;, expected a number of minutes"),
+    ({"closes": "2998-01-01T10:00"}, "Refused after: this is before the deadline"),
+    ({"title": "x" * 201}, "Title: found 201 characters"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said"), NOT_TAKEN)
+@pytest.mark.parametrize("place", ["assignments", "assignments/own"])
+def test_a_form_of_an_assignment_keeps_what_was_typed(course, wrong, said, place):
+    tess, told = course.teacher, {**DATES, **wrong, "source": "counting"}
+    files = {"file": ("a.zip", zip_files(FILES))} if place.endswith("own") else None
+    answer = tess.post(f"{course.course}/{place}", course.course, files, **told)
+    assert answer.status_code == 422
+    assert "Unprocessable" not in answer.text and "This was not done." in answer.text
+    shown = form(answer.text, f"/{place}")
+    assert said in shown and "autofocus" in shown
+    assert {name: value(shown, name) for name in DATES} == {**DATES, **wrong}
+    assert ("choose the file again" in shown) is bool(files)
+    other = form(answer.text, "/assignments" if files else "/assignments/own")
+    assert {value(other, name) for name in DATES} == {""}
+
+
+def test_all_that_an_assignment_has_can_be_typed(service, course):
+    told = {**DATES, "source": "counting"}
+    made = course.teacher.post(f"{course.course}/assignments", course.course, **told)
+    assert made.status_code == 200
+    said = "Late submissions are refused. The first 15 minutes after a date still count."
+    ada = Browser(service).enter(course.links["ada"])
+    for page in (made.text, ada.get(made.url.path).text):
+        assert said in page and "2 Jan 2999, 03:04" in page and "1 Jan 2998, 10:00" in page
+
+
+def test_what_is_empty_is_as_the_assignment_says(service, counting):
+    document = counting / "assignment.toml"
+    text = document.read_text()
+    late = "[late]\ndeadline = 2026-01-02T03:04:00\ndeduction = 20\ngrace_minutes = 7\n"
+    document.write_text(re.sub(r"\[late\][^\[]*", late, text))
+    course = make_course(service, ROSTER)
+    page = course.teacher.get(course.assignment).text
+    assert "20 % of the points" in page and "The first 7 minutes" in page
+    wanted = {"source": "counting", "deduction": "0", "grace": "0"}
+    other = course.teacher.post(f"{course.course}/assignments", course.course, **wanted).text
+    assert "no points are taken off" in other and "The first" not in other
+
+
+STUDENT = [
+    ("extension", {"deadline": "2998-01-01T00:00"}, 'value="2998-01-01T00:00"'),
+    ("comment", {"text": "x" * 4001}, "x" * 4001),
+    ("override", {"points": "9", "reason": "a trade"}, "a trade"),
+]
+
+
+@pytest.mark.parametrize(("place", "told", "kept"), STUDENT)
+def test_the_forms_of_a_student_keep_what_was_typed(course, place, told, kept):
+    page = f"{course.assignment}/students/ada"
+    answer = course.teacher.post(f"{page}/{place}", page, **told)
+    assert answer.status_code in (409, 422)
+    assert "This was not done." in answer.text
+    if place != "override":  # without a mark there is no such form
+        assert kept in form(answer.text, f"/{place}")
+
+
+def test_a_form_of_the_staff_keeps_what_was_typed(course):
+    told = {"name": " ", "email": "a@b.org", "role": "teacher"}
+    answer = course.teacher.post(f"{course.course}/staff", course.course, **told)
+    shown = form(answer.text, "/staff")
+    assert answer.status_code == 422 and "Name: found" in shown
+    assert value(shown, "email") == "a@b.org" and "<option selected>teacher" in shown
+
+
+HEADINGS = [("/courses/0", 404, "Not found"), ("/cluster", 403, "You may not do this")]
+
+
+@pytest.mark.parametrize(("path", "status", "heading"), HEADINGS)
+def test_other_errors_have_a_plain_heading(service, course, path, status, heading):
+    answer = Browser(service).enter(course.links["ada"]).get(path)
+    assert answer.status_code == status and f"<h1>{heading}</h1>" in answer.text
