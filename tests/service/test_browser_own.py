@@ -79,7 +79,7 @@ def upload(tess, course, archive):
     tess.go(course)
     form = tess.page.locator("form[action$='/assignments/own']")
     form.locator("input[type=file]").first.set_input_files(archive)
-    form.locator("input[type=datetime-local]").first.fill(FUTURE)
+    form.get_by_label("Its deadline").fill(FUTURE)
     with tess.page.expect_navigation():
         form.locator("button").press("Enter")
     return tess.page.url

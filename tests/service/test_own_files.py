@@ -94,7 +94,7 @@ def test_an_assignment_that_is_refused(service, files, said):
     course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, as_archive(files))
     assert answer.status_code == 422
-    why = re.search(r'id="why".*?</section>', answer.text, re.DOTALL)[0]
+    why = re.search(r'id="why".*?</p>', answer.text, re.DOTALL)[0]
     assert said.lower() in why.lower() and str(service.settings.data) not in why
     with service.database.reading() as db:
         assert len(courses.ASSIGNMENTS.all(db)) == 1
