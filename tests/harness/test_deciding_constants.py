@@ -19,6 +19,7 @@ from tests.mutation.modules import ROOT
 GOLDEN = Path(__file__).with_name("golden")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("kind", ["constants", "defaults"])
 def test_what_decides_is_as_it_was_meant(kind):
     words = [sys.executable, "-m", "tests.harness.constant_listing", kind]

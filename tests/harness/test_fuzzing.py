@@ -222,6 +222,7 @@ def test_unknown_causes_are_one_finding_for_each_kind():
     assert found.mistakes == ()
 
 
+@pytest.mark.long(1)
 def test_flaky_findings_are_said_to_be():
     count = iter(range(10**6))
 

@@ -103,6 +103,7 @@ class SlowInProcess(InProcess):
         return found._replace(replies=tuple(replies))
 
 
+@pytest.mark.long(1)
 def test_a_slow_engine_in_this_process_is_asked_for_few_moves(monkeypatch):
     with start_fuzzer(
         lambda: new_engine("gomoku", playouts=0), "gomoku-rules", examples=60

@@ -273,6 +273,7 @@ def assert_a_place_before_each_test(case):
         assert place and place.step <= other, case.steps[other]
 
 
+@pytest.mark.long(2)
 def test_no_game_is_played_on_boards_that_are_not_wanted(tmp_path, monkeypatch):
     """A kind of position that is only made on other boards cannot be used."""
     played, game = set(), made_positions.go_game

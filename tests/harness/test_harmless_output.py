@@ -88,6 +88,7 @@ def test_every_report_is_read_back(engine, case, capfd):
     assert all(float(number) >= 0 for number in row.split())
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("text", ["a" + " " * 1_000_000 + "x", "a" * 2_000_000], ids=len)
 def test_the_longest_reply_takes_a_time_of_its_length(text):
     """It is two seconds of computing; were it quadratic, a minute or an hour."""

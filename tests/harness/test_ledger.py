@@ -251,6 +251,7 @@ def hold(place, ready):
     time.sleep(60)
 
 
+@pytest.mark.processes
 def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger, place):
     spawning = multiprocessing.get_context("spawn")
     ready = spawning.Event()

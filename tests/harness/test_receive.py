@@ -400,6 +400,7 @@ def test_the_same_folder_always_has_the_same_hash(store, tmp_path):
     assert from_folder(other, store).sha256 != first.sha256
 
 
+@pytest.mark.long(1)
 def test_a_folder_with_far_too_much(store, tmp_path):
     crowded = folder(tmp_path / "1", {f"{number}.py": b"" for number in range(10_001)})
     assert "far too many files" in from_folder(crowded, store).refused

@@ -187,6 +187,7 @@ MARKS = Marks((PartMark("files", Fraction(1), Fraction(2), "Fine."),), Fraction(
 ORDER = ("PUT", "PATCH", "POST", "GET", "DELETE")  # what is made is there to be shown, and goes
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
     kind, request, tmp_path

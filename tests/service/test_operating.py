@@ -133,33 +133,33 @@ def test_a_file_in_place_of_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o711])
-def test_a_folder_that_others_could_read_is_closed_to_them(tmp_path, mode):
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    data.chmod(mode)
-    assert run_checks(Settings(data, port=0))["data"].is_good
+def test_a_folder_that_others_could_read_is_closed_to_them(settings, mode):
+    settings.data.mkdir(mode=0o700, exist_ok=True)
     for _ in range(2):  # when it is made, and by the next version
-        Database(Settings(data)).close()
-        assert stat.S_IMODE(data.stat().st_mode) == 0o700
-        data.chmod(mode)
+        settings.data.chmod(mode)
+        Database(settings).close()
+        assert stat.S_IMODE(settings.data.stat().st_mode) == 0o700
 
 
-def test_what_others_can_read_is_not_good(tmp_path):
-    data = tmp_path / "data"
-    Database(Settings(data)).close()
-    (data / "service.sqlite").chmod(0o644)
-    assert run_checks(Settings(data))["data"].is_good  # nobody comes so far
-    data.chmod(0o755)
-    told = run_checks(Settings(data))["data"]
+def test_what_others_can_read_is_not_good(settings):
+    Database(settings).close()
+    letters = settings.data / "mail"
+    letters.mkdir()
+    letters.chmod(0o755)
+    assert run_checks(settings)["data"].is_good  # nobody comes so far
+    settings.data.chmod(0o755)
+    told = run_checks(settings)["data"]
     assert not told.is_good
-    assert f"can read {data / 'service.sqlite'}: chmod -R go= {data}" in told.said
+    assert f"can read {letters}: chmod -R go= {settings.data}" in told.said
 
 
-def test_a_folder_with_other_things_in_it_stays_as_it_is(tmp_path):
-    (tmp_path / "notes.txt").touch()
-    tmp_path.chmod(0o755)
-    Database(Settings(tmp_path)).close()
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+def test_a_folder_with_other_things_in_it_stays_as_it_is(settings):
+    place = settings.data.with_name("mine")
+    place.mkdir()
+    (place / "notes.txt").touch()
+    place.chmod(0o755)
+    Database(settings._replace(data=place)).close()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o755
 
 
 def test_a_port_that_is_taken(tmp_path):

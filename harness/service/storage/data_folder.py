@@ -10,7 +10,7 @@ from harness.errors import UsageError
 
 OURS = 0o700
 _OTHERS = 0o077  # the permissions of the group and of everybody
-_KEYS = "keys"  # is in each folder that a service has used
+_SIGNS = ("keys", "service.sqlite")  # one of them is in each folder that a service has used
 
 
 def make(folder: Path) -> None:
@@ -40,7 +40,7 @@ def find_exposed(folder: Path) -> Path | None:
 
     ``folder``: with the data, or that will have them.
     """
-    if not folder.is_dir() or not _is_open(folder) or not (folder / _KEYS).is_dir():
+    if not folder.is_dir() or not _is_open(folder) or not _is_used(folder):
         return None
     return next((one for one in sorted(folder.iterdir()) if _is_open(one)), None)
 
@@ -51,4 +51,8 @@ def _is_open(path: Path) -> bool:
 
 def _is_for_a_service(folder: Path) -> bool:
     """Whether nothing is in a folder, or what a service has made."""
-    return (folder / _KEYS).is_dir() or not any(folder.iterdir())
+    return _is_used(folder) or not any(folder.iterdir())
+
+
+def _is_used(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _SIGNS)
