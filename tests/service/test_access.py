@@ -124,6 +124,8 @@ MAY = {
     f"POST {ENTRANT}/override": {TEACHER},
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
+    f"POST {GRADING}/gradebooks": {TEACHER},
+    f"GET {GRADING}/gradebooks/{{name}}": {TEACHER},
     f"GET {ONE}/mark/feedback": {STUDENT, MATE},
     "GET /cluster": {ADMIN},
     "GET /tokens": SIGNED_IN,
@@ -192,6 +194,9 @@ MAY = {
     f"GET {TASK}/gradings/{{grading}}/files": STAFF,
     f"GET {TASK}/gradings/{{grading}}/files/{{name:path}}": STAFF,
     f"GET {TASK}/gradings/{{grading}}/marks": STAFF,
+    f"GET {TASK}/gradings/{{grading}}/gradebooks": {TEACHER},
+    f"PUT {TASK}/gradings/{{grading}}/gradebooks/{{name}}": {TEACHER},
+    f"GET {TASK}/gradings/{{grading}}/gradebooks/{{name}}": {TEACHER},
     f"GET {TASK}/mark": {STUDENT, MATE},
     # The suite is the teacher's, and nobody else may read it.
     "GET /suites": SIGNED_IN,

@@ -144,6 +144,7 @@ COURSE, OF_ONE, SUITE = (
     "/api/v1/suites",
 )
 # What a route is asked with, if that is not nothing; and who asks, if not a teacher.
+GRADEBOOK = "Student,ID,Section,A 1\nAda,1,A,\n"
 ASKED = {
     f"POST {SUITE}": {"json": {"title": "Mine"}},
     f"PATCH {SUITE}/{{suite}}": {"json": {"title": "Mine"}},
@@ -164,6 +165,10 @@ ASKED = {
     f"POST {TASK}/points": {"json": {"points": {}}},
     f"POST {COURSE}/assignments/own": {"params": {"name": "a.zip"}, "content": zip_files(FILES)},
     f"POST {TASK}/source": {"params": {"name": "a.zip"}, "content": zip_files(NEWER)},
+    f"PUT {TASK}/gradings/{{grading}}/gradebooks/{{name}}": {
+        "params": {"columns": "A 1"},
+        "content": GRADEBOOK,
+    },
     f"PUT {TASK}/overlay": {"params": {"name": "a.zip"}, "content": zip_files({"a.py": ""})},
     f"POST {TASK}/drafts": {"params": {"tests": "4"}},
     f"POST {TASK}/drafts/{{draft}}/drop": {"json": {"position": 0}},
@@ -214,6 +219,7 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
             _conclude(service, ids, is_released=is_released)
             named = {"assignment": own} if route in OF_OWN else {}
             named |= {"suite": empty} if path.endswith("/cases") else {}
+            named |= {"name": "canvas"} if path.endswith("/gradebooks/{name}") else {}
             answer = client.request(
                 method,
                 path.format(**{**ids, **named}),
@@ -231,6 +237,7 @@ def _fill(service, ids):
     folder = folder_of(made, ids["grading"])
     folder.mkdir(parents=True)
     (folder / ids["name"]).write_text("{}")
+    (folder / "canvas.csv").write_text(GRADEBOOK)
     Preview(made, ids["preview"]).write(Previewed((), 0))
     text = canonical_json.dumps(MARKS)
     with service.database.changing() as db:

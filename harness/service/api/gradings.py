@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Query
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
@@ -15,7 +17,7 @@ from sqlalchemy import Connection
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import grading
+from harness.service.courses import gradebooks, grading
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit_log import Act
@@ -39,6 +41,9 @@ _FILE: dict[int | str, dict[str, Any]] = {
         "description": "The bytes",
         "content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}},
     }
+}
+_SHEET: dict[str, Any] = {
+    "requestBody": {"required": False, "content": {"text/csv": {"schema": {"type": "string"}}}}
 }
 
 
@@ -147,9 +152,7 @@ def _act(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
 @ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
 def files(here: Now) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
-    assert here.grading
-    made = here.service.settings.assignment_folder(here.grading.assignment)
-    return GradingFiles(names=grading.names(folder_of(made, here.grading.id)))
+    return GradingFiles(names=grading.names(_folder(here)))
 
 
 @ROUTES.at(
@@ -157,15 +160,88 @@ def files(here: Now) -> GradingFiles:
 )
 def file(here: Now) -> Response:
     """Give a page or a sheet of a grading."""
-    assert here.grading
-    made = here.service.settings.assignment_folder(here.grading.assignment)
-    path = grading.file(folder_of(made, here.grading.id), here.request.path_params["name"])
+    path = grading.file(_folder(here), here.request.path_params["name"])
     if path is None:
         raise Refused(404, "there is no such file")
     return Response(path.read_bytes(), media_type=_BYTES)
 
 
+class GradebookShown(BaseModel):
+    """A gradebook of a platform that is filled in with the marks."""
+
+    platform: str
+    columns: list[str]  # that are filled in; none: those that the platform has
+    is_filled: bool  # false: a worker has yet to do it
+
+
+class Gradebooks(BaseModel):
+    """The gradebooks of an assignment."""
+
+    gradebooks: list[GradebookShown]
+
+
+@ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS, response_model=Gradebooks)
+def list_gradebooks(here: Now) -> Gradebooks:
+    """List the gradebooks that are filled in with the marks."""
+    return _describe_gradebooks(here)
+
+
+@ROUTES.at(
+    "PUT",
+    f"{_ONE}/gradebooks/{{name}}",
+    TEACHERS,
+    scope="all",
+    response_model=Gradebooks,
+    openapi_extra=_SHEET,
+)
+async def take_gradebook(
+    here: Now,
+    columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
+) -> Gradebooks:
+    """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
+    data = await bodies.read(here, gradebooks.LARGEST)
+    own = gradebooks.GradebookWanted(here.request.path_params["name"], columns, data)
+    return await run_in_threadpool(_take_gradebook, here, own)
+
+
+def _take_gradebook(here: Here, own: gradebooks.GradebookWanted) -> Gradebooks:
+    assert here.grading
+    with here.service.database.acting(here.by) as act:
+        gradebooks.take(act, here.service.settings, here.sure().assigned, here.grading, own)
+    return _describe_gradebooks(here)
+
+
+@ROUTES.at(
+    "GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS, response_class=Response, responses=_FILE
+)
+def gradebook(here: Now) -> Response:
+    """Give a gradebook, ``canvas`` or ``moodle``, filled in with the marks."""
+    path = gradebooks.filled(_folder(here), here.request.path_params["name"])
+    if path is None:
+        raise Refused(404, "there is no such gradebook")
+    return Response(path.read_bytes(), media_type=_BYTES)
+
+
 # --- what is shown -----------------------------------------------------------------------------
+
+
+def _folder(here: Here) -> Path:
+    assert here.grading
+    made = here.service.settings.assignment_folder(here.grading.assignment)
+    return folder_of(made, here.grading.id)
+
+
+def _describe_gradebooks(here: Here) -> Gradebooks:
+    folder = _folder(here)
+    found = gradebooks.list_kept(folder.parent.parent, folder)
+    return Gradebooks(
+        gradebooks=[
+            GradebookShown(
+                platform=one.platform, columns=list(one.columns), is_filled=one.is_filled
+            )
+            for one in found
+        ]
+    )
 
 
 def _find(db: Connection, name: str) -> GradingShown:

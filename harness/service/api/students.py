@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from harness.service.api import bodies
 from harness.service.api.courses import DATE
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import deadline_extensions, roster
+from harness.service.courses import deadline_extensions, gradebooks, roster
 from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, STUDENT, Member
 from harness.service.storage import courses
@@ -86,7 +86,9 @@ def _take(here: Here, data: bytes) -> RosterTaken:
     assert here.course
     listed = roster.read(data)
     with here.service.database.acting(here.by) as act:
-        return RosterTaken(students=len(roster.take(act, here.course.id, listed)))
+        taken = RosterTaken(students=len(roster.take(act, here.course.id, listed)))
+    gradebooks.keep_roster(here.service.settings, here.course.id, data)
+    return taken
 
 
 @ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY, response_model=Page[Extension])

@@ -81,7 +81,7 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
         comments_and_overrides.OVERRIDES.add(act.db, made._replace(key=student))
     told_ = {"points": str(found), "computed": then, "why": said}
     act.note("mark overridden", assigned.id, key=key, students=students, **told_)
-    _export_anew(act, assigned)
+    export_anew(act, assigned)
 
 
 def end_override(act: Act, assigned: Assigned, key: str) -> None:
@@ -90,10 +90,10 @@ def end_override(act: Act, assigned: Assigned, key: str) -> None:
     named = {"assignment": assigned.id}
     if sum(comments_and_overrides.OVERRIDES.remove(act.db, key=one, **named) for one in students):
         act.note("override ended", assigned.id, key=key, students=students)
-        _export_anew(act, assigned)
+        export_anew(act, assigned)
 
 
-def _export_anew(act: Act, assigned: Assigned) -> None:
+def export_anew(act: Act, assigned: Assigned) -> None:
     """Let the pages and sheets of the marks in force be written anew: others count now."""
     courses.lock(act.db, assigned.id)
     if grading := uploads.in_force(act.db, assigned.id):

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
+from harness.grading.exports.exporters import EXPORTS
 from harness.service.records import (
     CONCLUDE,
     GRADE,
@@ -23,6 +24,9 @@ from harness.service.records import (
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
+
+# Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
+_GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
 
 State = Literal["running", "concluded", "released", "failed"]
 
@@ -164,10 +168,13 @@ def _why_unmarked(member: Member, *, is_group_marked: bool) -> str:
 def names(folder: Path) -> list[str]:
     """Return the names of all pages and sheets of a grading, from its folder."""
     found = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path.relative_to(folder).as_posix() for path in found)
+    every = (path.relative_to(folder).as_posix() for path in found)
+    return sorted(name for name in every if name not in _GRADEBOOKS)
 
 
 def file(folder: Path, name: str) -> Path | None:
     """Return a file by its name from the folder; None if it is missing or lies elsewhere."""
-    path = (folder / name.replace("\0", "")).resolve()
-    return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
+    top, path = folder.resolve(), (folder / name.replace("\0", "")).resolve()
+    if path.parent == top and path.name in _GRADEBOOKS:
+        return None
+    return path if path.is_relative_to(top) and path.is_file() else None

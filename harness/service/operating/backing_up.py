@@ -29,7 +29,7 @@ from harness.service.work import report_folders
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
 _FORMAT = 1
-_COPIED = ("assignments", "suites", "originals", "keys")  # folders, in this order
+_COPIED = ("assignments", "rosters", "suites", "originals", "keys")  # folders, in this order
 
 
 class Made(NamedTuple):

@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import making, own_files, roster, roster_files, staff
+from harness.service.courses import gradebooks, making, own_files, roster, roster_files, staff
 from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
@@ -119,8 +119,10 @@ def take_roster(here: Now) -> Response:
             shutil.copyfileobj(file.file, copy)
         copy.flush()
         listed = roster_files.read(Path(copy.name))
+        data = Path(copy.name).read_bytes()
     with here.service.database.acting(here.by) as act:
         roster.take(act, here.course.id, listed)
+    gradebooks.keep_roster(here.service.settings, here.course.id, data)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
 
 

@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
+from starlette.datastructures import UploadFile
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.service import machines
-from harness.service.courses import grading
+from harness.service.courses import gradebooks, grading
 from harness.service.courses.comments_and_overrides import Together, format_counting_mark, together
 from harness.service.pages import assignment_page
-from harness.service.pages.course import attachment
+from harness.service.pages.course import attachment, read_upload
 from harness.service.records import (
     EXPORT,
     FAULT,
@@ -99,6 +100,9 @@ def show(here: Now) -> Response:
         changes=json.loads(here.grading.changes),
         marks=rows,
         names=grading.names(folder),
+        gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
+        platforms=gradebooks.FILES,
+        rosters=gradebooks.kept_rosters(here.service.settings, here.sure().course.id),
     )
 
 
@@ -169,6 +173,28 @@ def _act(here: Here, action: Callable[[Act, Grading], None]) -> Response:
     with here.service.database.acting(here.by) as act:
         action(act, here.grading)
     return RedirectResponse(_address(here, here.grading.id), 303)
+
+
+@ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS)
+def take_gradebook(here: Now) -> Response:
+    """Take a download of a platform, to be filled in with the marks."""
+    assert here.grading
+    known, file = here.sure(), here.form.get("file")
+    is_sent = isinstance(file, UploadFile) and bool(file.filename)
+    data = read_upload(here, gradebooks.LARGEST) if is_sent else b""
+    own = gradebooks.GradebookWanted(here.field("platform"), here.field("columns"), data)
+    with here.service.database.acting(here.by) as act:
+        gradebooks.take(act, here.service.settings, known.assigned, here.grading, own)
+    return RedirectResponse(_address(here, here.grading.id), 303)
+
+
+@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
+def show_gradebook(here: Now) -> Response:
+    """Give a gradebook of a platform, filled in."""
+    path = gradebooks.filled(_folder(here), here.request.path_params["name"])
+    if path is None:
+        raise Refused(404, "there is no such gradebook")
+    return attachment(path.name, path.read_bytes(), "text/csv")
 
 
 @ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)

@@ -19,6 +19,7 @@ from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
 from harness.grading.exports import writing
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
+from harness.grading.exports.writing import Sheets
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.regrading import MarkChange
@@ -26,7 +27,7 @@ from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service import counters, machines
-from harness.service.courses import roster
+from harness.service.courses import gradebooks, roster
 from harness.service.courses.comments_and_overrides import as_given
 from harness.service.handing_in import receiving
 from harness.service.records import (
@@ -388,17 +389,18 @@ def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict
         with ground.database.reading() as db:
             own = comments_and_overrides.overrides(db, ground.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
-        _exchange(conclusion.result._replace(given=given), folder)
+        sheets = gradebooks.sheets(ground.settings, ground.assigned.id)
+        _exchange(conclusion.result._replace(given=given), folder, sheets)
     return own
 
 
-def _exchange(result: ClassResult, folder: Path) -> None:
+def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     """Write all exports; the folder has those of one conclusion, never of two."""
     unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
     for left in (unfinished, former):
         shutil.rmtree(left, ignore_errors=True)
     unfinished.mkdir(mode=0o700, parents=True)
-    writing.write(result, unfinished)
+    writing.write(result, unfinished, sheets)
     if folder.exists():
         folder.rename(former)
     unfinished.rename(folder)

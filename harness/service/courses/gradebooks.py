@@ -1,0 +1,197 @@
+"""Downloads of Canvas and Moodle that are filled in with the marks, by the code of ``grade``.
+
+A teacher chooses a download for an assignment: a file, or the download that was the roster. It is
+kept, and filled in anew whenever the files of the grading in force are written. It may have the
+marks of other assignments in it, so only teachers get it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import UsageError
+from harness.grading.exports import moodle, writing
+from harness.grading.exports.exporters import EXPORTS
+from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.writing import Downloaded, Sheets
+from harness.service.courses.comments_and_overrides import export_anew
+from harness.service.courses.grading import NotNowError
+from harness.service.records import Assigned, Grading
+from harness.service.settings import Settings
+from harness.service.storage import courses, uploads
+from harness.service.storage.audit_log import Act
+
+LARGEST = 4 << 20  # bytes
+# What a gradebook of each platform is called when it is filled in.
+FILES = {one.download.name: one.files[0] for one in EXPORTS if one.download}
+_TITLES = {name: name.title() for name in FILES}
+_LIST = "gradebooks.json"
+
+
+class GradebookWanted(NamedTuple):
+    """A download to be filled in."""
+
+    platform: str  # one of FILES
+    columns: str = ""  # as the option of the command line for them; "" for the usual ones
+    data: bytes = b""  # the file; none: the download that was the roster
+
+
+class KeptGradebook(NamedTuple):
+    """A download that is filled in with the marks of an assignment."""
+
+    platform: str
+    title: str  # of the platform
+    columns: tuple[str, ...]
+    is_filled: bool  # with the marks of the grading
+
+
+# --- the download that was the roster ----------------------------------------------------------
+
+
+def keep_roster(settings: Settings, course: str, data: bytes) -> None:
+    """Keep a roster that can be filled in with marks; another one is not kept."""
+    folder = settings.data / "rosters" / course
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".new", delete=False) as file:
+        file.write(data)
+    unfinished = Path(file.name)
+    if platform := _platform(unfinished):
+        unfinished.replace(_roster(settings, course, platform))
+    else:
+        unfinished.unlink()
+
+
+def _platform(path: Path) -> str:
+    """Return the platform whose gradebook a file is, or ""."""
+    try:
+        header = set(Sheet.read(path).header)
+    except UsageError:  # such as a zip of submissions
+        return ""
+    if {"Student", "ID", "Section"} <= header:
+        return "canvas"
+    return "moodle" if set(moodle.WORKSHEET[:2]) <= header else ""
+
+
+def _roster(settings: Settings, course: str, platform: str) -> Path:
+    return settings.data / "rosters" / course / FILES[platform]
+
+
+def kept_rosters(settings: Settings, course: str) -> dict[str, str]:
+    """Return the platforms whose downloads were a roster, with their titles."""
+    found = (name for name in FILES if _roster(settings, course, name).exists())
+    return {name: _TITLES[name] for name in found}
+
+
+# --- the downloads of an assignment ------------------------------------------------------------
+
+
+def sheets(settings: Settings, assignment: str) -> Sheets:
+    """Return the downloads to be filled in with the marks of an assignment."""
+    made = settings.assignment_folder(assignment)
+    return {
+        name: Downloaded(made / folder / FILES[name], tuple(columns))
+        for name, (folder, columns) in _load(made).items()
+    }
+
+
+def _load(made: Path) -> dict[str, tuple[str, list[str]]]:
+    """Return the folder and the columns of each download, by platform."""
+    try:
+        found: dict[str, tuple[str, list[str]]] = json.loads((made / _LIST).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
+    """Return the downloads of an assignment, and whether they have the marks of a grading.
+
+    ``made``: the folder of the assignment; ``folder``: with the files of the grading.
+    """
+    return [
+        KeptGradebook(name, _TITLES[name], tuple(columns), filled(folder, name) is not None)
+        for name, (_, columns) in _load(made).items()
+    ]
+
+
+def filled(folder: Path, platform: str) -> Path | None:
+    """Return the gradebook of a platform with the marks of a grading, or None.
+
+    ``folder``: with the files of the grading.
+    """
+    path = folder / FILES[platform] if platform in FILES else None
+    return path if path and path.exists() else None
+
+
+def take(
+    act: Act, settings: Settings, assigned: Assigned, grading: Grading, own: GradebookWanted
+) -> None:
+    """Let a download be filled in with the marks of the grading in force, and of later ones.
+
+    Raises:
+        NotNowError: there are no marks yet, or a later grading has marks.
+        UsageError: it is not a gradebook of the platform, or has no such column.
+    """
+    courses.lock(act.db, assigned.id)
+    last = uploads.in_force(act.db, assigned.id)
+    if last is None or last.id != grading.id:
+        raise NotNowError("there are no marks yet, or a later grading has marks")
+    if own.platform not in FILES:
+        raise UsageError(f"platform: found {own.platform!r}, expected {' or '.join(FILES)}")
+    columns = _read_columns(own, assigned)
+    _keep(settings, assigned, own, columns)
+    export_anew(act, assigned)
+    act.note("gradebook taken", assigned.id, platform=own.platform, columns=columns)
+
+
+def _read_columns(own: GradebookWanted, assigned: Assigned) -> list[str]:
+    """Return the names of the columns; without any that of the assignment's title."""
+    if own.platform != "moodle":
+        return [own.columns or assigned.title]
+    names = [one.strip() for one in own.columns.split(",")] if own.columns else []
+    if names and len(names) != len(moodle.WORKSHEET):
+        raise UsageError(
+            f"columns: found {own.columns!r}, expected three names with commas between them"
+        )
+    return names
+
+
+def _keep(
+    settings: Settings, assigned: Assigned, own: GradebookWanted, columns: list[str]
+) -> None:
+    made = settings.assignment_folder(assigned.id)
+    made.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
+    path = folder / FILES[own.platform]
+    try:
+        path.write_bytes(own.data or _read_roster(settings, assigned.course, own.platform))
+        writing.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
+    except UsageError as error:
+        shutil.rmtree(folder)
+        raise UsageError(str(error).replace(f"{folder}/", "")) from None
+    now = {**_load(made), own.platform: (folder.name, columns)}
+    used = {name for found in (_load(made), now) for name, _ in found.values()}
+    unfinished = made / f"{_LIST}.new"
+    unfinished.write_text(json.dumps(now), "utf-8")
+    unfinished.replace(made / _LIST)
+    for old in _old_folders(made, used):
+        shutil.rmtree(old)
+
+
+def _old_folders(made: Path, used: set[str]) -> Iterator[Path]:
+    """Yield the folders of downloads before the last one, which an export may be reading."""
+    return (path for path in made.glob("gradebook-*") if path.name not in used)
+
+
+def _read_roster(settings: Settings, course: str, platform: str) -> bytes:
+    try:
+        return _roster(settings, course, platform).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(
+            f"choose a file: no roster of this course was a gradebook of {_TITLES[platform]}"
+        ) from None

@@ -1,0 +1,214 @@
+"""Gradebooks of Canvas and Moodle, filled in: to the byte as ``grade`` fills them in."""
+
+import csv
+import datetime
+import re
+
+import pytest
+
+from harness.cli import grade as grade_command
+from harness.service.courses import gradebooks
+from harness.service.people import entering
+from harness.service.records import STUDENT
+from harness.service.storage import courses, uploads
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    client_of,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
+from tests.service.test_story import FUTURE, hand_in
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Other (7),Counting (99)\r\n"
+    "    Points Possible,,,,,3,7\r\n"
+    '"=Lovelace, Ada",1001,u1,ada,"A1, A2",3,\r\n'
+    '"Turing, Alan",1002,u2,alan,A1,2,EX\r\n'
+    '"Noether, Emmy",1003,u3,emmy,A1,,\r\n'
+)
+MOODLE = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments\n"
+    'Participant 501,"=Ada, L",ada@example.org,,"4,0","7,00",\n'
+    "Participant 502,Alan Turing,alan@example.org,,,,\n"
+)
+WORDS = {  # the download, its columns, what the file is called
+    "canvas": (CANVAS, "Counting (99)", "canvas.csv"),
+    "moodle": (MOODLE, "Identifier,Grade,Feedback comments", "moodle.csv"),
+}
+RIGHT, WRONG = "return 2 * n", "return 2 * n if n != 2 else 5"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def graded(service, roster):
+    """Return a course in which two hand in and all is graded, and the path of the grading."""
+    course = make_course(service, roster, deadline=FUTURE)
+    for link, body in zip(course.links.values(), (RIGHT, WRONG), strict=False):
+        hand_in(Browser(service).enter(link), course, small_class.submission(body))
+    return course, grade(service, course)
+
+
+def grade(service, course):
+    path = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
+    work(service)
+    return path
+
+
+def fill_in(course, grading, platform, data=None, columns="", expected=200):
+    """Send a download by the page; no data: the roster's."""
+    files = {"file": ("My own.csv", data.encode())} if data else None
+    told = {"platform": platform, "columns": columns}
+    answer = course.teacher.post(f"{grading}/gradebooks", grading, files, **told)
+    assert answer.status_code == expected, answer.text
+    return answer
+
+
+def by_command_line(service, tmp_path, platform, columns):
+    """Return the gradebook as ``grade`` fills it in, from the same submissions."""
+    text, _, name = WORDS[platform]
+    (tmp_path / "download.csv").write_bytes(text.encode())
+    words = [str(class_csv(service, tmp_path)), "--assignment", "counting", "--public-only"]
+    words += ["--output", str(tmp_path / "out"), f"--{platform}", str(tmp_path / "download.csv")]
+    option = {"canvas": "--canvas-column", "moodle": "--moodle-columns"}[platform]
+    grade_command.main([*words, option, columns, "--deadline", FUTURE])
+    return (tmp_path / "out" / name).read_bytes()
+
+
+def class_csv(service, folder):
+    """Write what students of the service submitted, with their numbers; return the path."""
+    with service.database.reading() as db:
+        members = courses.MEMBERS.all(db, "key", role=STUDENT)
+        sent = {one.key: one for one in uploads.UPLOADS.all(db, "at")}
+    numbers = {"ada": "1001", "alan": "1002", "emmy": "1003"}
+    path = folder / "class.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["student", "name", "canvas", "moodle", "file", "time"])
+        for one in members:
+            moodle = one.key.rpartition("_")[2] if "_" in one.key else ""
+            told = ["", ""]
+            if upload := sent.get(one.key):
+                (folder / f"{one.key}.tgz").write_bytes(
+                    service.store.path(upload.sha256).read_bytes()
+                )
+                time = datetime.datetime.fromtimestamp(int(upload.at)).isoformat()
+                told = [f"{one.key}.tgz", time]
+            rows.writerow([one.key, one.name, numbers.get(one.key, ""), moodle, *told])
+    return path
+
+
+@pytest.mark.parametrize("platform", WORDS)
+def test_the_roster_comes_back_as_grade_fills_it_in(service, counting, tmp_path, platform):
+    text, columns, name = WORDS[platform]
+    course, grading = graded(service, text)
+    assert f"{name}" not in course.teacher.get(grading).text
+    fill_in(course, grading, platform, columns=columns)
+    assert "is not filled in yet" in course.teacher.get(grading).text
+    work(service)
+    page = course.teacher.get(grading).text
+    assert f'href="{grading}/gradebooks/{platform}"' in page
+    answer = course.teacher.get(f"{grading}/gradebooks/{platform}")
+    assert answer.headers["content-disposition"] == f'attachment; filename="{name}"'
+    assert answer.content == by_command_line(service, tmp_path, platform, columns)
+    assert answer.content != text.encode()
+    assert name in course.teacher.get(f"{grading}/files/class.html").text or "canvas" in platform
+    api = api_of(service, "Tess Teacher")
+    path = f"/api/v1{grading}/gradebooks"
+    assert api("GET", path).json()["gradebooks"][0]["is_filled"]
+    assert api("GET", f"{path}/{platform}").content == answer.content
+
+
+def api_of(service, name):
+    """Return what asks the API as a teacher or, by a key, a student."""
+    with service.database.acting() as act:
+        member = next(one for one in courses.MEMBERS.all(act.db) if name in (one.key, one.name))
+    with service.database.acting() as act:
+        token = entering.token(act._replace(by=member.person), "ci", "all")[1].text
+    client = client_of(service)
+    return lambda method, path, **rest: client.request(
+        method, path, headers={"authorization": f"Bearer {token}"}, **rest
+    )
+
+
+def test_a_file_by_page_or_api_is_filled_in_again_after_each_change(service, counting):
+    course, grading = graded(service, "student,canvas\nada,1001\nalan,1002\n")
+    fill_in(course, grading, "canvas", CANVAS)
+    work(service)
+    first = course.teacher.get(f"{grading}/gradebooks/canvas").text
+    assert '"=Lovelace, Ada",1001,u1,ada,"A1, A2",3,5\r\n' in first and ",A1,2,EX\r\n" in first
+    page = f"{course.assignment}/students/ada"
+    course.teacher.post(f"{page}/override", page, points="4", reason="A talk.")
+    work(service)
+    assert '"A1, A2",3,4\r\n' in course.teacher.get(f"{grading}/gradebooks/canvas").text
+    api = api_of(service, "Tess Teacher")
+    path = f"/api/v1{grading}/gradebooks/canvas"
+    answer = api("PUT", path, params={"columns": "7"}, content=CANVAS.encode())
+    assert answer.json() == {
+        "gradebooks": [{"platform": "canvas", "columns": ["7"], "is_filled": True}]
+    }
+    work(service)
+    assert '"A1, A2",4,\r\n' in api("GET", path).text
+    assert len(list(service.settings.data.glob("assignments/*/gradebook-*"))) == 2
+    later = grade(service, course)
+    assert '"A1, A2",4,\r\n' in course.teacher.get(f"{later}/gradebooks/canvas").text
+    fill_in(course, grading, "canvas", CANVAS, expected=409)  # a later grading has marks
+
+
+WRONG_ONES = [
+    ("canvas", None, "", "no roster of this course was a gradebook of Canvas"),
+    ("canvas", MOODLE, "", "canvas.csv is not a gradebook from Canvas"),
+    ("canvas", CANVAS, "Chess", "canvas.csv has no column &#39;Chess&#39;"),
+    ("moodle", CANVAS, "", "moodle.csv is not a grading worksheet from Moodle"),
+    ("moodle", MOODLE, "Grade", "expected three names with commas between them"),
+    ("other", MOODLE, "", "expected canvas or moodle"),
+    ("canvas", "a\0b", "", "canvas.csv is not comma-separated text"),
+]
+
+
+def test_what_cannot_be_filled_in_is_told_and_leaves_nothing(service, counting):
+    course, grading = graded(service, "student\nada\nalan\n")
+    for platform, data, columns, said in WRONG_ONES:
+        answer = fill_in(course, grading, platform, data, columns, 422)
+        assert (
+            said.lower() in answer.text.lower() and str(service.settings.data) not in answer.text
+        )
+    assert list(service.settings.data.glob("assignments/*/gradebook*")) == []
+    assert course.teacher.get(f"{grading}/gradebooks/canvas").status_code == 404
+
+
+def test_only_teachers_get_a_gradebook(service, counting):
+    course, grading = graded(service, CANVAS)
+    fill_in(course, grading, "canvas")
+    work(service)
+    added = course.teacher.post(
+        f"{course.course}/staff", course.course, name="Tom", role="assistant", email=""
+    )
+    tom = Browser(service).enter(re.search(r"http://\S+/enter/[\w-]+", added.text)[0])
+    assert tom.get(f"{grading}/gradebooks/canvas").status_code == 403
+    for name in ("canvas.csv", "./canvas.csv", "feedback/../canvas.csv"):
+        assert tom.get(f"{grading}/files/{name}").status_code == 404
+    assert "canvas" not in tom.get(grading).text
+    ada = Browser(service).enter(course.links["ada"])
+    assert ada.get(f"{grading}/gradebooks/canvas").status_code == 404
+    assert api_of(service, "ada")("GET", f"/api/v1{grading}/gradebooks").status_code == 404
+
+
+def test_rosters_that_are_no_gradebooks_are_not_kept(tmp_path, request):
+    settings = settings_of("sqlite", request, tmp_path / "data")
+    for data in (b"student\nada\n", b"PK\x03\x04", b"", CANVAS.encode(), MOODLE.encode()):
+        gradebooks.keep_roster(settings, "c", data)
+    kept = sorted(path.name for path in (settings.data / "rosters" / "c").iterdir())
+    assert kept == ["canvas.csv", "moodle.csv"]
+    assert gradebooks.kept_rosters(settings, "c") == {"canvas": "Canvas", "moodle": "Moodle"}
