@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ConnectorSettings
+    from harness.cluster.tls import Papers
 
 _DESCRIPTION = """\
 Prepare and run a cluster: machines that run engines for the grading machine.
@@ -103,11 +104,11 @@ def _status(parser: CommandParser, given: argparse.Namespace) -> int:
 
 
 def _scheduler(given: argparse.Namespace) -> int:
-    from harness.cluster import roles, tls
+    from harness.cluster import roles
     from harness.cluster.records import SchedulerSettings
 
     scheme = "tls" if given.tls else "tcp"
-    papers = tls.papers(f"{scheme}://{given.host}:{given.port}", given.tls, roles.SCHEDULER)
+    papers = read_papers(f"{scheme}://{given.host}:{given.port}", given.tls, roles.SCHEDULER)
     folder = str(papers.folder) if papers else ""
     status = be("scheduler", SchedulerSettings(given.host, given.port, folder))
     if status >= 0:
@@ -156,12 +157,25 @@ def dispatcher(
 def connector_settings(given: argparse.Namespace) -> ConnectorSettings:
     """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
-    from harness.cluster import roles, tls
+    from harness.cluster import roles
     from harness.cluster.records import ConnectorSettings
 
-    papers = tls.papers(given.scheduler, given.tls, roles.SERVER)
+    papers = read_papers(given.scheduler, given.tls, roles.SERVER)
     host, port = _bytes_at(given.bytes_at, given.scheduler)
     return ConnectorSettings(given.scheduler, str(papers.folder) if papers else "", host, port)
+
+
+def read_papers(address: str, folder: str, role: str) -> Papers | None:
+    """Return the certificates for an address, and warn if they end soon.
+
+    Raises as :func:`harness.cluster.tls.papers`.
+    """
+    from harness.cluster import tls
+
+    found = tls.papers(address, folder, role)
+    if found and (warning := found.describe_end()):
+        print(escape_controls(f"gtp-harness: {warning}"), file=sys.stderr)
+    return found
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:

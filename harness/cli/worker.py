@@ -47,10 +47,10 @@ def main(arguments: list[str]) -> int:
         parser.error("give the ADDRESS of a scheduler: tls://HOST:PORT")
     cluster.require()
     from harness import paths
-    from harness.cluster import roles, tls
+    from harness.cluster import roles
     from harness.cluster.records import WorkerSettings
 
-    papers = tls.papers(given.scheduler, given.tls, roles.WORKER)
+    papers = cluster.read_papers(given.scheduler, given.tls, roles.WORKER)
     machine = given.machine or socket.gethostname()
     settings = WorkerSettings(
         scheduler=given.scheduler,

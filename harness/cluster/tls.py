@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from distributed import Security
 
 CA = "ca.pem"
+SOON = datetime.timedelta(days=30)  # before the end of a certificate: it is told from then on
 _EXPECTED = "expected tls://HOST:PORT, or tcp://127.0.0.1:PORT on this machine alone"
 
 
@@ -40,10 +41,11 @@ class Papers(NamedTuple):
         return self.folder / CA
 
     def check(self) -> None:
-        """Make sure that all is there.
+        """Make sure that all is there, and good today.
 
         Raises:
-            UsageError: a file is missing; gtp-harness cluster certificates makes it.
+            UsageError: a file is missing or cannot be read, or is not good today; gtp-harness
+                cluster certificates makes new ones.
         """
         for path in (self.authority, self.own):
             if not path.is_file():
@@ -51,6 +53,21 @@ class Papers(NamedTuple):
                     f"there is no {path}: make it with gtp-harness cluster certificates; this"
                     f" machine needs {CA} and {self.own.name} from it"
                 )
+        self.good_until()
+
+    def good_until(self) -> datetime.datetime:
+        """Return when the first of its certificates ends; raises as :meth:`check`."""
+        return min(map(_read_end, (self.authority, self.own)))
+
+    def describe_end(self) -> str:
+        """Return a warning if they end soon, else ""."""
+        ends = self.good_until()
+        if ends - datetime.datetime.now(datetime.UTC) > SOON:
+            return ""
+        return (
+            f"the certificates in {self.folder} end on {ends:%Y-%m-%d}: make new ones in time with"
+            " gtp-harness cluster certificates, in a new folder"
+        )
 
     def security(self) -> Security:
         """Return them as Dask takes them."""
@@ -115,31 +132,22 @@ def _parts(address: str) -> tuple[str, str]:
     return place.scheme, place.hostname
 
 
-def good_until(folder: str) -> datetime.datetime | None:
-    """Return when the first certificate ends of those a machine that grades has; None: no TLS.
-
-    Raises:
-        UsageError: one cannot be read, or has ended, or is not good yet.
-    """
-    if not folder:
-        return None
+def _read_end(path: Path) -> datetime.datetime:
+    """Return when a certificate ends; raises as :meth:`Papers.check`."""
     from cryptography import x509
 
-    found, now = Papers(Path(folder), roles.SERVER), datetime.datetime.now(datetime.UTC)
-    ends: list[datetime.datetime] = []
-    for path in (found.authority, found.own):
-        try:
-            one = x509.load_pem_x509_certificate(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{path} is not a certificate that can be read: {error}") from None
-        if not one.not_valid_before_utc <= now < one.not_valid_after_utc:
-            raise UsageError(
-                f"{path} is good from {one.not_valid_before_utc:%Y-%m-%d} to"
-                f" {one.not_valid_after_utc:%Y-%m-%d}: gtp-harness cluster certificates makes"
-                " new ones, in a new folder"
-            )
-        ends.append(one.not_valid_after_utc)
-    return min(ends)
+    try:
+        one = x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} is not a certificate that can be read: {error}") from None
+    begins: datetime.datetime = one.not_valid_before_utc
+    ends: datetime.datetime = one.not_valid_after_utc
+    if not begins <= datetime.datetime.now(datetime.UTC) < ends:
+        raise UsageError(
+            f"{path} is good from {begins:%Y-%m-%d} to {ends:%Y-%m-%d}: gtp-harness cluster"
+            " certificates makes new ones, in a new folder"
+        )
+    return ends
 
 
 def is_here(host: str) -> bool:

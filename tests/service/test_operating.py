@@ -116,7 +116,7 @@ def test_a_scheduler_that_is_not_there_and_certificates_that_have_ended(tmp_path
     assert "it cannot be reached" in run_checks(settings)["cluster"].said
     papers = tmp_path / "papers"
     certificates.make(papers, 30)
-    settings = settings._replace(tls=str(papers))
+    settings = settings._replace(scheduler="tls://127.0.0.1:1", tls=str(papers))
     monkeypatch.setattr(status_query, "look", lambda _: make_state("3"))
     assert "certificates are good until 2" in run_checks(settings)["cluster"].said
     shutil.rmtree(papers)

@@ -147,9 +147,9 @@ def _sign_in(settings: Settings) -> str:
 def _cluster(settings: Settings) -> str:
     if not settings.scheduler:
         return "none: engines run on this machine"
-    from harness.cluster import rules, status_query, tls
+    from harness.cluster import roles, rules, status_query, tls
 
-    good_until = tls.good_until(settings.tls)
+    certificates = tls.papers(settings.scheduler, settings.tls, roles.SERVER)
     found = [one.facts for one in status_query.look(machines.connector_settings(settings)).workers]
     unfit = {one: why for one in found if (why := rules.find_unfitness(one))}
     workers = [one for one in found if one not in unfit]
@@ -160,8 +160,8 @@ def _cluster(settings: Settings) -> str:
             f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
         )
     levels = sorted({level for one in workers for level in one.levels}, reverse=True)
-    papers = f"; certificates are good until {good_until:%Y-%m-%d}" if good_until else ""
-    return f"{number_of(len(workers), 'worker')}, sandbox levels {', '.join(levels)}{papers}"
+    until = certificates and f"; certificates are good until {certificates.good_until():%Y-%m-%d}"
+    return f"{number_of(len(workers), 'worker')}, sandbox levels {', '.join(levels)}{until or ''}"
 
 
 LOOKS: dict[str, Look] = {
