@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 from harness.cli import cluster
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import size
+from harness.errors import UsageError
 from harness.exits import ExitCode
 
 _DESCRIPTION = """\
@@ -59,11 +62,30 @@ def main(arguments: list[str]) -> int:
         host=given.host or cluster.own_address(given.scheduler),
         cache=str(Path(given.cache or Path(paths.cache(), "cluster")).absolute()),
         cache_size=given.cache_size,
-        locks=str(Path(tempfile.gettempdir(), f"gtp-harness-{os.getuid()}-{machine}")),
+        locks=str(_make_locks_folder(machine)),
         unsafe=given.unsafe_no_sandbox,
         environments_size=given.environments_size,
     )
     return _stay(lambda: cluster.be("worker", settings))
+
+
+def _make_locks_folder(machine: str) -> Path:
+    """Return the folder of the locks that all workers of this machine share.
+
+    It does not follow ``TMPDIR``: batch systems give each job one of its own.
+
+    Raises:
+        UsageError: somebody else has made it, to keep us waiting perhaps.
+    """
+    from harness.cluster.fetching import MEMORY
+
+    place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+    folder = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+        raise UsageError(f"{folder} belongs to another user: ask an administrator to remove it")
+    return folder
 
 
 def _stay(be: Callable[[], int]) -> int:

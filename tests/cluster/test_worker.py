@@ -1,8 +1,12 @@
 """The command that keeps a worker of a cluster running."""
 
+import os
+
 import pytest
 
-from harness.cli import worker
+from harness.cli import cluster, worker
+from harness.cluster import fetching
+from harness.errors import UsageError
 
 DIED, NOT_AS_IT_MUST_BE, NO_SANDBOX = -9, 2, 3
 
@@ -36,3 +40,43 @@ def test_a_worker_that_cannot_begin_says_so_and_ends(monkeypatch, status):
 def test_one_that_has_begun_comes_back_whatever_is_missing_meanwhile(monkeypatch, first):
     """Its disk was full, so that it had no cache, and no sandbox held."""
     assert end_worker(monkeypatch, first, NOT_AS_IT_MUST_BE, NO_SANDBOX, 0) == ([], None)
+
+
+@pytest.fixture
+def memory(tmp_path, monkeypatch):
+    """What stands for the machine's memory file system."""
+    found = tmp_path / "shm"
+    found.mkdir()
+    monkeypatch.setattr(fetching, "MEMORY", found)
+    return found
+
+
+def begin(monkeypatch, *words):
+    """Return the settings with which a worker would begin."""
+    told = []
+    monkeypatch.setattr(cluster, "be", lambda _, settings: told.append(settings) or 2)
+    assert worker.main(["tcp://127.0.0.1:8786", *words]) == 2
+    return told[0]
+
+
+def test_jobs_of_one_machine_share_their_locks_though_each_has_its_own_tmpdir(
+    memory, tmp_path, monkeypatch
+):
+    """What is in doubt is run alone: by no other job beside it."""
+    found = set()
+    for job in ("one", "another"):
+        (tmp_path / job).mkdir()
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / job))
+        found.add(begin(monkeypatch, "--machine", "../lab 1").locks)
+    (folder,) = found
+    assert os.path.dirname(folder) == str(memory)
+    assert os.stat(folder).st_mode & 0o777 == 0o700
+    assert begin(monkeypatch, "--machine", "lab 2").locks != folder
+
+
+@pytest.mark.parametrize("theirs", [os.mkdir, lambda path: os.symlink("/", path)])
+def test_locks_of_somebody_else_are_not_waited_for(memory, monkeypatch, theirs):
+    theirs(memory / "gtp-harness-4711-lab")
+    monkeypatch.setattr(os, "getuid", lambda: 4711)
+    with pytest.raises(UsageError, match="belongs to another user"):
+        begin(monkeypatch, "--machine", "lab")
