@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from harness.service.api import changing as api_changing
 from harness.service.api import (
     comments_and_overrides,
     courses,
@@ -25,6 +26,7 @@ from harness.service.api import private as api_private
 from harness.service.operating import routes as operating
 from harness.service.pages import (
     assignment_page,
+    changing,
     cluster,
     course,
     gradings,
@@ -55,6 +57,7 @@ ROUTES = (
     *(staff.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),
     *(own_files.ROUTES, drafts.ROUTES),
     *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
+    *(changing.ROUTES, api_changing.ROUTES),
     operating.ROUTES,
     operating.FOR_TOKENS,
 )

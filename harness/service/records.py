@@ -105,6 +105,7 @@ class Assigned(NamedTuple):
     weights: str = ""  # JSON: of tests, too: by part, and by FILE:ID
     edition: int = 0  # of one that was uploaded: how many took the place of another
     left_out: str = ""  # JSON: of tests of weight 0: SHA-256 of their files when that was said
+    hidden: bool = False  # from students
 
 
 class Upload(NamedTuple):

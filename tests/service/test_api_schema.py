@@ -15,9 +15,10 @@ from harness.assignments import assignment as assignments
 from harness.grading.records import Marks, PartMark
 from harness.service.api.schema import schema_of
 from harness.service.app import application, guard_application
+from harness.service.courses import making
 from harness.service.people import entering
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
-from harness.service.storage import queue, uploads
+from harness.service.storage import people, queue, uploads
 from harness.service.work.candidates import Sought
 from harness.service.work.drafting import DraftFolder, KeptCandidates, Wish
 from harness.service.work.previewing import Preview, Previewed
@@ -155,6 +156,8 @@ ASKED = {
     },
     "POST /api/v1/tokens": {"json": {"name": "ci", "scope": "read"}},
     "POST /api/v1/courses": {"json": {"title": "Go"}},
+    f"PATCH {COURSE}": {"json": {"title": "Go"}},
+    f"PATCH {TASK}": {"json": {"title": "Set 1"}},
     f"POST {COURSE}/assignments": {"json": {"source": "gosensei"}},
     f"POST {COURSE}/roster": {"content": b"student\nzoe\n"},
     f"POST {COURSE}/staff": {"json": {"name": "Tom", "role": "teacher"}},
@@ -180,7 +183,8 @@ ASKED = {
     f"PUT {OF_ONE}/extension": {"json": {"deadline": ""}},
     f"PUT {OF_ONE}/override": {"json": {"points": "1", "reason": "A trade."}},
 }
-OF_OWN = (f"POST {TASK}/source", f"PUT {TASK}/overlay")  # of an assignment that was uploaded
+# Of an assignment that was uploaded, and that nobody has submitted to.
+OF_OWN = (f"POST {TASK}/source", f"PUT {TASK}/overlay", f"DELETE {TASK}")
 BY = {
     "POST /api/v1/courses": test_access.ADMIN,
     f"GET {TASK}/mark": STUDENT,
@@ -220,6 +224,7 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
             named = {"assignment": own} if route in OF_OWN else {}
             named |= {"suite": empty} if path.endswith("/cases") else {}
             named |= {"name": "canvas"} if path.endswith("/gradebooks/{name}") else {}
+            named |= {"course": new_course(service)} if route == f"DELETE {COURSE}" else {}
             answer = client.request(
                 method,
                 path.format(**{**ids, **named}),
@@ -229,6 +234,13 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
             assert answer.is_success, (route, answer.text)
             operation(app, method, path).validate_response(answer)
             _use(ids, route, answer)
+
+
+def new_course(service):
+    """Make a course of the teacher's that nobody has submitted in; return its id."""
+    with service.database.acting() as act:
+        (teacher,) = people.PEOPLE.all(act.db, name=TEACHER)
+        return making.course(act._replace(by=teacher.id), "Empty").id
 
 
 def _fill(service, ids):

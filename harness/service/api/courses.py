@@ -18,7 +18,16 @@ from harness.service.courses.late_terms import load_rule
 from harness.service.local_times import add_offset
 from harness.service.records import Assigned, Course, Member
 from harness.service.storage import courses
-from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Here, Now, Routes
+from harness.service.web.access import (
+    ADMINS,
+    MEMBERS,
+    SIGNED_IN,
+    TEACHERS,
+    Here,
+    Now,
+    Refused,
+    Routes,
+)
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _ALL = "/courses/{course}/assignments"
@@ -43,6 +52,7 @@ class AssignmentShown(BaseModel):
     closes: str  # later submissions are refused
     deduction: str  # late penalty in percent of the points reached
     grace: int  # minutes after each date that still count
+    hidden: bool  # from students
     own_deadline: str  # by an extension of the student who asks; else empty
     own_closes: str  # the same
 
@@ -85,7 +95,7 @@ def make_course(
         made = once(act, idempotency_key, sent, lambda: making.course(act, wanted.title).id)
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=here.by)
-    return _course(found, member)
+    return describe_course(found, member)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN, response_model=Page[CourseOfMine])
@@ -94,17 +104,23 @@ def my_courses(here: Now, asked: Asked) -> Page[CourseOfMine]:
     with here.service.database.reading() as db:
         found = find(db, courses.MEMBERS, ["course"], asked, person=here.by)
         pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
-    return Page(items=[_course(*pair) for pair in pairs], next=found.next)
+    return Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
 
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS, response_model=CourseOfMine)
 def one_course(here: Now) -> CourseOfMine:
     """Show a course."""
-    return _course(here.course, here.member)
+    return describe_course(here.course, here.member)
 
 
-def _course(course: Course | None, member: Member | None) -> CourseOfMine:
-    assert course and member  # members refer to courses
+def describe_course(course: Course | None, member: Member | None) -> CourseOfMine:
+    """Return a course as the API tells it.
+
+    Raises:
+        Refused: it was made by a request like this one, and removed since.
+    """
+    if course is None or member is None:
+        raise Refused(404, "there is no such course")
     return CourseOfMine(id=course.id, title=course.title, role=member.role)
 
 
@@ -113,8 +129,9 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
     assert here.course
     order = ("deadline", "title", "id")
+    named = {} if here.is_staff else {"hidden": 0}
     with here.service.database.reading() as db:
-        found = find(db, courses.ASSIGNMENTS, order, asked, course=here.course.id)
+        found = find(db, courses.ASSIGNMENTS, order, asked, course=here.course.id, **named)
         items = [describe_assignment(one, _find_own(db, here, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
@@ -142,7 +159,6 @@ def make_assignment(
     with here.service.database.acting(here.by) as act:
         made = once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
-    assert found  # assignments are never removed
     return describe_assignment(found)
 
 
@@ -162,8 +178,14 @@ def _find_own(db: Connection, here: Here, one: Assigned) -> Late | None:
     return rule if rule.deadline != making.moment(one.deadline) else None
 
 
-def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentShown:
-    """Return an assignment as the API tells it; ``own``: by an extension of who asks."""
+def describe_assignment(one: Assigned | None, own: Late | None = None) -> AssignmentShown:
+    """Return an assignment as the API tells it; ``own``: by an extension of who asks.
+
+    Raises:
+        Refused: it was made by a request like this one, and removed since.
+    """
+    if one is None:
+        raise Refused(404, "there is no such assignment")
     return AssignmentShown(
         id=one.id,
         title=one.title,
@@ -172,6 +194,7 @@ def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentSho
         closes=add_offset(one.closes),
         deduction=one.deduction,
         grace=one.grace,
+        hidden=one.hidden,
         own_deadline=_format(own.deadline) if own else "",
         own_closes=_format(own.refused_after) if own else "",
     )

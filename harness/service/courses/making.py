@@ -29,7 +29,7 @@ def course(act: Act, title: str) -> Course:
     Raises:
         UsageError: it has no title, or a very long one.
     """
-    made = Course(new_id(), _title(title), time.time())
+    made = Course(new_id(), read_title(title), time.time())
     courses.COURSES.add(act.db, made)
     person = people.PEOPLE.find(act.db, id=act.by)
     name = person.name if person else ""
@@ -50,17 +50,17 @@ def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> As
     """
     own = uploaded or assignments.find(wanted.source)
     late = own.late
-    made = wanted._replace(
-        id=new_id(),
-        title=_title(wanted.title or own.title),
-        opens=date("opens", wanted.opens),
-        deadline=date("deadline", wanted.deadline) or _format_time(late.deadline),
-        closes=date("closes", wanted.closes) or _format_time(late.refused_after),
-        deduction=wanted.deduction or str(late.deduction),
-        grace=late.grace_minutes if wanted.grace == AS_ITS_OWN else wanted.grace,
-        made=time.time(),
+    made = check(
+        wanted._replace(
+            id=new_id(),
+            title=wanted.title or own.title,
+            deadline=wanted.deadline or _format_time(late.deadline),
+            closes=wanted.closes or _format_time(late.refused_after),
+            deduction=wanted.deduction or str(late.deduction),
+            grace=late.grace_minutes if wanted.grace == AS_ITS_OWN else wanted.grace,
+            made=time.time(),
+        )
     )
-    _check(made)
     courses.ASSIGNMENTS.add(act.db, made)
     act.note("assignment made", made.id, course=made.course, source=made.source)
     return made
@@ -107,7 +107,12 @@ def private_folder(made: Path) -> Path:
     return made / "private"
 
 
-def _title(text: str) -> str:
+def read_title(text: str) -> str:
+    """Return a title of a course or an assignment.
+
+    Raises:
+        UsageError: it is empty, or very long.
+    """
     title = " ".join(text.split())
     if not 0 < len(title) <= _LONGEST:
         raise UsageError(f"title: found {len(title)} characters, expected 1 to {_LONGEST}")
@@ -144,9 +149,19 @@ def _format_time(time_: datetime.datetime | None) -> str:
     return time_.isoformat() if time_ else ""
 
 
-def _check(made: Assigned) -> None:
-    if made.deadline and made.closes and made.closes < made.deadline:
-        raise UsageError("closes: this is before the deadline: choose a later time, or the same")
+def check(wanted: Assigned) -> Assigned:
+    """Return an assignment with its title and dates as they are kept.
+
+    Raises:
+        UsageError: one of them cannot be read, or they do not go together.
+    """
+    made = wanted._replace(
+        title=read_title(wanted.title),
+        opens=date("opens", wanted.opens),
+        deadline=date("deadline", wanted.deadline),
+        closes=date("closes", wanted.closes),
+    )
+    _check_dates(made)
     if not 0 <= made.grace < 100_000:
         raise UsageError(f"grace: found {made.grace}, expected minutes from 0")
     share = exact(made.deduction or "0")
@@ -154,3 +169,12 @@ def _check(made: Assigned) -> None:
         raise UsageError(
             f"deduction: found {made.deduction!r}, expected a percentage from 0 to 100"
         )
+    return made
+
+
+def _check_dates(made: Assigned) -> None:
+    if made.deadline and made.closes and made.closes < made.deadline:
+        raise UsageError("closes: this is before the deadline: choose a later time, or the same")
+    last = made.closes or made.deadline
+    if made.opens and last and made.opens >= last:
+        raise UsageError("opens: this is after the last time to submit: choose an earlier time")

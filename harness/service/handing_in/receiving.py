@@ -91,6 +91,8 @@ def take(
         UsageError: nothing is taken now.
     """
     now, key = time.time(), member.submits_as
+    if not courses.hold(act.db, assigned.id):
+        raise UsageError("this assignment was removed")
     if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
     if most:

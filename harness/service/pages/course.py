@@ -43,7 +43,8 @@ def show(here: Now) -> Response:
     """Show a course."""
     assert here.course
     with here.service.database.reading() as db:
-        found = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
+        every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
+        found = [one for one in every if here.is_staff or not one.hidden]
         members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
         colleagues = staff.list_staff(db, here.course.id)
         letters = posting.list_last_letters(db, here.course.id)

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select, text
 
-from harness.service.records import STUDENT, Assigned, Course, Member
+from harness.service.records import STUDENT, WAITING, Assigned, Course, Member
+from harness.service.settings import schema_of
 from harness.service.storage.rows import Rows
-from harness.service.storage.tables import ASSIGNED, COURSE, EXTENSION, MEMBER
+from harness.service.storage.tables import (
+    ASSIGNED,
+    COMMENT,
+    COURSE,
+    EXTENSION,
+    GRADING,
+    JOB,
+    LETTER,
+    MEMBER,
+    OVERRIDE,
+    UPLOAD,
+)
 
 COURSES: Rows[Course] = Rows(Course, COURSE)
 MEMBERS: Rows[Member] = Rows(Member, MEMBER)
@@ -61,3 +73,35 @@ def extend(db: Connection, assignment: str, keys: Iterable[str], deadline: str) 
         if deadline:
             row = {"assignment": assignment, "key": key, "deadline": deadline}
             db.execute(EXTENSION.insert(), row)
+
+
+def count_kept(db: Connection, assignment: str) -> dict[str, int]:
+    """Return how many things people made in an assignment that may not be lost, by their names."""
+    tables = {"submission": UPLOAD, "grading": GRADING, "comment": COMMENT, "given mark": OVERRIDE}
+    queries = {
+        name: select(func.count()).where(table.c.assignment == assignment)
+        for name, table in tables.items()
+    }
+    return {name: int(db.execute(query).scalar_one()) for name, query in queries.items()}
+
+
+def forget_assignment(db: Connection, assignment: str) -> None:
+    """Remove an assignment that nobody has submitted to, and on a server its ledger."""
+    for table in (JOB, EXTENSION):
+        db.execute(table.delete().where(table.c.assignment == assignment))
+    ASSIGNMENTS.remove(db, id=assignment)
+    if db.dialect.name == "postgresql":
+        db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(assignment)}" CASCADE'))
+
+
+def forget_course(db: Connection, course: str) -> None:
+    """Remove a course without assignments, its roster, and mails to its students that wait."""
+    db.execute(LETTER.delete().where(LETTER.c.course == course, LETTER.c.state == WAITING))
+    MEMBERS.remove(db, course=course)
+    COURSES.remove(db, id=course)
+
+
+def hold(db: Connection, assignment: str) -> bool:
+    """See that an assignment stays until the end of a transaction; False if it was removed."""
+    held = ASSIGNED.select().where(ASSIGNED.c.id == assignment)
+    return db.execute(held.with_for_update(read=True, key_share=True)).fetchone() is not None

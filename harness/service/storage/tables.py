@@ -142,6 +142,7 @@ ASSIGNED = Table(
     _text("weights"),
     _whole("edition"),
     _text("left_out"),
+    _whole("hidden"),
 )
 EXTENSION = Table(
     "extension",

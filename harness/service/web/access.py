@@ -190,7 +190,7 @@ def _course(db: Connection, here: Here, name: str) -> Here:
 def _assignment(db: Connection, here: Here, name: str) -> Here:
     assert here.course
     found = courses.ASSIGNMENTS.find(db, id=name, course=here.course.id)
-    if found is None:
+    if found is None or (found.hidden and not here.is_staff):
         raise Refused(404, "there is no such assignment")
     return here._replace(assigned=found)
 
