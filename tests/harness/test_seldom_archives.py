@@ -1,0 +1,168 @@
+"""What happens seldom while archives are read, each branch by itself."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import (
+    ArchiveError,
+    ReadingFailedError,
+    UsageError,
+)
+from harness.intake import archive_writing, confined_reading, placing, reader_server, tar
+from harness.intake import zip as zip_archive
+from harness.intake.archive_limits import IntakeLimits, Meter
+from harness.intake.archive_streams import Stream
+from tests.harness.archives import make_zip
+from tests.harness.hostile_archives import header, member
+
+
+def test_a_reader_of_archives_gives_up_all_rights(monkeypatch):
+    done: list[Any] = []
+    kernel = reader_server.kernel
+    for name in ("drop_capabilities", "no_new_privileges", "prctl"):
+        monkeypatch.setattr(kernel, name, lambda *words, name=name: done.append((name, *words)))
+    monkeypatch.setattr(reader_server.landlock, "abi", lambda: 4)
+    monkeypatch.setattr(
+        reader_server.landlock, "confine", lambda *words: done.append(("confine", *words))
+    )
+    reader_server._give_up()
+    assert done == [
+        ("drop_capabilities",),
+        ("no_new_privileges",),
+        ("prctl", "not dumpable", kernel.PR_SET_DUMPABLE, 0),
+        ("confine", (), 4),
+    ]
+    monkeypatch.setattr(reader_server.landlock, "abi", lambda: 0)
+    reader_server._give_up()
+    assert [one[0] for one in done[4:]] == [one[0] for one in done[:3]]
+
+
+def test_a_folder_that_cannot_be_read_is_told():
+    with pytest.raises(UsageError, match=r"^cannot read /no/such/place: No such file or direct"):
+        archive_writing.files_in(Path("/no/such/place"))
+
+
+def test_a_reader_that_cannot_be_asked_is_told(monkeypatch):
+    reader = confined_reading.ConfinedReader("pass")
+
+    def fail(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(reader, "_send", fail)
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(ReadingFailedError, match=r"^no archive can be read: no room$"):
+        reader.read(io.FileIO(os.devnull), Meter(IntakeLimits(), 0))  # type: ignore[arg-type]
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_child_is_heard_piece_by_piece_and_in_time():
+    reading, writing = os.pipe()
+    heard = confined_reading._Pipe(reading, 60)
+    os.write(writing, b"abcdef")
+    assert [heard.take(2), heard.take(0), heard.take(3)] == [b"ab", b"", b"cde"]
+    os.close(writing)
+    with pytest.raises(ReadingFailedError, match=r"^the reader of an archive died$"):
+        heard.take(2)
+    heard.close()
+    reading, writing = os.pipe()
+    for seconds in (-1, 0.01):
+        with pytest.raises(ReadingFailedError, match=r"archive did not end in time$"):
+            confined_reading._Pipe(reading, seconds).take(1)
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.parametrize(
+    ("names", "root", "remark"),
+    [
+        (["go/a", "go/b"], "go/", ""),
+        (["go/go/a", "go/b"], "go/", ""),
+        (["go/go/a", "go/go/b"], "go/go/", "The folder go is wrapped in another of the same name:"
+         " one is expected."),
+        (["go/go/go/a"], "go/go/go/", "The folder go is wrapped in another of the same name:"
+         " one is expected."),
+    ],
+)  # fmt: skip
+def test_a_folder_within_one_of_its_name(names, root, remark):
+    assert placing.place(names, "go") == (root, remark)
+
+
+def read_tar(*parts: bytes) -> list[tuple[str, int]]:
+    stream = Stream(iter([b"".join(parts)]), Meter(IntakeLimits(), 1 << 20))
+    return [(one.name, one.size) for one in tar.members(stream)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (
+            (header("a", size=b"\x80" + bytes(10) + b"\x05"), b"12345" + bytes(507), bytes(1024)),
+            "",
+        ),
+        ((header("a", size=700), bytes(512)), "the archive is cut off in the middle of this"),
+        ((header("a", size=5), bytes(100)), "the archive is cut off in the middle of this member"),
+        (
+            (header("x", b"x", 20), bytes(10)),
+            "the archive is cut off in the middle of this member",
+        ),
+        ((member("x", b"12 size=9.5\n", b"x"), header("a")), "it is damaged: the size is not a"),
+        ((member("x", b"11 size=12\n", b"x"), header("a", size=5), bytes(512)), ""),
+        ((member("x", b"8 a=bcd\n11 size=12\n", b"x"), header("a"), bytes(512)), ""),
+    ],
+)
+def test_headers_that_are_seldom(parts, said):
+    if said:
+        with pytest.raises(ArchiveError) as told:
+            read_tar(*parts)
+        assert told.value.message.startswith(said)
+        assert told.value.member in ("a", "x")
+    else:
+        ((name, size),) = read_tar(*parts)
+        assert (name, size) in [("a", 5), ("a", 12)]
+
+
+def test_a_directory_of_a_zip_with_more_than_it_says():
+    whole = bytearray(make_zip([("a", b"x"), ("b", b"y")]))
+    whole[-14:-10] = b"\1\0\1\0"  # members: one
+    with pytest.raises(ArchiveError) as told:
+        list(zip_archive.members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole))))
+    assert told.value.message == ("it is damaged: its directory has more members than it says")
+
+
+def test_who_closes_a_reader_waits_for_its_server():
+    done: list[str] = []
+
+    class Told:
+        def __getattr__(self, name: str) -> Any:
+            return lambda: done.append(name)
+
+    reader = confined_reading.ConfinedReader("pass")
+    reader._server = Told(), Told()  # type: ignore[assignment]
+    reader.close()
+    assert done == ["close", "wait"]
+    reader.close()
+    assert done == ["close", "wait"]
+
+
+def test_a_reader_of_archives_ends_when_its_socket_breaks(monkeypatch):
+    def fail(_control: object) -> None:
+        raise ConnectionResetError
+
+    for place, names in [
+        (reader_server.os, ("setsid",)),
+        (reader_server.signal, ("signal", "pthread_sigmask")),
+        (reader_server.gc, ("freeze", "disable")),
+        (reader_server.seccomp, ("computing",)),
+        (reader_server, ("_give_up",)),
+    ]:
+        for name in names:
+            monkeypatch.setattr(place, name, lambda *_: None)
+    monkeypatch.setattr(reader_server.socket, "socket", lambda fileno: None)
+    monkeypatch.setattr(reader_server, "_receive", fail)
+    reader_server.main(0)

@@ -1,0 +1,247 @@
+"""What happens seldom while attempts are run, each branch by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.assignments.assignment import find
+from harness.errors import (
+    BusyError,
+    UsageError,
+)
+from harness.exits import ExitCode
+from harness.grading.attempts import alarm, attempt_plan, attempt_runner, grading_progress, orders
+from harness.grading.attempts.orders import GradingContext
+from harness.grading.attempts.recording import MOST_FAULTS, Recorder
+from harness.grading.attempts.units import GradingUnit, Task
+from harness.reading import casefile, last_words
+from harness.records import Build
+from harness.running.jobs import Fault
+from harness.work import __main__ as work
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.worker_events import (
+    AttemptFinished,
+    BuildFinished,
+    CaseStarted,
+    HarnessFailed,
+    UnitFinished,
+)
+
+CASE = casefile.parse(
+    b"loadsgf a.sgf\n10 score x/b.txt ../c.txt /d.txt .e none.txt\n#? [0]\n", "x.gtp"
+)
+
+
+@pytest.mark.parametrize("named", [None, []])
+def test_private_points_need_private_case_files(named, monkeypatch):
+    own = find("go-scoring")
+    asked = own._replace(
+        marks=tuple(one._replace(judged_by="private", points=3) for one in own.marks)
+    )
+    monkeypatch.setattr(attempt_plan, "private_cases", lambda *_: [])
+    if named is None:
+        assert {case.kind for case in attempt_plan.cases(asked, named, "")} == {"public"}
+        return
+    with pytest.raises(UsageError) as told:
+        attempt_plan.cases(asked, named, "")
+    assert str(told.value) == (
+        f"{own.marks[0].name!r} needs private case files, but none are given: name files or"
+        " folders with --private (gtp-harness generate --secret makes some), or grade without"
+        " them with --public-only"
+    )
+
+
+@pytest.mark.parametrize(
+    ("details", "said"),
+    [
+        ('Traceback:\n  File "a", line 1\n    x\n  File "b", line 2\n    y\nKeyError\n',
+         'it broke (File "b", line 2)'),
+        ("", "it broke"),
+        ("nothing of files", "it broke"),
+    ],
+)  # fmt: skip
+def test_how_the_harness_broke_is_told_in_a_line(details, said):
+    assert attempt_runner._describe_fault(Fault("it broke", details)) == said
+
+
+def test_the_line_of_a_grading_on_a_terminal():
+    made = grading_progress._make()
+    kinds = [type(one).__name__ for one in made.columns]
+    assert kinds == [
+        *("BarColumn", "MofNCompleteColumn", "TimeElapsedColumn"),
+        *("TextColumn", "TimeRemainingColumn", "TextColumn"),
+    ]
+    assert made.columns[0].bar_width == 24
+    assert [made.columns[place].text_format for place in (3, 5)] == ["left", "{task.description}"]
+    assert [made.columns[place].markup for place in (3, 5)] == [True, False]
+    assert made.live.console.stderr
+    assert made.live.transient
+    assert not made.live.auto_refresh
+
+
+def make_unit(**changes: Any) -> GradingUnit:
+    own: Any = SimpleNamespace(key="ada", sha256="", root="go/", kept=("a.py",))
+    return GradingUnit(own, Path("ada.tgz"), "b", (Task("1", CASE), Task("2", CASE)), **changes)
+
+
+def test_a_submission_as_a_bench_takes_it():
+    found = orders.submission_for_bench(make_unit())
+    assert found == (Path("ada.tgz"), "go/", ("a.py",), "b")
+
+
+def test_a_bench_has_the_limits_of_the_assignment():
+    own = find("go-scoring")
+    made = orders.bench_of(GradingContext(own, Path("course"), "off", (), 77.0, 1), own.box)
+    assert made._kit == (own, Path("course"), None, own.limits, False, 77.0, 0.0)
+
+
+def test_files_that_commands_name_are_taken_along(tmp_path):
+    for name in ("a.sgf", "x/b.txt", "e", "f.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    found = orders._find_named_files(Task("1", CASE), tmp_path)
+    assert [one.name for one in found] == ["a.sgf", "x/b.txt"]
+
+
+class Written:
+    """A ledger that notes what is written."""
+
+    name = "the ledger"
+
+    def __init__(self) -> None:
+        self.said: list[Any] = []
+        self.has_lease = True
+
+    def finish_all(self, *words: object) -> bool:
+        self.said.append(words)
+        return self.has_lease
+
+    def record_error(self, *words: object) -> None:
+        self.said.append(words)
+
+
+def attempt_of(basis: str, *, doubtful: bool = False) -> AttemptFinished:
+    figures = Measurements(started="now", pid=7, seconds=1, cpu=2, memory=3, own_cpu=4)
+    return AttemptFinished(basis, NOTHING, figures, failed=False, doubtful=doubtful)
+
+
+@pytest.mark.parametrize(
+    ("number", "doubtful", "is_last"), [(1, False, True), (1, True, False), (2, True, True)]
+)
+def test_what_comes_together_is_written_together(number, doubtful, is_last):
+    ledger, heard = Written(), []
+    recorder = Recorder(ledger, "t", number, lambda *pair: heard.append(pair), at_once=False)  # type: ignore[arg-type]
+    words = [BuildFinished("b", Build(True, "done"), 0.5), attempt_of("1", doubtful=doubtful)]
+    for word in words:
+        recorder.add(4, word)
+    assert ledger.said == heard == []
+    recorder.flush()
+    (token, (run,), (build,)), *rest = ledger.said
+    assert (token, rest) == ("t", [])
+    assert (run.basis, run.number, run.last) == ("1", number, is_last)
+    assert run.row[:7] == (NOTHING, "now", 7, 1, 2, 3, 4)
+    assert (build[0], build[2]) == ("b", 0.5)
+    assert heard == [(4, word) for word in words]
+    recorder.flush()
+    assert len(ledger.said) == 1
+
+
+def test_a_fault_is_one_of_the_attempts_that_have_no_result():
+    ledger, heard = Written(), []
+    recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)  # type: ignore[arg-type]
+    recorder.add(0, attempt_of("1"))
+    recorder.add_fault(0, ["1", "2", "3"], "it broke")
+    recorder.add_fault(1, ["1"], "elsewhere")
+    assert ledger.said[1:] == [
+        ("2", "t", "it broke", MOST_FAULTS),
+        ("3", "t", "it broke", MOST_FAULTS),
+        ("1", "t", "elsewhere", MOST_FAULTS),
+    ]
+    assert heard[1:] == [
+        *(HarnessFailed("2", "it broke"), HarnessFailed("3", "it broke")),
+        HarnessFailed("1", "elsewhere"),
+    ]
+
+
+def test_without_the_lease_nothing_more_is_written():
+    ledger = Written()
+    ledger.has_lease = False
+    recorder = Recorder(ledger, "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
+    recorder.add(0, attempt_of("1"))
+    with pytest.raises(BusyError) as told:
+        recorder.flush()
+    assert str(told.value) == "another process has taken over the grading in the ledger"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["broke"], ExitCode.FAULT),
+        (["broke", "begun"], ExitCode.FAULT),
+        (["begun", "broke", "begun"], ExitCode.FAULT),
+        (["begun"], ExitCode.OK),
+    ],
+)
+def test_a_unit_that_broke_anywhere_ends_with_a_fault(words, status, monkeypatch, capsysbinary):
+    made = {"broke": HarnessFailed("1", "full"), "begun": CaseStarted("1")}
+
+    class Worker:
+        def do(self, unit: object, say: Any) -> UnitFinished:
+            for word in words:
+                say(made[word])
+            return UnitFinished()
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(work.unit_worker, "read", lambda *_: None)
+    monkeypatch.setattr(work, "_content", lambda _: b"")
+    monkeypatch.setattr(work, "_worker", lambda _: Worker())
+    assert work._do(SimpleNamespace(file="-")) == status  # type: ignore[arg-type]
+    assert len(capsysbinary.readouterr().out.splitlines()) == len(words)
+
+
+def test_what_runs_now_is_told_of_the_unit_by_its_number():
+    heard: list[Any] = []
+    listener = SimpleNamespace(
+        on_word=lambda *pair: heard.append(("word", *pair)),
+        on_progress=lambda *pair: heard.append(("progress", *pair)),
+        on_time=lambda units: heard.append(("time", units)),
+    )
+
+    class Asked:
+        def run(self, units, workers, on_word, on_time, **named) -> Any:
+            on_time([1, 0])
+            on_word(1, HarnessFailed("1", "full"))
+            named["on_progress"](0, CaseStarted("2"))
+            yield 1, Fault("it broke", "")
+            heard.append((workers, named["shared"]))
+
+    own: Any = GradingContext(find("go-scoring"), None, "off", (), 1.0, 1)
+    written: Any = Written()
+    runner = attempt_runner.Runner(written, own, listener)
+    looked: list[Any] = []
+    runner._watch = SimpleNamespace(look=looked.append, note=None)  # type: ignore[assignment]
+    units = [make_unit(), make_unit(spent=1.0)]
+    asked: Any = Asked()
+    runner._round(units, asked, 1, 3)
+    assert heard == [
+        ("time", [units[1], units[0]]),
+        ("word", units[1], HarnessFailed("1", "full")),
+        ("progress", units[0], CaseStarted("2")),
+        ("word", units[1], HarnessFailed("2", "it broke")),
+        (3, True),
+    ]
+    assert looked == [[units[1]]]
+
+
+def test_builds_that_fail_alike_have_one_reason():
+    said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
+    found = [alarm.trouble(Build(False, "", one), []) for one in said]
+    assert [one and one.words for one in found] == said
+    assert len({one and one.reason for one in found}) == 1
+    assert found[0] == (last_words.normalize(said[0]), said[0], False)

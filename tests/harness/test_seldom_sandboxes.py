@@ -1,0 +1,87 @@
+"""What happens seldom around a sandbox, each branch by itself."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any
+
+import pytest
+
+from harness.errors import (
+    SandboxError,
+)
+from harness.sandbox import folder_copies, levels, memory, untrusted_folders
+from harness.sandbox.boxed_engines import BoxedLauncher
+
+
+@pytest.mark.parametrize("start", [levels.strongest, lambda: levels.make_proven(3)])
+def test_a_machine_without_sandboxes(start, monkeypatch):
+    monkeypatch.setattr(levels.platforms, "has_sandboxes", lambda: False)
+    with pytest.raises(SandboxError) as told:
+        start()
+    assert str(told.value) == levels.platforms.NO_SANDBOX
+
+
+def test_there_is_no_terminal_in_a_box():
+    with pytest.raises(SandboxError) as told:
+        BoxedLauncher(None, (), ()).start(["x"], "/", output=1)  # type: ignore[arg-type]
+    assert str(told.value) == "there is no terminal in a sandbox: --pty does not go with it"
+
+
+@pytest.mark.parametrize("mode", [0o500, 0o700])
+@pytest.mark.parametrize("enter", ["_enter_named", "_enter_marked"])
+def test_folders_are_entered_and_opened_to_us(mode, enter, tmp_path):
+    shut = tmp_path / "shut"
+    shut.mkdir(mode=0o055)
+    shut.chmod(0o055)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to("shut")
+    here = os.open(tmp_path, os.O_RDONLY)
+    found = {name: getattr(untrusted_folders, enter)(here, name, mode)
+             for name in ("shut", "file", "link", "none")}  # fmt: skip
+    assert [found[name] for name in ("file", "link", "none")] == [-1, -1, -1]
+    assert os.fstat(found["shut"]).st_ino == shut.stat().st_ino
+    assert stat.S_IMODE(shut.stat().st_mode) == mode | 0o055
+    for descriptor in (here, found["shut"]):
+        os.close(descriptor)
+
+
+def test_pages_of_no_file_are_none_where_the_kernel_tells_of_none(monkeypatch):
+    monkeypatch.setattr(memory, "read", lambda path: "Name:\tx\nVmPTE:\t 12 kB\n")
+    assert memory._anonymous(5) == 0
+    assert memory._tables(5) == 12 << 10
+
+
+def test_a_file_is_nobody_else_s_while_it_is_copied(tmp_path, monkeypatch):
+    source, target = tmp_path / "source", tmp_path / "target"
+    for folder in (source, target):
+        folder.mkdir()
+    (source / "a").write_text("x")
+    (source / "a").chmod(0o644)
+    modes: list[int] = []
+    send = os.sendfile
+
+    def note(writing: int, *words: Any) -> int:
+        modes.append(stat.S_IMODE(os.fstat(writing).st_mode))
+        return send(writing, *words)
+
+    monkeypatch.setattr(folder_copies.os, "sendfile", note)
+    list(folder_copies.copy(str(source), str(target), 0))
+    assert modes == [0o600]
+    assert stat.S_IMODE((target / "a").stat().st_mode) == 0o644
+
+
+def test_a_folder_that_cannot_be_opened_is_not_entered(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    here = os.open(tmp_path, os.O_RDONLY)
+    own = os.open
+
+    def refuse(name: Any, *words: Any, **named: Any) -> int:
+        if name == ".":
+            raise OSError("too many open files")
+        return own(name, *words, **named)
+
+    monkeypatch.setattr(untrusted_folders.os, "open", refuse)
+    assert untrusted_folders._enter_marked(here, "a", 0) < 0
+    os.close(here)
