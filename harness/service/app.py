@@ -35,6 +35,7 @@ from harness.service.pages import (
     points,
     private,
     provider,
+    roster,
     sign_in,
     student,
     submission,
@@ -50,7 +51,7 @@ from oracle import __version__
 
 ROUTES = (
     *(sign_in.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
+    *(student.ROUTES, roster.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
     *(cluster.ROUTES, tokens.ROUTES, mail_links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),

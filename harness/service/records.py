@@ -12,6 +12,7 @@ from typing import NamedTuple
 TEACHER, ASSISTANT, STUDENT = "teacher", "assistant", "student"
 ROLES = (TEACHER, ASSISTANT, STUDENT)
 STAFF = frozenset({TEACHER, ASSISTANT})
+FORMER = "former"  # a removed student: not in the course, and can be added again
 
 # What a teacher may let an assistant do, by the names that are kept.
 EXTEND, COMMENT, OVERRIDE, CASES, GRADE_CLASS = "extend", "comment", "override", "cases", "grade"
@@ -67,7 +68,7 @@ class Course(NamedTuple):
 
 
 class Member(NamedTuple):
-    """Somebody in a course."""
+    """Somebody in a course, or a removed student (FORMER)."""
 
     course: str
     person: str

@@ -23,6 +23,7 @@ from harness.service.people.secrets import form_token
 from harness.service.records import (
     ASSISTANT,
     DRAFT,
+    FORMER,
     PREVIEW,
     RIGHTS,
     ROLES,
@@ -46,9 +47,11 @@ from tests.service.serving import KINDS, client_of, open_service, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
 SECOND = "second teacher"  # of the course, about whom others ask
+LEAVER, GONE = "leaver", "gone"  # a student to be removed, and a removed one
 # The people who ask. Those of the other course have the same roles there.
-ASKERS = (NOBODY, ADMIN, *ROLES, MATE, *(f"other {role}" for role in ROLES))
+ASKERS = (NOBODY, ADMIN, *ROLES, MATE, GONE, *(f"other {role}" for role in ROLES))
 ALL, SIGNED_IN = set(ASKERS), set(ASKERS) - {NOBODY}
+# A removed student asks as somebody of another course does.
 HERE = {TEACHER, ASSISTANT, STUDENT, MATE}
 STAFF = {TEACHER, ASSISTANT}
 OWN = STAFF | {STUDENT}
@@ -94,6 +97,8 @@ MAY = {
     f"POST {ONE}/overlay": {TEACHER},
     f"POST {ONE}/source": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
+    "POST /courses/{course}/students/remove": {TEACHER},
+    "POST /courses/{course}/students/restore": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},
     "POST /courses/{course}/staff": {TEACHER},
@@ -192,6 +197,9 @@ MAY = {
     "POST /api/v1/courses": {ADMIN},
     f"POST {API}/assignments": {TEACHER},
     f"GET {API}/students": STAFF,
+    f"DELETE {API}/students/{{member}}": {TEACHER},
+    f"GET {API}/former-students": STAFF,
+    f"POST {API}/former-students/{{former}}/restore": {TEACHER},
     f"POST {API}/roster": {TEACHER},
     f"GET {TASK}/extensions": STAFF,
     f"PUT {TASK}/students/{{student}}/extension": {TEACHER},
@@ -224,7 +232,6 @@ MAY = {
     "GET /api/v1/suites": SIGNED_IN,
     "POST /api/v1/suites": SIGNED_IN,
     f"GET /api/v1{SUITE}": {TEACHER},
-    f"PATCH /api/v1{SUITE}": {TEACHER},
     f"DELETE /api/v1{SUITE}": {TEACHER},
     f"PUT /api/v1{SUITE}/cases": {TEACHER},
     f"GET /api/v1{SUITE}/runs": {TEACHER},
@@ -237,7 +244,7 @@ MAY = {
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
 NAMED = (
     *("staff", "assistant", "assignment", "upload", "grading", "student", "draft", "preview"),
-    *("suite", "run"),
+    *("suite", "run", "member", "former"),
 )
 # An upload is called a submission; one of the staff is a teacher or an assistant.
 _KINDS = "|".join(("course", "submission", "teacher", *NAMED))
@@ -272,13 +279,13 @@ def world(request, tmp_path_factory):
 
 def _course(act, people, prefix, settings):
     """Make a course with somebody of each role, an upload and a grading."""
-    names = [f"{prefix}{one}" for one in (*ROLES, MATE, SECOND)]
+    names = [f"{prefix}{one}" for one in (*ROLES, MATE, SECOND, LEAVER, GONE)]
     people.update({name: entering.add_person(act, name).id for name in names})
     by = act._replace(by=people[f"{prefix}{TEACHER}"])
     course = making.course(by, "Games").id
-    for name in (ASSISTANT, STUDENT, MATE):
-        role = ASSISTANT if name == ASSISTANT else STUDENT
-        key = name if role == STUDENT else ""
+    for name in (ASSISTANT, STUDENT, MATE, LEAVER, GONE):
+        role = {ASSISTANT: ASSISTANT, GONE: FORMER}.get(name, STUDENT)
+        key = "" if role == ASSISTANT else name
         courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{name}"], role, key, name))
     courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{SECOND}"], TEACHER, name=SECOND))
     wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
@@ -295,6 +302,7 @@ def _course(act, people, prefix, settings):
     Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth())
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}
+    found |= {"member": LEAVER, "former": GONE}
     return {**found, "grading": grading.id, **jobs, **_suite(act.db, by.by), **FREE}
 
 
@@ -313,6 +321,8 @@ def _put_back(world):
             member = Member(course, world.ids[name], role, name=name)
             courses.MEMBERS.remove(act.db, course=course, person=member.person)
             courses.MEMBERS.add(act.db, member)
+        for name, role in ((LEAVER, STUDENT), (GONE, FORMER)):
+            courses.MEMBERS.change(act.db, {"role": role}, course=course, key=name)
         suites.RUNS.remove(act.db, id=world.ids["run"])
         suites.SUITES.remove(act.db, id=world.ids["suite"])
         _suite(act.db, world.people[TEACHER], **world.ids)
@@ -377,7 +387,7 @@ def test_a_route_lets_in_whoever_may_and_nobody_else(world, route):
     answers = {asker: ask(world, route, asker) for asker in ASKERS}
     if route == "POST /leave":
         _enter_again(world)
-    if route.startswith("DELETE") or route.endswith("/remove"):
+    if route.startswith("DELETE") or route.endswith(("/remove", "/restore")):
         _put_back(world)
     assert {asker for asker, one in answers.items() if one.status_code >= 500} == set()
     assert {asker for asker, one in answers.items() if not is_turned_away(one)} == MAY[route]

@@ -155,6 +155,7 @@ ASKED = {
         "content": zip_files({"a.gtp": "1 name\n#? [a]\n"}),
     },
     "POST /api/v1/tokens": {"json": {"name": "ci", "scope": "read"}},
+    "PATCH /api/v1/me": {"json": {"name": "Tess Teacher"}},
     "POST /api/v1/courses": {"json": {"title": "Go"}},
     f"PATCH {COURSE}": {"json": {"title": "Go"}},
     f"PATCH {TASK}": {"json": {"title": "Set 1"}},

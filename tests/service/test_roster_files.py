@@ -36,8 +36,8 @@ OWN = "student;name;group;email\nada;Ada Lovelace;Duo;a@b.c\nalan;Alan;Duo;\n"
 ADA = "Ada Lovelace"
 ROSTERS = [
     (GRADEBOOK, [
-        ("Turing-Alan_1002", "Turing, Alan", {"canvas": "1002"}, ""),
-        ("ada", "Lovelace, Ada", {"canvas": "1001", "sis": "u1", "login": "ada"}, ""),
+        ("Turing-Alan_1002", "Turing, Alan", {"canvas": "1002"}, None),
+        ("ada", "Lovelace, Ada", {"canvas": "1001", "sis": "u1", "login": "ada"}, None),
     ]),
     (GROUPS, [
         ("ada", ADA, {"canvas": "1001", "sis": "u1", "login": "ada"}, "Duo"),
@@ -45,8 +45,8 @@ ROSTERS = [
         ("emmy", "Emmy Noether", {"canvas": "1003", "sis": "u3", "login": "emmy"}, ""),
     ]),
     (WORKSHEET, [
-        ("Ada-Lovelace_501", ADA, {"moodle": "501", "email": "ada@example.org"}, ""),
-        ("Alan-Turing_502", "Alan Turing", {"moodle": "502", "email": "alan@example.org"}, ""),
+        ("Ada-Lovelace_501", ADA, {"moodle": "501", "email": "ada@example.org"}, None),
+        ("Alan-Turing_502", "Alan Turing", {"moodle": "502", "email": "alan@example.org"}, None),
     ]),
     (PARTICIPANTS, [
         ("4711", ADA, {"idnumber": "4711", "email": "ada@example.org"}, ""),
@@ -59,8 +59,11 @@ ROSTERS = [
 ]  # fmt: skip
 
 
-def list_rows(listed):
-    return [(one.student.key, one.student.name, dict(one.student.ids), one.team) for one in listed]
+def list_rows(found):
+    return [
+        (one.student.key, one.student.name, dict(one.student.ids), one.team)
+        for one in found.students
+    ]
 
 
 @pytest.mark.parametrize(("text", "expected"), ROSTERS)
@@ -75,10 +78,10 @@ def zip_names(*names):
 
 ZIPS = [
     (["lovelaceada_1001_4001_a1.tgz", "turingalan_LATE_1002_4002_a1.tgz"],
-     [("lovelaceada_1001", "lovelaceada", {"canvas": "1001"}, ""),
-      ("turingalan_1002", "turingalan", {"canvas": "1002"}, "")]),
+     [("lovelaceada_1001", "lovelaceada", {"canvas": "1001"}, None),
+      ("turingalan_1002", "turingalan", {"canvas": "1002"}, None)]),
     (["Ada Lovelace_501_assignsubmission_file/a1.tgz"],
-     [("Ada-Lovelace_501", ADA, {"moodle": "501"}, "")]),
+     [("Ada-Lovelace_501", ADA, {"moodle": "501"}, None)]),
 ]  # fmt: skip
 
 
@@ -102,6 +105,78 @@ def test_what_is_no_roster(data, said):
     with pytest.raises(UsageError, match=said) as refused:
         roster.read(data)
     assert "/tmp" not in str(refused.value)
+
+
+GROUPED = [  # the group of ada, who is alone; None: the file tells of no groups
+    ("student\nada\n", None),
+    ("student,group\nada,\n", ""),
+    ("student,name,group\nada\nben,Ben,duo\n", ""),  # a line may end early
+    ("student,name,group\nben,Ben,duo\nada\n", ""),
+    (GROUPS.replace(",Duo,7", ",,"), ""),
+    (PARTICIPANTS.replace("4711", "ada"), ""),
+    (PARTICIPANTS.replace("4711", "ada").replace(",Groups", "").replace("org,", "org"), None),
+]
+
+
+@pytest.mark.parametrize(("text", "group"), GROUPED)
+def test_a_file_without_groups_is_told_from_a_student_without_one(text, group):
+    teams = {one.student.key: one.team for one in roster.read(text.encode()).students}
+    assert teams["ada"] == group
+
+
+NAMED = [
+    ("student\nada\n", False),
+    ("student,name\nada,\n", False),
+    ("student,name\nada,ada\n", True),
+    ("student,name\nada,Ada\n", True),
+    (GROUPS, True),
+]
+
+
+@pytest.mark.parametrize(("text", "is_named"), NAMED)
+def test_a_key_that_stands_for_a_name_is_no_name(text, is_named):
+    (ada,) = (o for o in roster.read(text.encode()).students if o.student.key == "ada")
+    assert ada.is_named is is_named
+
+
+TWICE = "student,name,group,email\nada,Ada,duo,a@b.c\n"
+CONTRADICTING = [
+    (TWICE + "ben,Ben,,\nada,Ada,solo,a@b.c\n",
+     "Week 1.csv:4: group: found 'solo' for ada, expected 'duo' as in line 2; keep one line"),
+    (TWICE + "ada,Ada L,duo,a@b.c\n", "Week 1.csv:3: name: found 'Ada L' for ada, expected 'Ada'"),
+    (TWICE + "ada,Ada,duo,\n", "Week 1.csv:3: email: found '' for ada, expected 'a@b.c'"),
+    (GROUPS + "Ada Lovelace,1009,u1,ada,A1,Duo,7,\n",
+     "Week 1.csv:5: canvas: found '1009' for ada, expected '1001' as in line 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), CONTRADICTING)
+def test_two_lines_of_a_student_that_differ_are_refused(text, said):
+    with pytest.raises(UsageError) as refused:
+        roster.read(text.encode(), "C:\\My Games/Week 1.csv")
+    assert str(refused.value).startswith(said)
+
+
+def test_two_lines_that_say_the_same_are_told():
+    found = roster.read((TWICE + "ben,Ben,,\n" + TWICE.splitlines()[1]).encode(), "a.csv")
+    assert [one.student.key for one in found.students] == ["ada", "ben"]
+    assert found.remarks == ("a.csv:4: ada is also in line 2; both say the same",)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("", "roster.csv"),
+        ("Class 5.csv", "Class 5.csv"),
+        ("../../etc/class.csv", "class.csv"),
+        ("a\nb\x1b[1m.csv", "a ⏎ b\\x1b[1m.csv"),
+        (" /", "roster.csv"),
+    ],
+)
+def test_errors_have_the_name_of_the_file(name, shown):
+    with pytest.raises(UsageError) as refused:
+        roster.read(b"who\nada\n", name)
+    assert str(refused.value) == f"{shown}:1: found who, expected a column 'student'"
 
 
 def test_layouts_do_not_hide_each_other():

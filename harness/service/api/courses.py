@@ -16,7 +16,7 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import making
 from harness.service.courses.late_terms import load_rule
 from harness.service.local_times import add_offset
-from harness.service.records import Assigned, Course, Member
+from harness.service.records import ROLES, Assigned, Course, Member
 from harness.service.storage import courses
 from harness.service.web.access import (
     ADMINS,
@@ -102,7 +102,7 @@ def make_course(
 def my_courses(here: Now, asked: Asked) -> Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
     with here.service.database.reading() as db:
-        found = find(db, courses.MEMBERS, ["course"], asked, person=here.by)
+        found = find(db, courses.MEMBERS, ["course"], asked, person=here.by, role=[*ROLES])
         pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
     return Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
 

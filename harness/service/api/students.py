@@ -1,24 +1,26 @@
-"""The students of a course: rosters taken, deadlines of single students extended."""
+"""The students of a course: rosters taken, students removed, deadlines extended."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
 from harness.service.api.courses import DATE
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import deadline_extensions, gradebooks, roster
+from harness.service.courses import deadline_extensions, former_students, gradebooks, roster
+from harness.service.courses.roster import RosterChange
 from harness.service.local_times import add_offset
-from harness.service.records import EXTEND, STUDENT, Member
+from harness.service.records import EXTEND, FORMER, STUDENT, Member
 from harness.service.storage import courses
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["students"])
-_ALL = "/courses/{course}/students"
+_ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
 _ASSIGNMENT = "/courses/{course}/assignments/{assignment}"
 _LARGEST = 1 << 20  # bytes of a roster
 _CSV: dict[str, Any] = {
@@ -34,10 +36,25 @@ class StudentShown(BaseModel):
     group: str  # the key of the group that submits as one; empty: alone
 
 
-class RosterTaken(BaseModel):
-    """A roster that was taken."""
+class RosterChanged(BaseModel):
+    """What a roster changed of a student."""
 
-    students: int
+    student: str  # the key
+    what: str  # such as ``mail address``
+    was: str
+    now: str
+
+
+class RosterTaken(BaseModel):
+    """A roster that was taken; students are told by their keys."""
+
+    students: int  # in the roster
+    added: list[str]
+    returned: list[str]  # added again after they had been removed
+    changed: list[RosterChanged]
+    unchanged: int
+    missing: list[str]  # students of the course who are not in it; they stay
+    remarks: list[str]
 
 
 class Extension(BaseModel):
@@ -57,15 +74,18 @@ class ExtensionWanted(BaseModel):
 def students(here: Now, asked: Asked) -> Page[StudentShown]:
     """List the students of a course, by their keys."""
     rows, following = _page(here, asked)
-    items = [StudentShown(student=one.key, name=one.name, group=one.team) for one in rows]
-    return Page(items=items, next=following)
+    return Page(items=[_describe(one) for one in rows], next=following)
 
 
-def _page(here: Here, asked: Asked) -> tuple[list[Member], str | None]:
+def _page(here: Here, asked: Asked, role: str = STUDENT) -> tuple[list[Member], str | None]:
     assert here.course
     with here.service.database.reading() as db:
-        found = find(db, courses.MEMBERS, ("key",), asked, course=here.course.id, role=STUDENT)
+        found = find(db, courses.MEMBERS, ("key",), asked, course=here.course.id, role=role)
     return found.rows, found.next
+
+
+def _describe(one: Member) -> StudentShown:
+    return StudentShown(student=one.key, name=one.name, group=one.team)
 
 
 @ROUTES.at(
@@ -76,19 +96,69 @@ def _page(here: Here, asked: Asked) -> tuple[list[Member], str | None]:
     response_model=RosterTaken,
     openapi_extra=_CSV,
 )
-async def take_roster(here: Now) -> RosterTaken:
-    """Take a roster: a CSV with the column ``student``. Members missing from it stay."""
+async def take_roster(
+    here: Now,
+    name: Annotated[str, Query(max_length=200, description="of the file")] = "",
+) -> RosterTaken:
+    """Take a roster: a CSV with the column ``student``. Members missing from it stay.
+
+    ``name``: of the file, as errors call it.
+    """
     data = await bodies.read(here, _LARGEST)
-    return await run_in_threadpool(_take, here, data)
+    return await run_in_threadpool(_take, here, data, name)
 
 
-def _take(here: Here, data: bytes) -> RosterTaken:
+def _take(here: Here, data: bytes, name: str) -> RosterTaken:
     assert here.course
-    listed = roster.read(data)
+    wanted = roster.read(data, name)
     with here.service.database.acting(here.by) as act:
-        taken = RosterTaken(students=len(roster.take(act, here.course.id, listed)))
+        found = roster.take(act, here.course.id, wanted)
     gradebooks.keep_roster(here.service.settings, here.course.id, data)
-    return taken
+    return RosterTaken(
+        students=len(wanted.students),
+        added=[one.key for one in found.added],
+        returned=[one.key for one in found.returned],
+        changed=[_describe_change(one) for one in found.changed],
+        unchanged=found.same,
+        missing=[one.key for one in found.missing],
+        remarks=[*found.remarks],
+    )
+
+
+def _describe_change(one: RosterChange) -> RosterChanged:
+    return RosterChanged(student=one.student, what=one.what, was=one.was, now=one.now)
+
+
+# --- removed, and added again ------------------------------------------------------------------
+
+
+@ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS, scope="all", status_code=204)
+def remove(here: Now) -> Response:
+    """Remove a student from the course; submissions and marks are kept."""
+    assert here.course
+    with here.service.database.acting(here.by) as act:
+        former_students.remove(act, here.course.id, here.student)
+    return Response(status_code=204)
+
+
+@ROUTES.at("GET", _FORMER, STAFF_ONLY, response_model=Page[StudentShown])
+def list_former(here: Now, asked: Asked) -> Page[StudentShown]:
+    """List the removed students of the course, by their keys."""
+    rows, following = _page(here, asked, FORMER)
+    return Page(items=[_describe(one) for one in rows], next=following)
+
+
+@ROUTES.at(
+    "POST", f"{_FORMER}/{{former}}/restore", TEACHERS, scope="all", response_model=StudentShown
+)
+def restore(here: Now) -> StudentShown:
+    """Add a removed student again, with everything as before."""
+    assert here.course
+    with here.service.database.acting(here.by) as act:
+        return _describe(former_students.restore(act, here.course.id, here.student))
+
+
+# --- deadlines of their own --------------------------------------------------------------------
 
 
 @ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY, response_model=Page[Extension])

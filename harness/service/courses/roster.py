@@ -4,48 +4,113 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
 from harness.service.courses import roster_files
-from harness.service.courses.roster_files import Listed
-from harness.service.people import entering
-from harness.service.records import STUDENT, Member
+from harness.service.courses.roster_files import Listed, RosterFile
+from harness.service.people import accounts, entering
+from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 
 _EMAIL = "email"
+_NAME, _ADDRESS, _GROUP = "name", "mail address", "group"
 
 
-def read(data: bytes) -> list[Listed]:
-    """Return the students of a roster; raises as :func:`roster_files.read`."""
+class RosterChange(NamedTuple):
+    """What a roster changed of a student."""
+
+    student: str  # the key
+    name: str
+    what: str
+    was: str
+    now: str
+
+
+class RosterOutcome(NamedTuple):
+    """What a roster did to the students of a course."""
+
+    added: tuple[Member, ...] = ()
+    returned: tuple[Member, ...] = ()  # who had been removed
+    changed: tuple[RosterChange, ...] = ()  # of those who were there before
+    same: int = 0  # students who are as before
+    missing: tuple[Member, ...] = ()  # students of the course who are not in it; they stay
+    remarks: tuple[str, ...] = ()  # a sentence each
+
+    @property
+    def students(self) -> int:
+        """Return how many students the roster has."""
+        found = {one.student for one in self.changed} | {one.key for one in self.returned}
+        return len(self.added) + len(found) + self.same
+
+
+def read(data: bytes, name: str = "") -> RosterFile:
+    """Return what a roster says; raises as :func:`roster_files.read`."""
     with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
         file.write(data)
         file.flush()
-        return roster_files.read(Path(file.name))
+        return roster_files.read(Path(file.name), name)
 
 
-def take(act: Act, course: str, listed: Sequence[Listed]) -> list[Member]:
-    """Make students members of a course; members get the roster's name and group.
+def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
+    """Make students members of a course; what a roster says of members counts from now on.
 
-    Members missing from the roster stay unchanged.
+    What it does not say stays: without a column of groups all keep theirs. Students who are not
+    in it stay, and students who were removed from the course and are in it come back.
 
     Raises:
-        UsageError: a group would be taken for a student who is not in it.
+        UsageError: a group would be taken for a student outside it.
     """
-    known = {one.key: one for one in courses.students(act.db, course)}
-    found = [_add_or_change(act, course, one, known.get(one.student.key)) for one in listed]
-    _check_groups(courses.students(act.db, course))
-    moved = {
-        one.key: [known[one.key].team, one.team]
-        for one in found
-        if one.key in known and known[one.key].team != one.team
-    }
-    act.note("roster taken", course, students=len(found), moved=moved)
+    courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
+    before = {one.key: one for one in _list_all(act, course)}
+    taken = [_take_one(act, course, one, before.get(one.student.key)) for one in wanted.students]
+    _check_groups(_list_all(act, course))
+    found = _sum_up(taken, before, wanted.remarks)
+    _note(act, course, found, len(taken))
     return found
+
+
+def _list_all(act: Act, course: str) -> list[Member]:
+    return courses.students(act.db, course) + courses.former_students(act.db, course)
+
+
+class _Taken(NamedTuple):
+    """What a roster did to one student."""
+
+    before: Member | None
+    member: Member
+    changes: tuple[RosterChange, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def _sum_up(
+    taken: Sequence[_Taken], before: Mapping[str, Member], remarks: tuple[str, ...]
+) -> RosterOutcome:
+    listed = {one.member.key for one in taken}
+    changed = tuple(change for one in taken for change in one.changes)
+    returned = [one.member for one in taken if one.before and one.before.role == FORMER]
+    different = {one.student for one in changed} | {one.key for one in returned}
+    return RosterOutcome(
+        tuple(one.member for one in taken if one.before is None),
+        tuple(returned),
+        changed,
+        sum(one.before is not None and one.member.key not in different for one in taken),
+        tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed),
+        (*remarks, *(remark for one in taken for remark in one.remarks)),
+    )
+
+
+def _note(act: Act, course: str, found: RosterOutcome, students: int) -> None:
+    moved = {o.student: [o.was, o.now] for o in found.changed if o.what == _GROUP}
+    others = [[o.student, o.what, o.was, o.now] for o in found.changed if o.what != _GROUP]
+    returned = [one.key for one in found.returned]
+    told = {"changed": others, "added again": returned}
+    told_ = {name: value for name, value in told.items() if value}
+    act.note("roster taken", course, students=students, moved=moved, **told_)
 
 
 def _check_groups(members: Sequence[Member]) -> None:
@@ -54,19 +119,96 @@ def _check_groups(members: Sequence[Member]) -> None:
     for one in members:
         if one.team.casefold() in keys:
             raise UsageError(
-                f"{roster_files.FILE}: a student of this course is called {one.team!r}, too: call"
+                f"group: found {one.team!r}, but a student of this course is called so, too: call"
                 " the group otherwise"
             )
 
 
-def _add_or_change(act: Act, course: str, one: Listed, known: Member | None) -> Member:
+# --- one student -------------------------------------------------------------------------------
+
+
+def _take_one(act: Act, course: str, one: Listed, known: Member | None) -> _Taken:
+    if known is None:
+        return _Taken(None, _add(act, course, one))
+    person = people.PEOPLE.find(act.db, id=known.person)
+    assert person is not None  # members refer to people
+    is_ours = accounts.may_be_changed_by(act.db, person, act.by)
+    member = _merge(known, one, is_ours=is_ours)
+    values = {name: getattr(member, name) for name in ("role", "name", "ids", "team")}
+    courses.MEMBERS.change(act.db, values, course=course, person=known.person)
+    listed, address = _tell(known, member), _address_of(one)
+    if not is_ours:
+        return _Taken(known, member, listed, _tell_kept(person, member, one))
+    _rename(act, person, member, one)
+    if address and address != person.email:
+        accounts.change_email(act, person, address)
+        change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
+        return _Taken(known, member, (*listed, change), _tell_ended(person, member, address))
+    return _Taken(known, member, listed)
+
+
+def _add(act: Act, course: str, one: Listed) -> Member:
     student = one.student
-    told = {"name": student.name, "ids": json.dumps(student.ids), "team": one.team}
-    if known:
-        courses.MEMBERS.change(act.db, dict(told), course=course, person=known.person)
-        return known._replace(**told)
-    person = entering.add_person(act, student.name, dict(student.ids).get(_EMAIL, ""))
-    return courses.MEMBERS.add(act.db, Member(course, person.id, STUDENT, student.key, **told))
+    person = entering.add_person(act, student.name, _address_of(one))
+    made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
+    return courses.MEMBERS.add(act.db, made._replace(ids=json.dumps(student.ids)))
+
+
+def _address_of(one: Listed) -> str:
+    return dict(one.student.ids).get(_EMAIL, "")
+
+
+def _merge(known: Member, one: Listed, *, is_ours: bool) -> Member:
+    """Return a member with all that a roster says; what it does not say stays."""
+    ids = {**dict(json.loads(known.ids)), **(dict(one.student.ids) if is_ours else {})}
+    return known._replace(
+        role=STUDENT,
+        name=one.student.name if one.is_named else known.name,
+        ids=json.dumps([*ids.items()]),
+        team=known.team if one.team is None else one.team,
+    )
+
+
+def _tell(known: Member, member: Member) -> tuple[RosterChange, ...]:
+    """List the changes of a member; the mail address is told of by itself."""
+    ids, ids_before = dict(json.loads(member.ids)), dict(json.loads(known.ids))
+    facts = [(_NAME, known.name, member.name), (_GROUP, known.team, member.team)]
+    facts += [(kind, ids_before.get(kind, ""), ids[kind]) for kind in ids if kind != _EMAIL]
+    return tuple(
+        RosterChange(member.key, member.name, what, was, now)
+        for what, was, now in facts
+        if was != now
+    )
+
+
+def _rename(act: Act, person: Person, member: Member, one: Listed) -> None:
+    if one.is_named and person.name != member.name and not accounts.chose_a_name(act, person):
+        accounts.rename(act, person, member.name)
+
+
+def _tell_kept(person: Person, member: Member, one: Listed) -> tuple[str, ...]:
+    """Say what a roster may not change of a person."""
+    address, ids = _address_of(one), dict(json.loads(member.ids))
+    kept = [_ADDRESS] if address and address != person.email else []
+    kept += [kind for kind, value in one.student.ids if kind != _EMAIL and ids.get(kind) != value]
+    if not kept:
+        return ()
+    return (
+        f"{member.name} ({member.key}): not changed: {', '.join(kept)}. {member.name} is also in a"
+        " course of others, or teaches. Ask the operator of the service.",
+    )
+
+
+def _tell_ended(person: Person, member: Member, address: str) -> tuple[str, ...]:
+    if not accounts.is_another_address(person.email, address):
+        return ()
+    return (
+        f"{member.name} ({member.key}) has another mail address: former links no longer work."
+        " Make or send a new link.",
+    )
+
+
+# --- links -------------------------------------------------------------------------------------
 
 
 class StudentLink(NamedTuple):

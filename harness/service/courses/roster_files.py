@@ -14,24 +14,29 @@ submissions of either        a zip                                        an ass
 Source of the layouts: ``lib/gradebook_exporter.rb`` and *Export groups in and users in category*
 of Canvas's API; ``mod/assign/feedback/offline`` and the table of participants of Moodle, in
 English. A row without an id (``Points Possible``) is nobody's; so is Canvas's test student.
+
+A student has one line. A second one that is the same is told as a remark; one that differs is
+refused, because nobody can say which of them is right.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from harness.errors import ArchiveError, UsageError
+from harness.escaping import one_line
 from harness.grading.records import Student, StudentSubmissions
 from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries
+from harness.grading.taking_in.sources.pieces import SourcePiece, entries, safe
 
-FILE = "roster.csv"  # what it is called in errors
+FILE = "roster.csv"  # what one without a name is called in errors
+_LONGEST = 80  # characters of a file's name
 _NUMBER = re.compile(r"(\d+)\s*$")
 _NOBODY = ("Student, Test", "Test Student")  # Canvas's own
 
@@ -40,7 +45,15 @@ class Listed(NamedTuple):
     """A student of a roster."""
 
     student: Student
-    team: str  # the key of the group; empty: alone
+    team: str | None  # the key of the group; empty: alone; None: the file tells of no groups
+    is_named: bool = True  # False: there is no name in the file, and its key stands for it
+
+
+class RosterFile(NamedTuple):
+    """What a roster or a download says."""
+
+    students: tuple[Listed, ...]  # by key
+    remarks: tuple[str, ...] = ()  # a sentence each, with file and line
 
 
 class Layout(NamedTuple):
@@ -89,39 +102,104 @@ _LAYOUTS = (
 )
 
 
-def read(path: Path) -> list[Listed]:
-    """Return the students of a roster or a download, sorted by key.
+def read(path: Path, name: str = "") -> RosterFile:
+    """Return what a roster or a download says.
+
+    ``name``: what the file is called in errors, as its owner calls it.
 
     Raises:
         UsageError: says the line and the column that is wrong.
     """
+    shown = show_name(name)
     try:
-        found = _of_zip(path) if is_zip(path) else entries(_pieces(path))
+        found = _of_zip(path) if is_zip(path) else _of_table(path)
     except (UsageError, ArchiveError) as error:
-        raise UsageError(str(error).replace(str(path), FILE)) from None
-    if not found:
-        raise UsageError(f"{FILE}: there are no students in it")
-    return sorted(
-        Listed(student, one.key if one.key != student.key else "")
+        raise UsageError(str(error).replace(str(path), shown)) from None
+    if not found.students:
+        raise UsageError(f"{shown}: there are no students in it")
+    return found._replace(remarks=tuple(one.replace(str(path), shown) for one in found.remarks))
+
+
+def show_name(name: str) -> str:
+    """Return the name of a file as errors have it: on one line, without its folders."""
+    return one_line(re.split(r"[/\\]", name)[-1].strip(), _LONGEST) or FILE
+
+
+def _of_zip(path: Path) -> RosterFile:
+    with tempfile.TemporaryDirectory() as room:
+        found = sources.read(path, room=Path(room))
+    alike = all(one.key == student.key for one in found for student in one.students)
+    return RosterFile(tuple(_list(found, tells_groups=not alike)))
+
+
+def _list(found: Sequence[StudentSubmissions], *, tells_groups: bool) -> list[Listed]:
+    listed = [
+        Listed(student, (one.key if one.key != student.key else "") if tells_groups else None)
         for one in found
         for student in one.students
-    )
+    ]
+    return sorted(listed, key=lambda one: one.student.key)
 
 
-def _of_zip(path: Path) -> Sequence[StudentSubmissions]:
-    with tempfile.TemporaryDirectory() as room:
-        return sources.read(path, room=Path(room))
+# --- tables ------------------------------------------------------------------------------------
 
 
-def _pieces(path: Path) -> Iterator[SourcePiece]:
+def _of_table(path: Path) -> RosterFile:
     rows = csv_source.read(path, ())
     columns = set(rows[0].cells) if rows else set()
     layout = next((one for one in _LAYOUTS if columns >= set(one.known_by)), None)
     if layout is None:
         rows = csv_source.read(path, ["student"])
-        yield from (SourcePiece(row.student(), group=row.get("group")) for row in rows)
-        return
-    yield from (_piece(row, layout) for row in rows if _is_somebody(row, layout))
+        found = [(row, SourcePiece(row.student(), group=row.get("group"))) for row in rows]
+    else:
+        found = [(row, _piece(row, layout)) for row in rows if _is_somebody(row, layout)]
+    remarks = tuple(_find_repeated(found))
+    group = layout.group if layout else "group"
+    listed = _list(entries(piece for _, piece in found), tells_groups=group in columns)
+    nameless = {safe(piece.student.key) for row, piece in found if not _has_name(row, layout)}
+    return RosterFile(
+        tuple(one._replace(is_named=one.student.key not in nameless) for one in listed), remarks
+    )
+
+
+def _has_name(row: csv_source.CsvRow, layout: Layout | None) -> bool:
+    return bool(_name(row, layout) if layout else row.get("name"))
+
+
+def _find_repeated(found: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> Iterator[str]:
+    """Yield a remark for each line that says the same as another one.
+
+    Raises:
+        UsageError: two lines of one student differ.
+    """
+    first: dict[str, tuple[csv_source.CsvRow, SourcePiece]] = {}
+    for row, piece in found:
+        key = piece.student.key
+        row_before, before = first.setdefault(key, (row, piece))
+        if row_before is row:
+            continue
+        if piece != before:
+            _refuse_second(row, piece, row_before, before)
+        yield f"{row.file}:{row.line}: {key} is also in line {row_before.line}; both say the same"
+
+
+def _refuse_second(
+    row: csv_source.CsvRow, piece: SourcePiece, row_before: csv_source.CsvRow, before: SourcePiece
+) -> NoReturn:
+    facts, facts_before = _facts(piece), _facts(before)
+    what = next(
+        one for one in {**facts, **facts_before} if facts.get(one) != facts_before.get(one)
+    )
+    found, expected = facts.get(what, ""), facts_before.get(what, "")
+    raise UsageError(
+        f"{row.file}:{row.line}: {what}: found {found!r} for {piece.student.key}, expected"
+        f" {expected!r} as in line {row_before.line}; keep one line for each student"
+    )
+
+
+def _facts(piece: SourcePiece) -> dict[str, str]:
+    """Return what a line says of a student."""
+    return {"name": piece.student.name, "group": piece.group, **dict(piece.student.ids)}
 
 
 def _is_somebody(row: csv_source.CsvRow, layout: Layout) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.service.people import entering
-from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER, Member, Person
+from harness.service.records import ASSISTANT, FORMER, RIGHTS, STUDENT, TEACHER, Member, Person
 from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
 
@@ -56,7 +56,7 @@ def make_teacher(act: Act, course: str, person: Person) -> Member:
     found = courses.MEMBERS.find(act.db, course=course, person=person.id)
     if found is None:
         return _join(act, course, person, TEACHER, "")
-    if found.role == STUDENT:
+    if found.role in (STUDENT, FORMER):
         raise UsageError(f"{person.name} is a student of this course, and cannot teach it")
     return change(act, course, person.id, TEACHER)
 

@@ -7,7 +7,6 @@ after. One that was not taken is removed again, and the next try makes another.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -27,6 +26,7 @@ from harness.service.records import (
     STUDENT,
     WAITING,
     Letter,
+    Member,
     Person,
 )
 from harness.service.settings import Settings
@@ -65,22 +65,23 @@ def ask(db: Connection, typed: str) -> bool:
     return True
 
 
-class Put(NamedTuple):
-    """What was put in for a roster."""
-
-    letters: int
-    without: int  # students without an address
-
-
-def to_roster(act: Act, course: str) -> Put:
+def to_roster(act: Act, course: str) -> None:
     """Queue a letter for each student of a course who has an address and no letter waiting."""
-    students = courses.MEMBERS.all(act.db, "key", course=course, role=STUDENT)
-    found = [people.PEOPLE.find(act.db, id=one.person) for one in students]
-    reached = [one for one in found if one and one.email]
+    reached = [person for _, person in _students(act.db, course) if person.email]
     for one in reached:
         _put(act.db, one, course)
     act.note("links sent", course, letters=len(reached))
-    return Put(len(reached), len(students) - len(reached))
+
+
+def list_without_address(db: Connection, course: str) -> list[Member]:
+    """Return the students of a course whom no mail reaches."""
+    return [member for member, person in _students(db, course) if not person.email]
+
+
+def _students(db: Connection, course: str) -> list[tuple[Member, Person]]:
+    members = courses.students(db, course)
+    known = {one.id: one for one in people.PEOPLE.all(db, id=[one.person for one in members])}
+    return [(one, known[one.person]) for one in members]
 
 
 def _put(db: Connection, person: Person, course: str) -> None:
@@ -156,7 +157,7 @@ def _find_people(db: Connection, letter: Letter) -> list[Person]:
     """Return the people a letter lets sign in: all with the address by now, or the student."""
     if letter.kind == ASKED:
         return people.by_email(db, letter.address)
-    is_there = courses.MEMBERS.find(db, course=letter.course, person=letter.person)
+    is_there = courses.MEMBERS.find(db, course=letter.course, person=letter.person, role=STUDENT)
     return people.PEOPLE.all(db, id=letter.person) if is_there else []
 
 

@@ -62,9 +62,7 @@ def revoke_token(act: Act, token_id: str) -> None:
 
 def shut_out(act: Act, person: Person) -> None:
     """End all sessions, links and tokens of somebody, who keeps courses and submissions."""
-    people.revoke_links(act.db, person.id)
-    people.end_sessions(act.db, person.id)
-    people.TOKENS.remove(act.db, person=person.id)
+    people.shut_out(act.db, person.id)
     act.note("shut out", person.id)
 
 

@@ -1,12 +1,9 @@
-"""A course: its assignments, its roster, the links of its students."""
+"""A course: its assignments, its staff, the links of its students."""
 
 from __future__ import annotations
 
 import csv
 import io
-import shutil
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
@@ -15,14 +12,14 @@ from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.service.courses import gradebooks, making, own_files, roster, roster_files, staff
+from harness.service.courses import making, own_files, roster, staff
 from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
 from harness.service.pages.form_files import receive_files
 from harness.service.people import entering
-from harness.service.records import RIGHTS, STUDENT, TEACHER, Assigned
+from harness.service.records import RIGHTS, TEACHER, Assigned
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
@@ -45,10 +42,12 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         found = [one for one in every if here.is_staff or not one.hidden]
-        members = courses.MEMBERS.all(db, "key", course=here.course.id, role=STUDENT)
+        members = courses.students(db, here.course.id)
+        former = courses.former_students(db, here.course.id)
         colleagues = staff.list_staff(db, here.course.id)
         letters = posting.list_last_letters(db, here.course.id)
         own = {one.id: _find_own_deadline(db, here, one) for one in found}
+        without = posting.list_without_address(db, here.course.id)
     return rendering.page(
         here,
         "course.html",
@@ -56,10 +55,12 @@ def show(here: Now) -> Response:
         assignments=found,
         own=own,
         students=members if here.is_staff else [],
+        former=former if here.is_staff else [],
         staff=colleagues if here.is_staff else [],
         is_only_teacher=sum(one.role == TEACHER for one in colleagues) == 1,
         roles=staff.ROLES,
         letters=letters if here.is_staff else [],
+        without=without if here.is_staff else [],
         rights=RIGHTS,
         shipped=shipped.names(),
     )
@@ -108,23 +109,6 @@ def assign_own(here: Now) -> Response:
     ):
         made = own_files.make(act, settings, _read_form(here, own_files.OWN), place, own)
     return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
-
-
-@ROUTES.at("POST", "/courses/{course}/roster", TEACHERS, most=Form(page=show))
-def take_roster(here: Now) -> Response:
-    """Take a roster."""
-    assert here.course
-    with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".roster-") as copy:
-        file = here.form.get("file")
-        if isinstance(file, UploadFile):
-            shutil.copyfileobj(file.file, copy)
-        copy.flush()
-        listed = roster_files.read(Path(copy.name))
-        data = Path(copy.name).read_bytes()
-    with here.service.database.acting(here.by) as act:
-        roster.take(act, here.course.id, listed)
-    gradebooks.keep_roster(here.service.settings, here.course.id, data)
-    return RedirectResponse(f"/courses/{here.course.id}", 303)
 
 
 @ROUTES.at("POST", "/courses/{course}/links", TEACHERS)

@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, func, select, text
 
-from harness.service.records import STUDENT, WAITING, Assigned, Course, Member
+from harness.service.records import (
+    FORMER,
+    ROLES,
+    STUDENT,
+    WAITING,
+    Assigned,
+    Course,
+    Member,
+)
 from harness.service.settings import schema_of
 from harness.service.storage.rows import Rows
 from harness.service.storage.tables import (
@@ -29,7 +37,7 @@ ASSIGNMENTS: Rows[Assigned] = Rows(Assigned, ASSIGNED)
 
 def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
     """Return the courses that somebody is in, and as what."""
-    found = MEMBERS.all(db, person=person)
+    found = MEMBERS.all(db, person=person, role=[*ROLES])
     pairs = [(COURSES.find(db, id=one.course), one) for one in found]
     known = [(course, member) for course, member in pairs if course]
     return sorted(known, key=lambda pair: (pair[0].title, pair[0].id))
@@ -52,6 +60,11 @@ def lock_course(db: Connection, course: str) -> None:
 def students(db: Connection, course: str) -> list[Member]:
     """Return the students of a course, sorted by key."""
     return MEMBERS.all(db, "key", course=course, role=STUDENT)
+
+
+def former_students(db: Connection, course: str) -> list[Member]:
+    """Return the students who were removed from a course, sorted by key."""
+    return MEMBERS.all(db, "key", course=course, role=FORMER)
 
 
 def students_of(db: Connection, course: str, key: str) -> list[str]:

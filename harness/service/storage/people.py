@@ -80,6 +80,13 @@ def end_sessions(db: Connection, person: str) -> None:
     db.execute(delete(SESSION).where(SESSION.c.person == person))
 
 
+def shut_out(db: Connection, person: str) -> None:
+    """End all sessions, links and tokens of somebody."""
+    revoke_links(db, person)
+    end_sessions(db, person)
+    TOKENS.remove(db, person=person)
+
+
 def add_token(db: Connection, token: Token, digest: str) -> None:
     """Write down an API token by the digest of its secret."""
     db.execute(insert(TOKEN), {**token._asdict(), "digest": digest})

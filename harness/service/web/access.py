@@ -26,6 +26,7 @@ from harness.service.people import entering, secrets
 from harness.service.records import (
     ASSISTANT,
     DRAFT,
+    FORMER,
     PREVIEW,
     RIGHTS,
     ROLES,
@@ -181,7 +182,7 @@ _Look = Callable[[Connection, Here, str], Here]
 
 def _course(db: Connection, here: Here, name: str) -> Here:
     found = courses.COURSES.find(db, id=name)
-    member = courses.MEMBERS.find(db, course=name, person=here.by)
+    member = courses.MEMBERS.find(db, course=name, person=here.by, role=[*ROLES])
     if found is None or member is None:
         raise Refused(404, "there is no such course")
     return here._replace(course=found, member=member)
@@ -204,6 +205,19 @@ def _colleague(*roles: str) -> _Look:
         if found is None or not here.is_staff:
             raise Refused(404, f"there is no such {' or '.join(roles)}")
         return here._replace(colleague=found)
+
+    return look
+
+
+def _of_course(role: str) -> _Look:
+    """Return what looks up a student of the course, or a former one, by the key."""
+
+    def look(db: Connection, here: Here, name: str) -> Here:
+        assert here.course
+        found = courses.MEMBERS.find(db, course=here.course.id, key=name, role=role)
+        if found is None or not here.is_staff:
+            raise Refused(404, "there is no such student")
+        return here._replace(student=found.key)
 
     return look
 
@@ -268,6 +282,8 @@ _LOOKED_UP: dict[str, _Look] = {
     "course": _course,
     "assistant": _colleague(ASSISTANT),
     "staff": _colleague(TEACHER, ASSISTANT),
+    "member": _of_course(STUDENT),
+    "former": _of_course(FORMER),
     "assignment": _assignment,
     "upload": _upload,
     "grading": _grading,
@@ -279,7 +295,7 @@ _LOOKED_UP: dict[str, _Look] = {
 }
 # What must be named before it.
 _WITHIN = {
-    **dict.fromkeys(("assignment", "assistant", "staff"), "course"),
+    **dict.fromkeys(("assignment", "assistant", "staff", "member", "former"), "course"),
     **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
     "run": "suite",
 }

@@ -93,7 +93,8 @@ def check(ground: Ground, job: Job, company: Company) -> None:
         upload = uploads.UPLOADS.find(db, id=job.about)
         uploads.forget_words(db, job.about)
         owners = owner_rows.students(db, [job.about]).get(job.about, frozenset())
-        members = courses.students(db, ground.assigned.course)
+        course = ground.assigned.course
+        members = courses.students(db, course) + courses.former_students(db, course)
     if upload is None:
         raise GoneError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])

@@ -26,6 +26,7 @@ import csv
 import datetime
 import io
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -107,7 +108,9 @@ def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> CsvRow:
     if any(cells[len(columns) :]):
         expected = f"{len(columns)} fields, as in the first line"
         raise UsageError(f"{path}:{line}: found {len(cells)} fields, expected {expected}")
-    named = zip(columns, cells, strict=False)
+    named = zip_longest(
+        columns, cells[: len(columns)], fillvalue=""
+    )  # a short line has the rest empty
     return CsvRow(path, line, {name: cell.strip() for name, cell in named if name})
 
 

@@ -1,0 +1,179 @@
+"""A student is removed from a course and added again: nothing is lost, nothing is seen between."""
+
+import json
+
+import pytest
+
+from harness.service.courses import making, staff
+from harness.service.people import entering
+from harness.service.records import TEACHER
+from harness.service.storage import courses
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    marks,
+    open_service,
+    rows,
+    settings_of,
+    work,
+)
+from tests.service.test_api_gradings import Asker
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+ROSTER = "student,name,group,email\nada,Ada,,ada@x.org\nben,Ben,duo,ben@x.org\ncyd,Cyd,duo,\n"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service, counting):
+    return make_course(service, ROSTER, deadline="2999-01-01T00:00")
+
+
+def hand_in(student, course):
+    files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
+    found = student.post(f"{course.assignment}/uploads", course.assignment, files)
+    assert found.status_code == 200, found.text
+    return found.url.path
+
+
+def grade(service, course):
+    """Grade public case files; return the path of the grading and the marks on its page."""
+    grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
+    work(service)
+    return grading, marks(course.teacher.get(grading).text)
+
+
+def change(course, what, student):
+    return course.teacher.post(f"{course.course}/students/{what}", course.course, student=student)
+
+
+def test_who_is_removed_sees_and_counts_no_more_and_has_all_again_later(service, course):
+    ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
+    upload = hand_in(ada, course)
+    work(service)
+    first, found = grade(service, course)
+    assert found == {"ada": "5 of 5", "duo": "0 of 5"}
+    tess.post(f"{first}/release")
+    student = f"{course.assignment}/students/ada"
+    tess.post(f"{student}/comment", student, text="Well done.")
+    tess.post(f"{student}/extension", student, deadline="2999-02-01T00:00")
+
+    page = change(course, "remove", "ada").text
+    assert "Removed students" in page and "Add again" in page
+    assert "Games" not in ada.get("/").text
+    for path in (course.course, course.assignment, upload, f"{course.assignment}/mark"):
+        assert ada.get(path).status_code == 404
+    assert "ada" not in {row[0] for row in rows(tess.get(course.assignment).text)}
+    assert tess.get(upload).status_code == 200  # the staff reads on
+    assert marks(tess.get(first).text)["ada"] == "5 of 5"  # a mark that was given stays
+    second, found = grade(service, course)
+    assert found == {"duo": "0 of 5"}
+    assert "Marks that would change" not in tess.get(second).text
+
+    page = change(course, "restore", "ada").text
+    assert "Removed students" not in page
+    assert "this one counts" in ada.get(course.assignment).text
+    assert "<b>5 of 5</b>" in ada.get(f"{course.assignment}/mark").text
+    page = tess.get(student).text
+    assert "Well done." in page and "2999-02-01" in page
+    assert grade(service, course)[1] == {"ada": "5 of 5", "duo": "0 of 5"}
+
+
+def test_an_upload_of_who_is_removed_before_the_check_is_checked(service, course):
+    upload = hand_in(Browser(service).enter(course.links["ada"]), course)
+    change(course, "remove", "ada")
+    work(service)
+    change(course, "restore", "ada")
+    page = Browser(service).enter(course.links["ada"]).get(upload).text
+    assert "4 tests passed" in page
+
+
+def test_a_group_goes_on_without_who_is_removed(service, course):
+    upload = hand_in(Browser(service).enter(course.links["ben"]), course)
+    change(course, "remove", "ben")
+    cyd = Browser(service).enter(course.links["cyd"])
+    assert cyd.get(upload).status_code == 200
+    work(service)
+    assert grade(service, course)[1]["duo"] == "5 of 5"
+    change(course, "restore", "ben")
+    assert Browser(service).enter(course.links["ben"]).get(upload).status_code == 200
+
+
+def test_who_is_removed_gets_no_link_and_no_mail(service, course):
+    course.teacher.post(f"{course.course}/links/send", page=course.course)
+    change(course, "remove", "ada")
+    links = course.teacher.post(f"{course.course}/links").text
+    assert "ben" in links and "ada" not in links
+
+
+def test_a_roster_adds_who_was_removed_again(service, course):
+    change(course, "remove", "ada")
+    files = {"file": ("a.csv", b"student,name\nada,Ada L\n")}
+    page = course.teacher.post(f"{course.course}/roster", course.course, files).text
+    assert "1 added again" in page
+    ada = Browser(service).enter(course.links["ada"])  # the same person, by the same link
+    assert "Games" in ada.get("/").text
+    with service.database.reading() as db:
+        (found,) = courses.MEMBERS.all(db, key="ada")
+    assert found.name == "Ada L"
+
+
+def test_a_group_is_not_called_as_who_was_removed(service, course):
+    """The student could not be added again: two would submit under one name."""
+    change(course, "remove", "ada")
+    files = {"file": ("a.csv", b"student,group\nben,ada\n")}
+    answer = course.teacher.post(f"{course.course}/roster", course.course, files)
+    assert answer.status_code == 422 and "is called so, too" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("what", "student"),
+    [("remove", "zoe"), ("remove", ""), ("restore", "ada"), ("restore", ""), ("remove", "duo")],
+)
+def test_nobody_who_is_not_there_is_removed_or_added(course, what, student):
+    answer = change(course, what, student)
+    assert answer.status_code == 422 and "There is no such student" in answer.text
+
+
+def test_the_api_removes_and_adds_again(service, course):
+    with service.database.reading() as db:
+        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
+        (member,) = courses.MEMBERS.all(db, key="ada")
+    tess = Asker(service, teacher.person, course.course)
+    ada = Asker(service, member.person, "")
+    assert [one["title"] for one in ada.get("/courses")["items"]] == ["Games"]
+    tess.ask("DELETE", "/students/ada", 204)
+    assert ada.get("/courses")["items"] == []
+    ada.get(course.course, 404)
+    tess.ask("DELETE", "/students/ada", 404)
+    assert [one["student"] for one in tess.get("/students")["items"]] == ["ben", "cyd"]
+    told = {"student": "ada", "name": "Ada", "group": ""}
+    assert tess.get("/former-students")["items"] == [told]
+    assert tess.ask("POST", "/former-students/ada/restore") == told
+    tess.ask("POST", "/former-students/ada/restore", 404)
+    assert tess.get("/former-students")["items"] == []
+    with service.database.reading() as db:
+        found = [one for one in service.database.log.entries(db) if "student" in one.what]
+    assert [(one.what, json.loads(one.details)["key"]) for one in found] == [
+        ("student added again", "ada"),
+        ("student removed", "ada"),
+    ]
+    assert {one.person for one in found} == {teacher.person}
+
+
+def test_who_was_removed_becomes_no_teacher_of_the_course(service, course):
+    change(course, "remove", "ada")
+    with service.database.acting() as act:
+        (member,) = courses.MEMBERS.all(act.db, key="ada")
+        person = entering.add_person(act, "Ada")._replace(id=member.person)
+        with pytest.raises(making.UsageError, match="is a student of this course"):
+            staff.make_teacher(act, member.course, person)

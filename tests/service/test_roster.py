@@ -1,0 +1,277 @@
+"""A second roster: it corrects what it says, keeps what it does not say, and tells all it did."""
+
+import json
+import re
+import threading
+
+import pytest
+
+from harness.service.courses import roster
+from harness.service.people import accounts, entering
+from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
+from harness.service.storage import courses, letters, people
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    client_of,
+    counting,
+    make_course,
+    open_service,
+    rows,
+    settings_of,
+)
+from tests.service.test_api_gradings import Asker
+
+__all__ = ["counting"]
+FIRST = (
+    "student,name,group,email,canvas\nada,Ada,duo,ada@wrong.org,11\nben,Ben,duo,,12\ncyd,Cyd,,,\n"
+)
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service, counting):
+    return make_course(service, FIRST)
+
+
+def upload(course, text, name="class.csv"):
+    """Upload a roster on the page; return the answer."""
+    files = {"file": (name, text.encode())}
+    return course.teacher.post(f"{course.course}/roster", course.course, files)
+
+
+def known(service):
+    """Return by keys what is known of the students: the person and the member."""
+    with service.database.reading() as db:
+        members = courses.MEMBERS.all(db, "key", role=STUDENT)
+        return {one.key: (people.PEOPLE.find(db, id=one.person), one) for one in members}
+
+
+def list_groups(service):
+    return {key: member.team for key, (_, member) in known(service).items()}
+
+
+def what_was_noted(service, what):
+    with service.database.reading() as db:
+        return [one.details for one in service.database.log.entries(db) if one.what == what]
+
+
+# --- names and addresses -----------------------------------------------------------------------
+
+
+def test_a_corrected_address_and_name_take_effect(service, course):
+    course.teacher.post(f"{course.course}/links/send", page=course.course)
+    page = upload(course, "student,name,email\nada,Ada Lovelace,ada@right.org\n").text
+    person, member = known(service)["ada"]
+    assert (person.name, person.email) == ("Ada Lovelace", "ada@right.org")
+    assert member.name == "Ada Lovelace"
+    assert ["Ada Lovelace", "name", "Ada", "Ada Lovelace"] in rows(page)
+    assert ["Ada Lovelace", "mail address", "ada@wrong.org", "ada@right.org"] in rows(page)
+    with service.database.reading() as db:  # a mail that waits goes to the right one
+        assert [one.address for one in letters.LETTERS.all(db)] == ["ada@right.org"]
+    (noted,) = what_was_noted(service, "mail address changed")
+    assert json.loads(noted) == {"was": "ada@wrong.org", "now": "ada@right.org"}
+
+
+def test_who_got_a_link_at_the_wrong_address_is_out(service, course):
+    stranger = Browser(service).enter(course.links["ada"])
+    secret = re.search(r"gtph_\w+", stranger.post("/tokens", "/tokens", name="x", scope="all",
+                                                  days="9").text)[0]  # fmt: skip
+    ben = Browser(service).enter(course.links["ben"])
+    page = upload(course, "student,email\nada,ada@right.org\nben,ben@right.org\n").text
+    assert "Ada (ada) has another mail address: former links no longer work" in page
+    assert stranger.get("/").url.path == "/sign-in"
+    assert Browser(service).get(course.links["ada"].removeprefix(BASE)).status_code == 404
+    headers = {"authorization": f"Bearer {secret}"}
+    assert client_of(service).get("/api/v1/me", headers=headers).status_code == 401
+    assert ben.get("/").url.path == "/"  # who had none before has lost nothing
+    Browser(service).enter(course.links["ben"])
+
+
+def test_an_address_in_other_letters_ends_nothing(service, course):
+    ada = Browser(service).enter(course.links["ada"])
+    assert "former links" not in upload(course, "student,email\nada,Ada@Wrong.org\n").text
+    assert ada.get("/").url.path == "/" and known(service)["ada"][0].email == "Ada@Wrong.org"
+
+
+def test_what_a_file_does_not_say_stays(service, course):
+    for text in ("student\nada\n", "student,name,email,canvas\nada,,,\n"):
+        page = upload(course, text).text
+        assert "0 added, 0 changed, 1 as before" in page
+    person, member = known(service)["ada"]
+    assert (person.name, person.email, member.name) == ("Ada", "ada@wrong.org", "Ada")
+
+
+OTHERS = ["teaches", "assists", "learns", "is an administrator"]
+
+
+@pytest.mark.parametrize("who", OTHERS)
+def test_somebody_with_rights_elsewhere_is_not_changed(service, course, who):
+    """Else a teacher could sign in as an administrator, or as a teacher of another course."""
+    person, before = known(service)["ada"]
+    with service.database.acting() as act:
+        other = courses.COURSES.all(act.db)[0]._replace(id="other", title="Other")
+        courses.COURSES.add(act.db, other)
+        role = {"teaches": TEACHER, "assists": ASSISTANT, "learns": STUDENT}.get(who)
+        if role:
+            courses.MEMBERS.add(act.db, Member("other", person.id, role, key="lovelace"))
+        else:
+            people.PEOPLE.change(act.db, {"is_admin": 1}, id=person.id)
+    page = upload(course, "student,name,email,sub\nada,Ada L,me@evil.org,s1\n").text
+    assert "Ada L (ada): not changed: mail address, sub." in page
+    with service.database.reading() as db:
+        found = people.PEOPLE.find(db, id=person.id)
+        member = courses.MEMBERS.find(db, person=person.id, course=before.course)
+    assert (found.name, found.email, member.ids) == ("Ada", "ada@wrong.org", before.ids)
+    assert member.name == "Ada L"  # the list of the course is the teacher's
+    Browser(service).enter(course.links["ada"])
+
+
+def test_a_student_of_two_courses_of_one_teacher_is_changed(service, course):
+    person, _ = known(service)["ada"]
+    with service.database.acting() as act:
+        (teacher,) = courses.MEMBERS.all(act.db, role=TEACHER)
+        courses.COURSES.add(act.db, courses.COURSES.all(act.db)[0]._replace(id="other"))
+        courses.MEMBERS.add(act.db, Member("other", teacher.person, TEACHER))
+        courses.MEMBERS.add(act.db, Member("other", person.id, STUDENT, key="lovelace"))
+        assert accounts.may_be_changed_by(act.db, person, teacher.person)
+        assert not accounts.may_be_changed_by(act.db, person, "")
+
+
+def test_a_name_that_somebody_chose_stays(service, course):
+    ada = Browser(service).enter(course.links["ada"])
+    assert ada.post("/me", "/me", name="Countess").status_code == 200
+    upload(course, "student,name\nada,Ada L\n")
+    person, member = known(service)["ada"]
+    assert (person.name, member.name) == ("Countess", "Ada L")
+
+
+def test_a_name_that_a_former_version_had_not_corrected_is_now(service, course):
+    """The list of the course had the new name already, and the person the old one."""
+    person, _ = known(service)["ada"]
+    with service.database.changing() as db:
+        people.PEOPLE.change(db, {"name": "Aad"}, id=person.id)
+    upload(course, "student,name\nada,Ada\n")
+    assert known(service)["ada"][0].name == "Ada"
+
+
+# --- groups and ids ----------------------------------------------------------------------------
+
+GROUPS = [
+    ("student,name\nada,Ada\nben,Ben\ncyd,Cyd\n", {"ada": "duo", "ben": "duo", "cyd": ""}),
+    ("student,group\nada,\nben,duo\n", {"ada": "", "ben": "duo", "cyd": ""}),
+    ("student,name,group\nada,Ada\ncyd,Cyd,trio\n", {"ada": "", "ben": "duo", "cyd": "trio"}),
+]
+
+
+@pytest.mark.parametrize(("text", "groups"), GROUPS)
+def test_groups_change_only_where_the_file_tells_of_groups(service, course, text, groups):
+    assert upload(course, text).status_code == 200
+    assert list_groups(service) == groups
+
+
+def test_ids_of_another_platform_are_added(service, course):
+    text = "student;moodle;canvas\nada;501;\nben;502;13\n"
+    page = upload(course, text).text
+    ids = {key: dict(json.loads(one.ids)) for key, (_, one) in known(service).items()}
+    assert ids["ada"] == {"canvas": "11", "moodle": "501", "email": "ada@wrong.org"}
+    assert ids["ben"] == {"canvas": "13", "moodle": "502"}
+    assert ["Ada", "moodle", "none", "501"] in rows(page)
+    assert ["Ben", "canvas", "12", "13"] in rows(page)
+
+
+# --- what is told ------------------------------------------------------------------------------
+
+
+def test_the_page_sums_up_what_was_done(service, course):
+    text = "student,name,group\nada,Ada L,duo\nben,Ben,duo\ndan,Dan <b>,\ndan,Dan <b>,\n"
+    page = upload(course, text, "Class <5>.csv").text
+    assert "Class &lt;5&gt;.csv: <b>1 added, 1 changed, 1 as before</b>" in page
+    assert "1 student of the course is not in this file: Cyd." in page
+    assert "Class &lt;5&gt;.csv:5: dan is also in line 4; both say the same" in page
+    assert "<li>Dan &lt;b&gt;" in page
+    course.teacher.post(f"{course.course}/students/remove", course.course, student="cyd")
+    again = upload(course, "student\ncyd\ndan\n").text
+    assert "0 added, 1 added again, 0 changed, 1 as before" in again
+    assert "2 students of the course are not in this file: Ada L, Ben." in again
+
+
+def test_the_api_tells_the_same(service, course):
+    with service.database.reading() as db:
+        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
+    tess = Asker(service, teacher.person, course.course)
+    text = "student,name,group,email\nada,Ada,solo,ada@right.org\nben,Ben,duo,\ndan,Dan,,\n"
+    told = tess.ask("POST", "/roster", content=text.encode())
+    changed = [(one["student"], one["what"], one["was"], one["now"]) for one in told["changed"]]
+    assert changed == [
+        ("ada", "group", "duo", "solo"),
+        ("ada", "mail address", "ada@wrong.org", "ada@right.org"),
+    ]
+    assert (told["students"], told["added"], told["unchanged"]) == (3, ["dan"], 1)
+    assert (told["missing"], told["returned"], len(told["remarks"])) == (["cyd"], [], 1)
+    twice = b"student,name\nada,Ada\nada,Eva\n"
+    answer = tess.ask("POST", "/roster", 422, params={"name": "a b.csv"}, content=twice)
+    assert answer["detail"].startswith("a b.csv:3: name: found 'Eva' for ada, expected 'Ada'")
+
+
+REFUSED = [
+    ("student,name\nzoe,Zoe\nada,Ada\nada,Eva\n", "found &#39;Eva&#39; for ada"),
+    ("student,group\nzoe,ada\n", "a student of this course is called so, too"),
+    ("name\nada\n", "Class &lt;5&gt;.csv:1: found name, expected a column"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED)
+def test_a_roster_that_is_refused_changes_nothing(service, course, text, said):
+    before = known(service)
+    answer = upload(course, text, "Class <5>.csv")
+    assert answer.status_code == 422 and said in answer.text
+    assert "<h1>Something is not right yet</h1>" in answer.text
+    assert "Unprocessable" not in answer.text
+    assert known(service) == before
+
+
+def test_no_file_is_told_as_such(course):
+    answer = course.teacher.post(f"{course.course}/roster", course.course)
+    assert answer.status_code == 422 and "Choose a file with the roster first" in answer.text
+
+
+def test_students_whom_no_mail_reaches_are_named(service, course):
+    page = course.teacher.post(f"{course.course}/links/send", page=course.course).text
+    assert "2 students without a mail address get none: Ben, Cyd." in page
+    page = upload(course, "student,email\nben,b@c.org\n").text
+    assert (
+        "1 student without a mail address gets none: Cyd."
+        in course.teacher.get(course.course).text
+    )
+
+
+def test_two_rosters_at_once_add_nobody_twice(service, course):
+    with service.database.reading() as db:
+        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
+
+    def take():
+        with service.database.acting(teacher.person) as act:
+            roster.take(act, teacher.course, roster.read(b"student\nzoe\n"))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    with service.database.reading() as db:
+        assert len(courses.MEMBERS.all(db, course=teacher.course, key="zoe")) == 1
+
+
+def test_a_roster_by_the_service_itself_changes_nobodys_address(service, course):
+    _, member = known(service)["ada"]
+    with service.database.acting() as act:
+        found = roster.take(act, member.course, roster.read(b"student,email\nada,x@y.org\n"))
+        entering.add_person(act, "Tom")
+    assert found.changed == () and "not changed: mail address" in found.remarks[0]
