@@ -25,7 +25,8 @@ people lists everybody. add adds a person; with --admin, the person may make
 courses. link prints a link that works once, within a day. token prints an API
 token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
 all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
-of PERSON; their submissions stay. Each change is in the audit log.
+of PERSON; their submissions stay. change gives PERSON another --name or --email;
+another address ends sessions, links and tokens. Each change is in the audit log.
 
 courses lists all courses with their teachers. add-teacher makes PERSON a teacher
 of a course, remove-teacher ends that. The last teacher of a course stays.
@@ -45,6 +46,7 @@ Examples:
   gtp-harness admin add "Tess Teacher" --email tess@example.org --admin
   gtp-harness admin link tess@example.org --address https://tests.example.org
   gtp-harness admin token tess@example.org --name ci --scope submit
+  gtp-harness admin change Teacher --name "Tess Teacher"
   gtp-harness admin shut-out tess@example.org
   gtp-harness admin add-teacher tess@example.org --course "Games 2026"
   gtp-harness admin log --about ada
@@ -53,6 +55,7 @@ Examples:
 _ALONE = ("people", "courses", "log")  # actions that are about nobody
 _OF_COURSE = ("add-teacher", "remove-teacher")
 _WITH_OR_WITHOUT = ("tokens",)
+_TOKEN = "token"  # what a token is called that was given no name
 
 
 def main(arguments: list[str]) -> int:
@@ -88,6 +91,8 @@ def _find_mistake(given: argparse.Namespace) -> str:
         return f"{action} needs {_missing_argument(action)}"
     if action != "log" and (given.about or given.check):
         return "--about and --check are for log"
+    if action == "change" and not (given.name or given.email):
+        return "change needs --name NAME or --email ADDRESS"
     if given.course and action not in _OF_COURSE:
         return f"--course is for {' and '.join(_OF_COURSE)}"
     return f"{action} needs --course COURSE" if action in _OF_COURSE and not given.course else ""
@@ -125,7 +130,8 @@ def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]
     from harness.service.people import entering
 
     person = administering.find(act.db, given.who)
-    _, secret = entering.token(act, given.name, given.scope, owner=person.id)
+    name = given.name or _TOKEN
+    _, secret = entering.token(act, name, given.scope, owner=person.id)
     return [secret.text]
 
 
@@ -152,6 +158,18 @@ def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[s
     person = administering.find(act.db, given.who)
     administering.shut_out(act, person)
     return [escape_controls(f"{person.name} is signed in nowhere, and has no link and no token")]
+
+
+def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+    from harness.service.people import accounts, entering
+
+    person = administering.find(act.db, given.who)
+    if given.name:
+        person = accounts.rename(act, person, given.name)
+    if given.email:
+        person = accounts.change_email(act, person, entering.check_address(given.email))
+    return [_line(person.id, person.name, person.email)]
 
 
 def _courses(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
@@ -207,6 +225,7 @@ def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[s
         "token": _token,
         "tokens": _tokens,
         "revoke": _revoke,
+        "change": _change,
         "shut-out": _shut_out,
         "courses": _courses,
         "add-teacher": _add_teacher,
@@ -222,6 +241,7 @@ def command_line() -> CommandParser:
     parser = CommandParser("admin", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness admin people [OPTION…]\n" \
         "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
+        "       gtp-harness admin change PERSON [--name NAME] [--email ADDRESS]\n" \
         "       gtp-harness admin link|token|tokens|shut-out PERSON [OPTION…]\n" \
         "       gtp-harness admin revoke ID\n" \
         "       gtp-harness admin courses [OPTION…]\n" \
@@ -231,9 +251,10 @@ def command_line() -> CommandParser:
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
     service_options.add_place(parser)
     add = parser.add_argument
-    add("--email", default="", metavar="ADDRESS", help="mail address of the person to add")
+    add("--email", default="", metavar="ADDRESS", help="mail address of the person")
     add("--admin", action="store_true", help="let the added person make courses")
-    add("--name", default="token", metavar="NAME", help="name of the token (default: %(default)s)")
+    add("--name", default="", metavar="NAME",
+        help=f"new name of PERSON, or name of the token (default: {_TOKEN})")  # fmt: skip
     add("--scope", choices=("read", "submit", "all"), default="read",
         help="what the token allows (default: read)")  # fmt: skip
     add("--address", default="", metavar="URL",

@@ -32,6 +32,7 @@ from harness.service.pages import (
     gradings,
     mail_links,
     own_mark,
+    own_name,
     points,
     private,
     provider,
@@ -52,7 +53,7 @@ from oracle import __version__
 ROUTES = (
     *(sign_in.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, roster.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
-    *(cluster.ROUTES, tokens.ROUTES, mail_links.ROUTES, provider.ROUTES),
+    *(cluster.ROUTES, tokens.ROUTES, own_name.ROUTES, mail_links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     *(staff.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),

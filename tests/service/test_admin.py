@@ -100,6 +100,24 @@ def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
     assert secrets.digest(token) not in text
 
 
+def test_an_operator_corrects_a_name_and_an_address(service, admin):
+    admin("add", "Teacher", "--email", "tess@wrong.org")
+    tess = Browser(service).enter(admin("link", "Teacher", "--address", BASE)[0])
+    (line,) = admin("change", "Teacher", "--name", "Tess")
+    assert line.split()[1:] == ["Tess", "tess@wrong.org"]
+    assert tess.get("/").url.path == "/"
+    (line,) = admin("change", "Tess", "--email", "Tess@Right.org")
+    assert line.split()[1:] == ["Tess", "tess@right.org"]
+    assert tess.get("/").url.path == "/sign-in"  # somebody else may have got a link
+    (refused,) = admin("change", "Tess", status=2)
+    assert "change needs --name NAME or --email ADDRESS" in refused
+    (refused,) = admin("change", "Tess", "--email", "nowhere", status=2)
+    assert "expected a mail address" in refused
+    with service.database.reading() as db:
+        told = [one.what for one in service.database.log.entries(db)]
+    assert told[:2] == ["mail address changed", "name changed"]
+
+
 def test_an_operator_gives_a_course_another_teacher(service, admin):
     """As when the only one has left: nobody in the course may do it then."""
     tess = entered(service, admin, "Tess", "--admin")

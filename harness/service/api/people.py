@@ -1,4 +1,4 @@
-"""Whose a token is, and the tokens of its owner."""
+"""Whose a token is, the owner's name, and the owner's tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
 from harness.service.api.paging import Asked, Page, find
-from harness.service.people import entering
+from harness.service.people import accounts, entering
 from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web.access import SIGNED_IN, Now, Refused, Routes
@@ -25,6 +25,12 @@ class Me(BaseModel):
     id: str
     name: str
     scope: str
+
+
+class NameWanted(BaseModel):
+    """The name of a person."""
+
+    name: str = Field(min_length=1, max_length=200)
 
 
 class TokenShown(BaseModel):
@@ -56,6 +62,22 @@ def me(here: Now) -> Me:
     """Say whose a token is."""
     assert here.person and here.token
     return Me(id=here.person.id, name=here.person.name, scope=here.token.scope)
+
+
+@ROUTES.at(
+    "PATCH",
+    "/me",
+    SIGNED_IN,
+    scope="all",
+    response_model=Me,
+    openapi_extra=bodies.describe_body(NameWanted),
+)
+def rename(here: Now, wanted: Annotated[NameWanted, Depends(bodies.json_of(NameWanted))]) -> Me:
+    """Change the name of the owner of the token, as others see it."""
+    assert here.person and here.token
+    with here.service.database.acting(here.by) as act:
+        found = accounts.rename(act, here.person, wanted.name)
+    return Me(id=found.id, name=found.name, scope=here.token.scope)
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all", response_model=Page[TokenShown])

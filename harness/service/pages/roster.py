@@ -42,7 +42,12 @@ def _read(here: Here) -> tuple[str, RosterFile]:
     with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".roster-") as copy:
         shutil.copyfileobj(file.file, copy)
         copy.flush()
-        found = roster_files.read(Path(copy.name), file.filename)
+        try:
+            found = roster_files.read(Path(copy.name), file.filename)
+        except (
+            UsageError
+        ) as error:  # a page begins with a capital letter, and a name may have none
+            raise UsageError(f"the roster cannot be used: {error}") from None
     return roster_files.show_name(file.filename), found
 
 

@@ -1,0 +1,73 @@
+"""The first teacher is called Teacher, until the teacher says another name."""
+
+import json
+
+import pytest
+
+from harness.service.courses import staff
+from harness.service.people import entering
+from harness.service.records import STUDENT
+from harness.service.storage import courses, people
+from tests.service.serving import (
+    FORM_TOKEN,
+    KINDS,
+    client_of,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
+from tests.service.test_api_gradings import Asker
+
+__all__ = ["counting"]
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def test_a_person_changes_the_own_name(service, counting):
+    course = make_course(service, "student,name\nada,Ada\n")
+    tess = course.teacher
+    assert '<a class="sub who" href="/me"' in tess.get("/").text
+    answer = tess.post("/me", "/me", name="  Tess \t<b>Tea</b> ")
+    assert answer.url.path == "/me" and "Tess &lt;b&gt;Tea&lt;/b&gt;" in answer.text
+    with service.database.reading() as db:
+        (member,) = staff.list_staff(db, course.course.rpartition("/")[2])
+        person = people.PEOPLE.find(db, id=member.person)
+        (noted,) = (o for o in service.database.log.entries(db) if o.what == "name changed")
+        (ada,) = courses.MEMBERS.all(db, role=STUDENT)
+    assert member.name == person.name == "Tess <b>Tea</b>" and ada.name == "Ada"
+    assert noted.person == noted.about == person.id
+    assert json.loads(noted.details) == {"was": "Tess Teacher", "now": "Tess <b>Tea</b>"}
+    tess.post("/me", "/me", name="Tess <b>Tea</b>")  # the same name is no change
+    with service.database.reading() as db:
+        found = [o for o in service.database.log.entries(db) if o.what == "name changed"]
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", ["", " \n", "x" * 201])
+def test_a_name_that_is_none_is_refused(service, counting, name):
+    tess = make_course(service, "student\nada\n").teacher
+    answer = tess.post("/me", "/me", name=name)
+    assert answer.status_code == 422 and "Name: found" in answer.text
+    assert "Tess Teacher" in tess.get("/me").text
+
+
+def test_the_form_needs_its_token(service, counting):
+    tess = make_course(service, "student\nada\n").teacher
+    assert FORM_TOKEN.search(tess.get("/me").text)
+    client = client_of(service)
+    client.cookies = tess.cookies
+    assert client.post("/me", data={"name": "Eve"}).status_code == 403
+
+
+def test_the_api_changes_the_name_of_the_owner_of_a_token(service):
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Teacher")
+    tess = Asker(service, person.id)
+    assert tess.ask("PATCH", "/me", json={"name": " Tess "})["name"] == "Tess"
+    assert tess.get("/me")["name"] == "Tess"
+    assert "name: found 0" in tess.ask("PATCH", "/me", 422, json={"name": " "})["detail"]
