@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
-from harness.service.courses import former_students, roster, roster_files
+from harness.service.courses import former_students, gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
 from harness.service.pages import course
@@ -25,30 +25,35 @@ _COURSE = "/courses/{course}"
 def take_roster(here: Now) -> Response:
     """Take a roster, and show what it changed."""
     assert here.course
-    name, wanted = _read(here)
+    name, wanted, data = _receive(here)
     with here.service.database.acting(here.by) as act:
         found = roster.take(act, here.course.id, wanted)
+    gradebooks.keep_roster(here.service.settings, here.course.id, data)
     trail = [(here.course.title, f"/courses/{here.course.id}"), ("Roster", "")]
     return rendering.page(
         here, "roster.html", trail, name=name, found=found, summary=summarize(found)
     )
 
 
-def _read(here: Here) -> tuple[str, RosterFile]:
-    """Return the name and the content of the file that a form sends."""
+def _receive(here: Here) -> tuple[str, RosterFile, bytes]:
+    """Return the name of the file that a form sends, its content, and a small one's bytes."""
     file = here.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise UsageError("choose a file with the roster first")
     with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".roster-") as copy:
         shutil.copyfileobj(file.file, copy)
         copy.flush()
-        try:
-            found = roster_files.read(Path(copy.name), file.filename)
-        except (
-            UsageError
-        ) as error:  # a page begins with a capital letter, and a name may have none
-            raise UsageError(f"the roster cannot be used: {error}") from None
-    return roster_files.show_name(file.filename), found
+        wanted = _read(Path(copy.name), file.filename)
+        copy.seek(0)
+        data = copy.read(gradebooks.LARGEST)  # a zip of submissions is not a gradebook
+    return roster_files.show_name(file.filename), wanted, data
+
+
+def _read(path: Path, name: str) -> RosterFile:
+    try:
+        return roster_files.read(path, name)
+    except UsageError as error:  # a page begins with a capital letter, and a name may have none
+        raise UsageError(f"the roster cannot be used: {error}") from None
 
 
 def summarize(found: RosterOutcome) -> str:
