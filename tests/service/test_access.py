@@ -105,17 +105,18 @@ MAY = {
     "POST /courses/{course}/staff/change": {TEACHER},
     f"GET {ONE}": HERE,
     f"POST {ONE}/uploads": {STUDENT, MATE},
-    f"GET {ONE}/private": {TEACHER},
+    f"GET {ONE}/private": STAFF,
+    f"GET {ONE}/private/files/{{name}}": STAFF,
     f"POST {ONE}/private": {TEACHER},
     f"POST {ONE}/private/remove": {TEACHER},
     f"POST {ONE}/private/drafts": {TEACHER},
-    f"GET {DRAFTED}": {TEACHER},
+    f"GET {DRAFTED}": STAFF,
     f"POST {DRAFTED}/drop": {TEACHER},
     f"POST {DRAFTED}/exchange": {TEACHER},
     f"POST {DRAFTED}/write": {TEACHER},
-    f"GET {ONE}/points": {TEACHER},
+    f"GET {ONE}/points": STAFF,
     f"POST {ONE}/points": {TEACHER},
-    f"GET {ONE}/points/{{preview}}": {TEACHER},
+    f"GET {ONE}/points/{{preview}}": STAFF,
     f"POST {ONE}/points/{{preview}}/set": {TEACHER},
     f"GET {UPLOAD}": OWN,
     f"GET {UPLOAD}/events": OWN,
@@ -178,24 +179,24 @@ MAY = {
     f"POST {OF_ONE}/comments": {TEACHER},
     f"PUT {OF_ONE}/override": {TEACHER},
     f"DELETE {OF_ONE}/override": {TEACHER},
-    f"GET {TASK}/private": {TEACHER},
-    f"GET {TASK}/private/{{name}}": {TEACHER},
+    f"GET {TASK}/private": STAFF,
+    f"GET {TASK}/private/{{name}}": STAFF,
     f"PUT {TASK}/private/{{name}}": {TEACHER},
     f"DELETE {TASK}/private/{{name}}": {TEACHER},
     f"POST {API}/assignments/own": {TEACHER},
-    f"GET {TASK}/source": {TEACHER},
+    f"GET {TASK}/source": STAFF,
     f"POST {TASK}/source": {TEACHER},
-    f"GET {TASK}/overlay": {TEACHER},
+    f"GET {TASK}/overlay": STAFF,
     f"PUT {TASK}/overlay": {TEACHER},
-    f"GET {TASK}/drafts": {TEACHER},
+    f"GET {TASK}/drafts": STAFF,
     f"POST {TASK}/drafts": {TEACHER},
-    f"GET {DRAFT_OF}": {TEACHER},
+    f"GET {DRAFT_OF}": STAFF,
     f"POST {DRAFT_OF}/drop": {TEACHER},
     f"POST {DRAFT_OF}/exchange": {TEACHER},
     f"POST {DRAFT_OF}/write": {TEACHER},
-    f"GET {TASK}/points": {TEACHER},
+    f"GET {TASK}/points": STAFF,
     f"POST {TASK}/points": {TEACHER},
-    f"GET {TASK}/points/{{preview}}": {TEACHER},
+    f"GET {TASK}/points/{{preview}}": STAFF,
     f"POST {TASK}/points/{{preview}}/set": {TEACHER},
     "POST /api/v1/courses": {ADMIN},
     f"POST {API}/assignments": {TEACHER},
@@ -384,6 +385,23 @@ def is_turned_away(response: httpx.Response) -> bool:
 
 def test_the_table_has_every_route_and_no_other():
     assert sorted(names()) == sorted(MAY)
+
+
+# A gradebook may have the marks of other assignments in it.
+_NOT_FOR_ASSISTANTS = [
+    f"GET {GRADING}/gradebooks/{{name}}",
+    f"GET {TASK}/gradings/{{grading}}/gradebooks",
+    f"GET {TASK}/gradings/{{grading}}/gradebooks/{{name}}",
+]
+
+
+def test_an_assistant_may_read_all_that_a_teacher_may_but_gradebooks():
+    """All but the forms by which a teacher changes something."""
+    found = [one for one in MAY if one.startswith("GET") and "{course}" in one]
+    found = [one for one in found if not one.endswith("/change")]
+    assert [one for one in found if TEACHER in MAY[one] and ASSISTANT not in MAY[one]] == (
+        _NOT_FOR_ASSISTANTS
+    )
 
 
 @pytest.mark.parametrize("route", MAY)

@@ -17,7 +17,7 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.api.private import PrivateCases
 from harness.service.records import CASES, DRAFT, Job
 from harness.service.storage import queue
-from harness.service.web.access import Here, Now, Routes, whoever_may
+from harness.service.web.access import STAFF_ONLY, Here, Now, Routes, whoever_may
 from harness.service.work import drafting
 from harness.service.work.candidates import DraftFindings
 from harness.service.work.drafting import (
@@ -98,7 +98,7 @@ class CaseFileWanted(BaseModel):
     name: str = Field(default="positions", min_length=1, max_length=60)
 
 
-@ROUTES.at("GET", _ALL, _MAY, response_model=Page[DraftLine])
+@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[DraftLine])
 def listed(here: Now, asked: Asked) -> Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
     order, named = ("made", "about"), {"kind": DRAFT, "assignment": here.sure().assigned.id}
@@ -135,7 +135,7 @@ def _begin(here: Here, wish: Wish, data: bytes, key: str) -> DraftShown:
     return _describe(here, job)
 
 
-@ROUTES.at("GET", _ONE, _MAY, response_model=DraftShown)
+@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=DraftShown)
 def one(here: Now) -> DraftShown:
     """Show the positions that are chosen, and what they catch."""
     assert here.job

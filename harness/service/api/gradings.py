@@ -30,6 +30,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
+from harness.service.work import wrong_expectations
 from harness.service.work.report_folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
@@ -66,12 +67,14 @@ class GradingShown(BaseModel):
     faults: list[GradingFault]
     accepted: bool  # marks in force were changed
     changes: list[str]  # a sentence for each mark in force that would change, or did
+    doubts: list[str]  # a sentence for each private test that may be wrong, and counts
 
 
 class GradingWanted(BaseModel):
     """A grading that is to be begun."""
 
     public_only: bool = False
+    all_the_same: bool = False  # even if private tests may be wrong
 
 
 class GradingFiles(BaseModel):
@@ -85,7 +88,8 @@ def listed(here: Now, asked: Asked) -> Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
     with here.service.database.reading() as db:
         found = find(db, uploads.GRADINGS, ("at", "id"), asked, assignment=here.sure().assigned.id)
-        items = [describe_grading(db, one) for one in found.rows]
+        doubts = find_doubts(here)
+        items = [describe_grading(db, one, doubts) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -105,6 +109,9 @@ def begin(
 ) -> GradingShown:
     """Grade all that was submitted."""
     assigned, only = here.sure().assigned, wanted.public_only
+    if not (only or wanted.all_the_same):
+        send = "send all_the_same"
+        wrong_expectations.require_none(here.service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))
     with here.service.database.acting(here.by) as act:
         made = once(
@@ -113,7 +120,7 @@ def begin(
             sent,
             lambda: grading.begin(act, assigned, public_only=only).id,
         )
-        return _find(act.db, made)
+        return _find(here, act.db, made)
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=GradingShown)
@@ -121,7 +128,7 @@ def one(here: Now) -> GradingShown:
     """Show a grading."""
     assert here.grading
     with here.service.database.reading() as db:
-        return describe_grading(db, here.grading)
+        return describe_grading(db, here.grading, find_doubts(here))
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
@@ -146,7 +153,7 @@ def _act(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
     assert here.grading
     with here.service.database.acting(here.by) as act:
         action(act, here.grading)
-        return _find(act.db, here.grading.id)
+        return _find(here, act.db, here.grading.id)
 
 
 @ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
@@ -244,13 +251,18 @@ def _describe_gradebooks(here: Here) -> Gradebooks:
     )
 
 
-def _find(db: Connection, name: str) -> GradingShown:
+def _find(here: Here, db: Connection, name: str) -> GradingShown:
     found = uploads.GRADINGS.find(db, id=name)
     assert found  # gradings are never removed
-    return describe_grading(db, found)
+    return describe_grading(db, found, find_doubts(here))
 
 
-def describe_grading(db: Connection, found: Grading) -> GradingShown:
+def find_doubts(here: Here) -> list[str]:
+    """Return a sentence for each private test that may be wrong, and counts."""
+    return wrong_expectations.find(here.service.settings, here.sure().assigned)
+
+
+def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:
     """Return a grading as the API tells it."""
     jobs = queue.of(db, found.id)
     return GradingShown(
@@ -263,6 +275,7 @@ def describe_grading(db: Connection, found: Grading) -> GradingShown:
         faults=[_fault(one) for one in jobs if one.state == FAULT],
         accepted=found.accept,
         changes=json.loads(found.changes),
+        doubts=[] if found.public_only else doubts,
     )
 
 

@@ -19,7 +19,7 @@ from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.courses import making, own_files
 from harness.service.records import Assigned
 from harness.service.storage import courses as rows
-from harness.service.web.access import TEACHERS, Here, Now, Routes
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
 from harness.service.work import previewing
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
@@ -93,7 +93,7 @@ def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> Assign
     return courses.describe_assignment(found)
 
 
-@ROUTES.at("GET", f"{_ONE}/source", TEACHERS, response_model=SourceShown)
+@ROUTES.at("GET", f"{_ONE}/source", STAFF_ONLY, response_model=SourceShown)
 def source(here: Now) -> SourceShown:
     """Show what each newer upload of an assignment of one's own changed."""
     return _source(here, here.sure().assigned)
@@ -142,7 +142,7 @@ def _source(here: Here, assigned: Assigned) -> SourceShown:
     )
 
 
-@ROUTES.at("GET", f"{_ONE}/overlay", TEACHERS, response_model=OverlayShown)
+@ROUTES.at("GET", f"{_ONE}/overlay", STAFF_ONLY, response_model=OverlayShown)
 def overlay(here: Now) -> OverlayShown:
     """Tell whether submissions get a course folder beside them, and whether there is one."""
     return _overlay(here)

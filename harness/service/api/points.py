@@ -12,7 +12,7 @@ from harness.service.api.gradings import GradingShown
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
-from harness.service.web.access import TEACHERS, Here, Now, Routes
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
 from harness.service.work import previewing
 from harness.service.work.previewing import Preview
 
@@ -76,7 +76,7 @@ class PreviewShown(BaseModel):
     changes: list[MarkChangeShown] | None
 
 
-@ROUTES.at("GET", _ALL, TEACHERS, response_model=PointsShown)
+@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PointsShown)
 def points(here: Now) -> PointsShown:
     """Show what the parts and their tests are worth."""
     settings, assigned = here.service.settings, here.sure().assigned
@@ -107,7 +107,7 @@ def ask(
     return _preview(here, job)
 
 
-@ROUTES.at("GET", _ONE, TEACHERS, response_model=PreviewShown)
+@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=PreviewShown)
 def preview(here: Now) -> PreviewShown:
     """Show each mark that would change."""
     assert here.job
@@ -126,7 +126,7 @@ def put_in_force(here: Now) -> GradingShown:
         made = previewing.put_in_force(act, settings, assigned, own)
         found = uploads.GRADINGS.find(act.db, id=made.id)
         assert found
-        return gradings.describe_grading(act.db, found)
+        return gradings.describe_grading(act.db, found, gradings.find_doubts(here))
 
 
 # --- what is shown -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Private case files, for the people who may add some on the pages, never for students."""
+"""Private case files: read by the staff, changed by who may add some, never for students."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from harness.service.api import bodies
 from harness.service.courses import cases
 from harness.service.records import CASES
-from harness.service.web.access import Here, Now, Refused, Routes, whoever_may
-from harness.service.work import previewing, private_cases
+from harness.service.web.access import STAFF_ONLY, Here, Now, Refused, Routes, whoever_may
+from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
 _MAY = whoever_may(CASES)
@@ -41,16 +41,17 @@ class PrivateCases(BaseModel):
     caught: int | None  # mistakes that some file catches; null: not measured yet
     of: int | None  # mistakes that are known
     survivors: list[str] | None  # those that no file catches
+    doubts: list[str]  # a sentence for each test that may be wrong, and counts
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
 
 
-@ROUTES.at("GET", _ALL, _MAY, response_model=PrivateCases)
+@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PrivateCases)
 def listed(here: Now) -> PrivateCases:
     """List the private case files, with what they catch."""
     return describe_private_cases(here)
 
 
-@ROUTES.at("GET", _ONE, _MAY, response_class=Response, responses=_FILE)
+@ROUTES.at("GET", _ONE, STAFF_ONLY, response_class=Response, responses=_FILE)
 def one(here: Now) -> Response:
     """Give a private case file."""
     return Response(_path(here).read_bytes(), media_type="text/plain")
@@ -110,6 +111,7 @@ def describe_private_cases(here: Here) -> PrivateCases:
         caught=found.caught if found else None,
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
+        doubts=wrong_expectations.find(here.service.settings, here.sure().assigned),
         still_left_out=[one.name for one in left],
     )
 

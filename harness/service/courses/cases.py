@@ -46,13 +46,18 @@ def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None =
     ``beside``: files that its commands name, such as boards.
 
     Raises:
-        UsageError: a line of it is wrong; nothing is written.
+        UsageError: a line of it is wrong, or it has no test; nothing is written.
     """
     called = name_of(name)
     try:
-        casefile.parse(data, called)
+        found = casefile.parse(data, called)
     except CaseError as error:
         raise UsageError(str(error)) from None
+    if not any(step.is_test for step in found.steps):
+        raise UsageError(
+            f"{called} has no test: number a command, or write what you expect below it,"
+            " such as #? [4]"
+        )
     folder = private_folder(made)
     for own, content in (beside or {}).items():
         _write(folder / own, content)

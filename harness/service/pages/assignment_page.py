@@ -28,7 +28,7 @@ from harness.service.records import Member, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Form, Here, Known, Now, Routes
-from harness.service.work import previewing
+from harness.service.work import previewing, wrong_expectations
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
@@ -94,6 +94,7 @@ def _to_staff(here: Here) -> Response:
         standings=standings,
         choices=choices(student_table.choices(standings)),
         gradings=gradings,
+        doubts=wrong_expectations.find(settings, known.assigned),
         still_left_out=previewing.still_left_out(settings, known.assigned),
         states=states,
         is_uploaded=known.assigned.source == own_files.OWN,

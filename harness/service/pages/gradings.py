@@ -44,6 +44,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
+from harness.service.work import wrong_expectations
 from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
@@ -68,6 +69,9 @@ class Row(NamedTuple):
 def begin(here: Now) -> Response:
     """Grade all that was submitted."""
     public_only = here.field("public_only") == "yes"
+    if not public_only and here.field("all_the_same") != "yes":
+        tick = "tick Grade all the same"
+        wrong_expectations.require_none(here.service.settings, here.sure().assigned, tick)
     with here.service.database.acting(here.by) as act:
         made = grading.begin(act, here.sure().assigned, public_only=public_only)
     return RedirectResponse(_address(here, made.id), 303)
@@ -98,12 +102,17 @@ def show(here: Now) -> Response:
         faults=[one for one in jobs if one.state == FAULT],
         is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
         changes=json.loads(here.grading.changes),
+        doubts=[] if here.grading.public_only else _find_doubts(here),
         marks=rows,
         names=grading.names(folder),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
         rosters=gradebooks.kept_rosters(here.service.settings, here.sure().course.id),
     )
+
+
+def _find_doubts(here: Here) -> list[str]:
+    return wrong_expectations.find(here.service.settings, here.sure().assigned)
 
 
 def _set_aside_since(here: Here) -> list[str]:

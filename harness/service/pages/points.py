@@ -15,7 +15,7 @@ from harness.service.courses.point_weights import WeighedPart, WeighedTest, Wort
 from harness.service.pages.assignment_page import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
-from harness.service.web.access import TEACHERS, Form, Here, Now, Routes
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Form, Here, Now, Routes
 from harness.service.work import previewing
 from harness.service.work.previewing import Preview
 
@@ -33,7 +33,7 @@ class WorthChange(NamedTuple):
     then: Fraction
 
 
-@ROUTES.at("GET", _PATH, TEACHERS)
+@ROUTES.at("GET", _PATH, STAFF_ONLY)
 def show(here: Now) -> Response:
     """Show what the parts and their tests are worth, and ask for something else."""
     return rendering.page(
@@ -84,7 +84,7 @@ def _address(here: Here) -> str:
     return f"/courses/{known.course.id}/assignments/{known.assigned.id}"
 
 
-@ROUTES.at("GET", _ONE, TEACHERS)
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
 def preview(here: Now) -> Response:
     """Show each mark that would change."""
     assert here.job

@@ -14,12 +14,12 @@ from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
 from harness.service.pages.assignment_page import crumbs
-from harness.service.pages.course import read_upload
+from harness.service.pages.course import attachment, read_upload
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
-from harness.service.web.access import Form, Here, Now, Routes, whoever_may
-from harness.service.work import drafting, previewing, private_cases
+from harness.service.web.access import STAFF_ONLY, Form, Here, Now, Refused, Routes, whoever_may
+from harness.service.work import drafting, previewing, private_cases, wrong_expectations
 from harness.service.work.candidates import DraftFindings
 from harness.service.work.drafting import DraftFolder, KeptCandidates, KeptCaseFile, Wish
 
@@ -30,7 +30,7 @@ _DRAFT = f"{_PATH}/drafts/{{draft}}"
 _MOST_GAMES = 200  # files
 
 
-@ROUTES.at("GET", _PATH, _MAY)
+@ROUTES.at("GET", _PATH, STAFF_ONLY)
 def show(here: Now) -> Response:
     """Show the private case files, with what they catch, and the drafts."""
     made, what = _get_folder(here), _about(here)
@@ -45,6 +45,7 @@ def show(here: Now) -> Response:
         crumbs(here, "Private cases"),
         files=[(path.name, told.get(path.name)) for path in cases.paths(made)],
         found=found,
+        doubts=wrong_expectations.find(here.service.settings, here.sure().assigned),
         fault=job.fault if job and job.state == FAULT else "",
         is_running=job is not None and job.state != FAULT,
         drafts=drafts,
@@ -79,6 +80,16 @@ def add(here: Now) -> Response:
             act, here.sure().assigned, _get_folder(here), private_cases.NewCase(name, data)
         )
     return RedirectResponse(_address(here), 303)
+
+
+@ROUTES.at("GET", f"{_PATH}/files/{{name}}", STAFF_ONLY)
+def download(here: Now) -> Response:
+    """Give a case file."""
+    found = {path.name: path for path in cases.paths(_get_folder(here))}
+    path = found.get(here.request.path_params["name"])
+    if path is None:
+        raise Refused(404, "there is no such private case file")
+    return attachment(path.name, path.read_bytes(), "text/plain")
 
 
 @ROUTES.at("POST", f"{_PATH}/remove", _MAY)
@@ -121,7 +132,7 @@ def _games(here: Here) -> Iterator[bytes]:
             yield data
 
 
-@ROUTES.at("GET", _DRAFT, _MAY)
+@ROUTES.at("GET", _DRAFT, STAFF_ONLY)
 def show_draft(here: Now) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
     assert here.job

@@ -23,6 +23,7 @@ from harness.service.storage import queue
 from harness.service.storage.audit_log import Act
 from harness.service.work import conversation_candidates
 from harness.service.work.assignment_context import Ground
+from harness.service.work.failed_by_reference import WrongTest, list_wrong_tests
 from harness.specifications.record import Specification
 from harness.work import canonical_json
 
@@ -34,6 +35,7 @@ class OfFile(NamedTuple):
     tests: int
     caught: int  # mistakes
     wrong: tuple[int, ...]  # lines of tests that the reference engine fails
+    answers: tuple[WrongTest, ...] = ()  # the same tests; none: a former version measured them
 
 
 class CaughtMistakes(NamedTuple):
@@ -89,12 +91,27 @@ def measure(ground: Ground, job: Job) -> None:
     if cases.digest(made) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(made)
-    found = canonical_json.dumps(_measure_with(files, ground.wanted.assignment, ground))
+    measured = _measure_with(files, ground.wanted.assignment, ground)
+    specification = ground.wanted.assignment.specification
+    found = canonical_json.dumps(_add_answers(measured, files, specification))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     unfinished = path.with_suffix(".new")
     unfinished.write_text(found)
     unfinished.replace(path)
+
+
+def _add_answers(
+    found: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
+) -> CaughtMistakes:
+    """Add what the reference answers to the tests that it fails."""
+    if specification is None:
+        return found
+    told = (
+        one._replace(answers=list_wrong_tests(case, one.wrong, specification))
+        for one, case in zip(found.files, files, strict=True)
+    )
+    return found._replace(files=tuple(told))
 
 
 def about(assignment: str, made: Path) -> str:

@@ -1,0 +1,57 @@
+"""Private tests whose expectation the reference does not meet: told before and after a grading.
+
+A worker finds them when it measures the private case files. A test of weight 0 is not told.
+"""
+
+from __future__ import annotations
+
+from harness.service.courses import point_weights
+from harness.service.courses.grading import NotNowError
+from harness.service.records import Assigned
+from harness.service.settings import Settings
+from harness.service.work import previewing, private_cases
+from harness.service.work.failed_by_reference import WrongTest
+
+_TOLD = 5  # tests in one message
+
+
+def find(settings: Settings, assigned: Assigned) -> list[str]:
+    """Return a sentence for each private test that may be wrong, and counts."""
+    made = settings.assignment_folder(assigned.id)
+    found = private_cases.load_result(made, private_cases.about(assigned.id, made))
+    wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
+    left_out = _names_left_out(settings, assigned) if wrong else frozenset()
+    return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
+
+
+def _describe(name: str, test: WrongTest) -> str:
+    number = f", test {test.id}" if test.id >= 0 else ""
+    return (
+        f"{name}{number}, line {test.line} ({test.command}): the file expects {test.expected},"
+        f" but the reference answers {test.answer}."
+    )
+
+
+def _names_left_out(settings: Settings, assigned: Assigned) -> frozenset[str]:
+    """Return the names of private tests with weight 0 in each part."""
+    if not point_weights.load_worth(assigned).weights:
+        return frozenset()
+    tests = [test for part in previewing.parts(settings, assigned) for test in part.tests]
+    counting = {test.name for test in tests if test.weight}
+    return frozenset(test.name for test in tests) - counting
+
+
+def require_none(settings: Settings, assigned: Assigned, how: str) -> None:
+    """See before a grading that no private test may be wrong.
+
+    ``how``: how to grade all the same.
+
+    Raises:
+        NotNowError: some may be.
+    """
+    if not (found := find(settings, assigned)):
+        return
+    more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
+    raise NotNowError(
+        f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
+    )

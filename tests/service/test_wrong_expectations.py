@@ -1,0 +1,157 @@
+"""Private tests that may be wrong: told before a grading, and where marks change."""
+
+import html
+import re
+
+import pytest
+
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
+from tests.service.test_gradebooks import api_of
+from tests.service.test_own_files import FILES, as_archive, send
+
+pytestmark = pytest.mark.processes
+
+CASE = b"boardsize 3\nclear_board\nplay B B2\n1 score\n#? [B\\+9]\n2 score\n#? [B\\+%d]\n"
+WRONG, RIGHT = CASE % 8, CASE % 9
+SAID = "one.gtp, test 2, line 6 (score): the file expects 'B+8', but the reference answers 'B+9'."
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service):
+    return make_course(service, "student\nada\n", source="go-scoring")
+
+
+def add(course, data, name="one.gtp"):
+    page = f"{course.assignment}/private"
+    return course.teacher.post(page, page, {"file": (name, data)})
+
+
+def text_of(answer):
+    return html.unescape(answer.text)
+
+
+def test_a_grading_with_a_wrong_test_needs_a_tick(service, course):
+    tess, place = course.teacher, f"{course.assignment}/gradings"
+    add(course, WRONG)
+    work(service)
+    for page in (course.assignment, f"{course.assignment}/private"):
+        assert SAID in text_of(tess.get(page))
+    refused = tess.post(place, course.assignment)
+    assert refused.status_code == 409
+    assert SAID in text_of(refused) and "tick Grade all the same" in refused.text
+    grading = tess.post(place, course.assignment, all_the_same="yes")
+    assert grading.status_code == 200 and SAID in text_of(grading)
+    work(service)
+    assert SAID in text_of(tess.get(grading.url.path))
+    public = tess.post(place, course.assignment, public_only="yes")
+    assert public.status_code == 200 and SAID not in text_of(public)
+
+
+def test_the_api_says_the_same(service, course):
+    add(course, WRONG)
+    work(service)
+    api, place = api_of(service, "Tess Teacher"), f"/api/v1{course.assignment}"
+    assert api("GET", f"{place}/private").json()["doubts"] == [SAID]
+    refused = api("POST", f"{place}/gradings", json={})
+    assert refused.status_code == 409
+    assert SAID in refused.json()["detail"] and "send all_the_same" in refused.json()["detail"]
+    made = api("POST", f"{place}/gradings", json={"all_the_same": True})
+    assert made.status_code == 201 and made.json()["doubts"] == [SAID]
+    work(service)
+    (listed,) = api("GET", f"{place}/gradings").json()["items"]
+    assert listed["doubts"] == [SAID]
+    public = api("POST", f"{place}/gradings", json={"public_only": True})
+    assert public.status_code == 201 and public.json()["doubts"] == []
+
+
+def test_what_is_corrected_or_counts_nothing_is_not_told(service, course):
+    add(course, WRONG)
+    work(service)
+    api, place = api_of(service, "Tess Teacher"), f"/api/v1{course.assignment}"
+    parts = api("GET", f"{place}/points").json()["parts"]
+    own = [one["name"] for one in parts if "one.gtp:2" in [test["name"] for test in one["tests"]]]
+    weights = {name: {"one.gtp:2": "0"} for name in own}
+    asked = api("POST", f"{place}/points", json={"points": {}, "weights": weights})
+    assert asked.status_code == 201, asked.text
+    work(service)
+    assert api("POST", f"{place}/points/{asked.json()['id']}/set").status_code == 201
+    work(service)
+    assert SAID not in text_of(course.teacher.get(course.assignment))
+    add(course, RIGHT)
+    work(service)
+    assert "may be wrong" not in course.teacher.get(course.assignment).text
+    assert api("POST", f"{place}/gradings", json={}).status_code == 201
+
+
+def test_nothing_is_told_before_the_files_are_measured(service, course):
+    add(course, WRONG)
+    answer = course.teacher.post(f"{course.assignment}/gradings", course.assignment)
+    assert answer.status_code == 200 and SAID not in text_of(answer)
+    work(service)
+    assert SAID in text_of(course.teacher.get(answer.url.path))  # before marks are changed
+
+
+OWN_GAME = {  # nobody knows its answers but its case files
+    **FILES,
+    "assignment.toml": FILES["assignment.toml"].replace('specification = "go-scoring"\n', ""),
+}
+
+
+def test_where_nobody_knows_the_answers_nothing_is_told(service, course):
+    answer = send(course, as_archive(OWN_GAME))
+    assert answer.status_code == 200, answer.text
+    course = course._replace(assignment=answer.url.path)
+    add(course, b"1 twice 2\n#? [5]\n")
+    work(service)
+    assert "may be wrong" not in course.teacher.get(course.assignment).text
+
+
+def test_of_a_command_that_the_reference_does_not_know_nothing_is_told(service, course):
+    add(course, RIGHT + b"3 twice 2\n#? [5]\n")
+    work(service)
+    assert "may be wrong" not in course.teacher.get(course.assignment).text
+
+
+NO_TESTS = [b"boardsize 3\nscore\n", b"# nothing but a comment\n", b"\n"]
+
+
+@pytest.mark.parametrize("data", NO_TESTS)
+def test_a_case_file_without_a_test_is_refused(service, course, data):
+    answer = add(course, data)
+    assert answer.status_code == 422 and "one.gtp has no test" in answer.text.replace("One", "one")
+    api = api_of(service, "Tess Teacher")
+    put = api("PUT", f"/api/v1{course.assignment}/private/one.gtp", content=data)
+    assert put.status_code == 422 and "one.gtp has no test" in put.json()["detail"]
+    assert "There are none yet" in course.teacher.get(f"{course.assignment}/private").text
+
+
+def test_an_assistant_reads_private_cases_and_points_and_changes_nothing(service, course):
+    add(course, RIGHT)
+    added = course.teacher.post(
+        f"{course.course}/staff", course.course, name="Tom", role="assistant", email=""
+    )
+    tom = Browser(service).enter(re.search(r"http://\S+/enter/[\w-]+", added.text)[0])
+    page = tom.get(f"{course.assignment}/private").text
+    assert "one.gtp" in page and "<form" not in page.partition("<main")[2]
+    assert tom.get(f"{course.assignment}/private/files/one.gtp").content == RIGHT
+    assert tom.get(f"{course.assignment}/private/files/two.gtp").status_code == 404
+    points = tom.get(f"{course.assignment}/points").text
+    assert "See what would change" not in points and " disabled>" in points
+    links = tom.get(course.assignment).text
+    assert f'{course.assignment}/private"' in links and f'{course.assignment}/points"' in links
+    for path, told in (("private", {"file": ("a.gtp", RIGHT)}), ("points", None)):
+        place = f"{course.assignment}/{path}"
+        assert tom.post(place, place, told).status_code == 403
