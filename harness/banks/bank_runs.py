@@ -160,6 +160,14 @@ class EngineBench:
         )
         return sum(1 << place for place, lines in enumerate(failed) if lines)
 
+    def list_caught(self, cases: Sequence[CaseFile]) -> list[int]:
+        """Return of each case file the engines that it catches, as bits."""
+        found = dict.fromkeys((case.path for case in cases), 0)
+        for place, engine in enumerate(self.engines if cases else ()):
+            for path, _ in self._asker.find_failed(cases, engine):
+                found[path] |= 1 << place
+        return [found[case.path] for case in cases]
+
     def find_wrong(self, text: str) -> set[int]:
         """Return the lines of the tests of a case file that the reference engine fails."""
         return {line for _, line in find_failing([self._case(text, 0)], self._specification)}

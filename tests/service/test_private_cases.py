@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.judging import strength
 from harness.reading import casefile
 from harness.service.work import drafting, private_cases
-from harness.service.work.candidates import Candidate, DraftFindings
+from harness.service.work.candidates import Candidate, DraftFindings, PublicCatch
 from harness.service.work.drafting import KeptCandidates
 from harness.specifications import specification
 from tests.service.serving import (
@@ -23,6 +23,7 @@ from tests.service.serving import (
     settings_of,
     work,
 )
+from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import as_archive, send
 
 pytestmark = pytest.mark.processes
@@ -76,6 +77,28 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
     found = strength.measure([case], specification("go-scoring"))
     assert found.wrong == () and found.caught.bit_count() == rate  # as generate's own measure
     assert f"they catch {rate} of {len(found.mistakes)}" in tess.get(page).text
+
+
+def test_a_draft_names_public_files_that_catch_what_it_misses(service):
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    page = private_of(course)
+    draft = course.teacher.post(f"{page}/drafts", page, tests="1").url.path
+    work(service)
+    text = course.teacher.get(draft).text
+    assert "Mistakes that only public tests catch" in text
+    (public,) = re.findall(r"only public tests catch.*?</details>", text, re.DOTALL)
+    files = set(re.findall(r"caught by ([^<]*)", public))
+    names = {path.name for path in assignment.find("go-scoring").public_cases()}
+    assert files and all(set(one.split(", ")) <= names for one in files)
+    told = re.search(r"that no test catches: (\d+)", text)
+    alive, only = int(told[1]) if told else 0, public.count("<li>")
+    rate, of = map(int, re.search(r"they catch (\d+) of (\d+)", text).groups())
+    assert rate + alive + only == of
+    api = api_of(service, "Tess Teacher")
+    (listed,) = api("GET", f"/api/v1{course.assignment}/drafts").json()["items"]
+    found = api("GET", f"/api/v1{course.assignment}/drafts/{listed['id']}").json()
+    assert (len(found["survivors"]), len(found["only_public"])) == (alive, only)
+    assert found["only_public"][0]["files"] and set(found["only_public"][0]["files"]) <= names
 
 
 def test_case_files_are_added_exchanged_and_removed(service):
@@ -150,6 +173,18 @@ EXCHANGED = [
     ((0, 1), (3,), 1, 2),  # no other of its kind is left
     ((1,), (), 1, 4),
 ]
+
+
+def test_a_mistake_that_a_public_test_catches_is_not_called_uncaught():
+    public = (PublicCatch("one.gtp", 0b0101), PublicCatch("two.gtp", 0b0100))
+    found = FOUND._replace(public=public)
+    shown = drafting.describe_choice(found, KeptCandidates((1,)))
+    assert (shown.caught, shown.alive) == (2, ())
+    assert shown.only_public == (("one", ("one.gtp",)), ("three", ("one.gtp", "two.gtp")))
+    without = drafting.describe_choice(FOUND, KeptCandidates((1,)))
+    assert (without.alive, without.only_public) == (("one", "three"), ())
+    (both,) = drafting.describe_choice(found, KeptCandidates((3,))).candidates
+    assert (both.caught, both.only) == (2, 1)  # the public one.gtp catches the other
 
 
 @pytest.mark.parametrize(("chosen", "dropped", "which", "new"), EXCHANGED)

@@ -76,12 +76,20 @@ class PositionShown(BaseModel):
     only: int  # those that nothing else chosen catches
 
 
+class OnlyPublicShown(BaseModel):
+    """A mistake that public tests catch, and no private one."""
+
+    mistake: str
+    files: list[str]  # the public case files that catch it
+
+
 class DraftShown(DraftLine):
     """A draft, with the positions that are chosen."""
 
-    caught: int | None  # mistakes, with the existing case files; null if not yet known
+    caught: int | None  # mistakes, with the existing private case files; null if not yet known
     of: int | None  # known mistakes
-    survivors: list[str]  # those that nothing catches
+    survivors: list[str]  # those that nothing catches, public tests neither
+    only_public: list[OnlyPublicShown]  # those that only public tests catch
     remarks: list[str]  # why some games were not used
     positions: list[PositionShown]
 
@@ -217,6 +225,10 @@ def _describe(here: Here, job: Job) -> DraftShown:
         caught=choice.caught if choice else None,
         of=len(found.mistakes) if found else None,
         survivors=list(choice.alive) if choice else [],
+        only_public=[
+            OnlyPublicShown(mistake=each.mistake, files=list(each.files))
+            for each in (choice.only_public if choice else ())
+        ],
         remarks=list(found.remarks) if found else [],
         positions=[_position(each) for each in choice.candidates] if choice else [],
     )

@@ -73,6 +73,13 @@ class Candidate(NamedTuple):
     record: str  # what its maker writes it from
 
 
+class PublicCatch(NamedTuple):
+    """What a public case file catches."""
+
+    file: str
+    caught: int  # mistakes, as bits of their places
+
+
 class DraftFindings(NamedTuple):
     """What a worker found."""
 
@@ -81,6 +88,7 @@ class DraftFindings(NamedTuple):
     mistakes: tuple[str, ...]  # in the order of the bits of what is caught; none: none are known
     beside: int  # what other private case files catch, as bits
     remarks: tuple[str, ...]  # why some games were not used
+    public: tuple[PublicCatch, ...] = ()
 
 
 class Sought(NamedTuple):

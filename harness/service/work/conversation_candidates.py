@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
@@ -30,6 +31,7 @@ from harness.service.work.candidates import (
     CandidateBoard,
     CandidateTest,
     DraftFindings,
+    PublicCatch,
     Sought,
 )
 from harness.specifications.record import Specification
@@ -59,6 +61,7 @@ class ConversationMaker:
             request = _request(sought, declaration, choices, bench)
             produced = test_production.produce(request, drafter, bench, lambda _: None)
             drafts = _measure([*produced.drafts, *_others(produced)], bench)
+            caught = bench.list_caught(sought.public)
         chosen = {one.identity for one in produced.drafts}
         return DraftFindings(
             tuple(_candidate(one, sought) for one in drafts),
@@ -66,6 +69,10 @@ class ConversationMaker:
             tuple(f"{one.name}: {one.sentence}" for one in bench.engines),
             produced.beside,
             candidates.remarks(records.counts),
+            tuple(
+                PublicCatch(Path(case.path).name, bits)
+                for case, bits in zip(sought.public, caught, strict=True)
+            ),
         )
 
     def write(

@@ -274,23 +274,40 @@ class ShownCandidate(NamedTuple):
     only: int  # those that nothing else chosen catches
 
 
+class OnlyPublic(NamedTuple):
+    """A mistake that public tests catch, and no private one."""
+
+    mistake: str
+    files: tuple[str, ...]  # the public case files that catch it
+
+
 class ShownChoice(NamedTuple):
     """The candidates that are chosen."""
 
     candidates: tuple[ShownCandidate, ...]
-    alive: tuple[str, ...]  # mistakes that no test catches
-    caught: int  # mistakes, by these and the existing case files
+    alive: tuple[str, ...]  # mistakes that no test catches, public ones too
+    caught: int  # mistakes, by these and the existing private case files
+    only_public: tuple[OnlyPublic, ...]
 
 
 def describe_choice(found: DraftFindings, kept: KeptCandidates) -> ShownChoice:
     """Return a choice as it is shown."""
     bits = find_caught(found, kept.chosen)
-    alive = (one for place, one in enumerate(found.mistakes) if not bits >> place & 1)
-    chosen = (_describe_candidate(found, kept, place) for place in kept.chosen)
-    return ShownChoice(tuple(chosen), tuple(alive), bits.bit_count())
+    missed = [
+        OnlyPublic(one, tuple(each.file for each in found.public if each.caught >> place & 1))
+        for place, one in enumerate(found.mistakes)
+        if not bits >> place & 1
+    ]
+    return ShownChoice(
+        tuple(_describe_candidate(found, kept, place) for place in kept.chosen),
+        tuple(one.mistake for one in missed if not one.files),
+        bits.bit_count(),
+        tuple(one for one in missed if one.files),
+    )
 
 
 def _describe_candidate(found: DraftFindings, kept: KeptCandidates, place: int) -> ShownCandidate:
     one = found.candidates[place]
     others = find_caught(found, (other for other in kept.chosen if other != place))
+    others |= reduce(or_, (each.caught for each in found.public), 0)
     return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

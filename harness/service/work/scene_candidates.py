@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from harness.assignments.assignment import Assignment
 from harness.generating import record_reading, scene_production, scene_text
@@ -13,6 +14,8 @@ from harness.generating.moves import Moves
 from harness.generating.pool import Pool
 from harness.generating.record_reading import Harvest
 from harness.generating.records import Staged
+from harness.judging import strength
+from harness.records import CaseFile
 from harness.service.work import candidates
 from harness.service.work.candidates import (
     HEADING,
@@ -20,6 +23,7 @@ from harness.service.work.candidates import (
     CandidateBoard,
     CandidateTest,
     DraftFindings,
+    PublicCatch,
     Sought,
 )
 from harness.work import canonical_json
@@ -48,6 +52,7 @@ class SceneMaker:
             tuple(one.sentence for one in produced.mistakes),
             produced.caught_beside,
             candidates.remarks(harvest.counts),
+            tuple(_measure_public(one, sought) for one in sought.public),
         )
 
     def write(
@@ -61,6 +66,11 @@ class SceneMaker:
         text = scene_text.case_file(specification.kind, staged, HEADING, commands)
         files = scene_text.files(staged)
         return text, {name: files[name].encode() for name in files}
+
+
+def _measure_public(case: CaseFile, sought: Sought) -> PublicCatch:
+    found = strength.measure([case], sought.specification)
+    return PublicCatch(Path(case.path).name, found.caught)
 
 
 def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Harvest:
