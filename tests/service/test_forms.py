@@ -113,3 +113,32 @@ HEADINGS = [("/courses/0", 404, "Not found"), ("/cluster", 403, "You may not do 
 def test_other_errors_have_a_plain_heading(service, course, path, status, heading):
     answer = Browser(service).enter(course.links["ada"]).get(path)
     assert answer.status_code == status and f"<h1>{heading}</h1>" in answer.text
+
+
+NAMES_OF_FIELDS = [  # of a form: its page, what is typed, what is said
+    ("/", "/courses", {"title": "x" * 201}, "Title: found 201 characters"),
+    ("/tokens", "/tokens", {"name": "ci", "scope": "all", "days": "400"}, "Days: found 400"),
+    ("/suites", "/suites", {"title": "x" * 201, "source": "counting"}, "Title: found 201"),
+    ("/sign-in", "/sign-in/link", {"email": "ada at home"}, "expected a mail address"),
+    ("/me", "/me", {"name": "x" * 201}, "Name: found 201 characters"),
+]
+
+
+@pytest.mark.parametrize(("page", "action", "told", "said"), NAMES_OF_FIELDS)
+def test_what_was_typed_stays_on_other_pages_too(course, page, action, told, said):
+    answer = course.teacher.post(action, page, **told)
+    shown = form(answer.text, action)
+    assert answer.status_code == 422 and said in shown
+    for name, typed in told.items():
+        chosen = f"<option selected>{typed}</option>"
+        assert chosen in shown or value(shown, name) == typed
+
+
+def test_points_that_were_typed_stay(course):
+    tess, page = course.teacher, f"{course.assignment}/points"
+    names = re.findall(r'name="((?:part|weight) [^"]*)" value="([^"]*)"', tess.get(page).text)
+    told = {**dict(names), names[0][0]: "many"}
+    answer = tess.post(page, page, **told)
+    shown = form(answer.text, "/points")
+    assert answer.status_code == 422 and "found &#39;many&#39;" in shown
+    assert {name: value(shown, re.escape(name)) for name in told} == told

@@ -194,7 +194,7 @@ def test_the_page_sums_up_what_was_done(service, course):
     page = upload(course, text, "Class <5>.csv").text
     assert "Class &lt;5&gt;.csv: <b>1 added, 1 changed, 1 as before</b>" in page
     assert "1 student of the course is not in this file: Cyd." in page
-    assert "Class &lt;5&gt;.csv:5: dan is also in line 4; both say the same" in page
+    assert "Class &lt;5&gt;.csv:5: dan is also in line 4; both say the same." in page
     assert "<li>Dan &lt;b&gt;" in page
     course.teacher.post(f"{course.course}/students/remove", course.course, student="cyd")
     again = upload(course, "student\ncyd\ndan\n").text

@@ -160,7 +160,7 @@ def test_two_lines_of_a_student_that_differ_are_refused(text, said):
 def test_two_lines_that_say_the_same_are_told():
     found = roster.read((TWICE + "ben,Ben,,\n" + TWICE.splitlines()[1]).encode(), "a.csv")
     assert [one.student.key for one in found.students] == ["ada", "ben"]
-    assert found.remarks == ("a.csv:4: ada is also in line 2; both say the same",)
+    assert found.remarks == ("a.csv:4: ada is also in line 2; both say the same.",)
 
 
 @pytest.mark.parametrize(

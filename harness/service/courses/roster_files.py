@@ -180,7 +180,7 @@ def _find_repeated(found: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> It
             continue
         if piece != before:
             _refuse_second(row, piece, row_before, before)
-        yield f"{row.file}:{row.line}: {key} is also in line {row_before.line}; both say the same"
+        yield f"{row.file}:{row.line}: {key} is also in line {row_before.line}; both say the same."
 
 
 def _refuse_second(

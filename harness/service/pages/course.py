@@ -17,6 +17,7 @@ from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
+from harness.service.pages import sign_in
 from harness.service.pages.form_files import receive_files
 from harness.service.people import entering
 from harness.service.records import RIGHTS, TEACHER, Assigned
@@ -27,7 +28,7 @@ from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, No
 ROUTES = Routes()
 
 
-@ROUTES.at("POST", "/courses", ADMINS)
+@ROUTES.at("POST", "/courses", ADMINS, most=Form(page=sign_in.beginning))
 def make(here: Now) -> Response:
     """Make a course."""
     with here.service.database.acting(here.by) as act:

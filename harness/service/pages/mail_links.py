@@ -5,13 +5,14 @@ from __future__ import annotations
 from fastapi.responses import RedirectResponse, Response
 
 from harness.service.mailing import posting
+from harness.service.pages import sign_in
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, TEACHERS, Now, Refused, Routes
+from harness.service.web.access import ANYBODY, TEACHERS, Form, Now, Refused, Routes
 
 ROUTES = Routes()
 
 
-@ROUTES.at("POST", "/sign-in/link", ANYBODY)
+@ROUTES.at("POST", "/sign-in/link", ANYBODY, most=Form(page=sign_in.sign_in))
 def ask(here: Now) -> Response:
     """Let a link be sent to an address, if somebody has it: the answer is the same."""
     client = here.request.client

@@ -56,7 +56,7 @@ def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
     return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
 
 
-@ROUTES.at("POST", _PATH, TEACHERS, most=Form(fields=_MOST_TESTS))
+@ROUTES.at("POST", _PATH, TEACHERS, most=Form(fields=_MOST_TESTS, page=show))
 def ask(here: Now) -> Response:
     """Let a worker find out which marks would change."""
     told = _read_form(here, _parts(here))

@@ -54,7 +54,7 @@ def list_suites(here: Now) -> Response:
     )
 
 
-@ROUTES.at("POST", "/suites", SIGNED_IN)
+@ROUTES.at("POST", "/suites", SIGNED_IN, most=Form(page=list_suites))
 def make(here: Now) -> Response:
     """Make a suite."""
     with here.service.database.acting(here.by) as act:

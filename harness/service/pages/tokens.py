@@ -8,7 +8,7 @@ from harness.errors import UsageError
 from harness.service.people import entering
 from harness.service.storage import people
 from harness.service.web import rendering
-from harness.service.web.access import SIGNED_IN, Here, Now, Refused, Routes
+from harness.service.web.access import SIGNED_IN, Form, Here, Now, Refused, Routes
 
 ROUTES = Routes()
 
@@ -27,7 +27,7 @@ def _page(here: Here, secret: str = "") -> Response:
     return rendering.page(here, "tokens.html", crumbs, tokens=found, secret=secret, scopes=scopes)
 
 
-@ROUTES.at("POST", "/tokens", SIGNED_IN)
+@ROUTES.at("POST", "/tokens", SIGNED_IN, most=Form(page=show))
 def make(here: Now) -> Response:
     """Make a token; its secret is on this answer and nowhere else."""
     name, scope, days = (here.field(one) for one in ("name", "scope", "days"))

@@ -128,6 +128,7 @@ _LABELS = {
     "title": "Title",
     "name": "Name",
     "email": "Mail address",
+    "days": "Days",
     "points": "Points",
     "reason": "Reason",
 }
