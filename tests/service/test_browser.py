@@ -89,6 +89,7 @@ def make_course(tess, files):
     course = tess.page.url
     tess.choose("CSV with the columns", files / "roster.csv")
     tess.press("Upload the roster")
+    tess.follow("Back to the course")
     tess.look("course")
     return course, links_of(tess)
 

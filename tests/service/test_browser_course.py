@@ -63,6 +63,9 @@ def make_course(tess, disk):
     for name in ("canvas", "moodle"):
         tess.choose("CSV with the columns", disk / f"{name}.csv")
         tess.press("Upload the roster")
+        assert f"{name}.csv" in tess.text() and "added" in tess.text()
+        tess.look(f"roster-{name}")
+        tess.follow("Back to the course")
     told = tess.text()
     assert "Duo" in told and "Emmy Noether" in told and "4711" in told
     tess.look("course-platforms")

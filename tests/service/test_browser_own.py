@@ -54,6 +54,7 @@ def test_an_assignment_of_ones_own_and_a_newer_upload_of_it(world, disk, way):
         course = tess.page.url
         tess.choose("CSV with the columns", disk / "roster.csv")
         tess.press("Upload the roster")
+        tess.follow("Back to the course")
         links = links_of(tess)
         assignment = upload(tess, course, disk / "doubling.zip")
         tess.look("own-assignment")
