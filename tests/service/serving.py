@@ -147,8 +147,9 @@ _CELL = re.compile(r"<td[^>]*>(.*?)</td>")
 
 
 def rows(text: str) -> list[list[str]]:
-    """Return the cells of all tables of a page, row by row."""
-    return [_CELL.findall(row) for row in re.findall(r"<tr>(.*?)</tr>", text) if "<td" in row]
+    """Return the cells of all tables of a page, row by row, without links."""
+    found = re.findall(r"<tr>(.*?)</tr>", re.sub(r"</?a\b[^>]*>", "", text))
+    return [_CELL.findall(row) for row in found if "<td" in row]
 
 
 def marks(text: str) -> dict[str, str]:

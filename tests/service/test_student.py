@@ -187,11 +187,11 @@ def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, coun
     page, write = f"{course.assignment}/students/ben", writing.write
     grade_public(service, course)
 
-    def slowly(result, folder):
+    def slowly(result, folder, sheets):
         if not result.given:  # another worker would be at it for long
             told = {"points": "2", "reason": "seen"}
             assert course.teacher.post(f"{page}/override", page, **told).status_code == 200
-        return write(result, folder)
+        return write(result, folder, sheets)
 
     monkeypatch.setattr(writing, "write", slowly)
     grading, _ = grade_public(service, course)
@@ -257,3 +257,28 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert al.get(page).status_code == 404
     nobody = {"name": " ", "role": "assistant"}
     assert tess.post(f"{here}/staff", here, **nobody).status_code == 422
+
+
+def test_links_lead_from_a_grading_to_students_and_from_there_to_the_evidence(service, counting):
+    course = make_course(service, ROSTER, deadline=at(9))
+    hand_in(Browser(service).enter(course.links["ada"]), course)
+    hand_in(Browser(service).enter(course.links["cyd"]), course)
+    tess = course.teacher
+    page = f"{course.assignment}/private"
+    tess.post(page, page, {"file": ("mine.gtp", b"1 twice 21\n#? [43]\n")})
+    grading = tess.post(f"{course.assignment}/gradings", course.assignment).url.path
+    work(service)
+    text = tess.get(grading).text
+    students = re.findall(rf'href="({course.assignment}/students/[^"]+)"', text)
+    assert [one.rpartition("/")[2] for one in students] == ["ada", "ben", "duo"]
+    for student, found in ((students[0], 4), (students[2], 4), (students[1], 0)):
+        text = tess.get(student).text
+        assert f'href="{grading}"' in text
+        links = re.findall(rf'href="({grading}/files/evidence/[^"#]+)#(\w+)"', text)
+        assert len(links) == found
+        for path, anchor in links:
+            assert f'id="{anchor}"' in tess.get(path).text
+        (whole,) = re.findall(rf'href="({grading}/files/evidence/[^"#]+)"', text)
+        assert tess.get(whole).status_code == 200
+        if found:
+            assert "failed: 0 of 1 tests passed" in text and "passed: 2 of 2 tests passed" in text

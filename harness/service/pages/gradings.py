@@ -31,7 +31,7 @@ from harness.service.records import (
     Override,
     Received,
 )
-from harness.service.storage import comments_and_overrides, queue, uploads
+from harness.service.storage import comments_and_overrides, courses, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.web import rendering
 from harness.service.web.access import (
@@ -61,6 +61,7 @@ class Row(NamedTuple):
     mark: str
     note: str
     given: str  # by a person instead; empty: the computed mark counts
+    page: str = ""  # whose page to look at; empty: nobody of it is in the course any more
 
 
 @ROUTES.at(
@@ -134,7 +135,11 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
         for each in uploads.MARKS.all(db, "key", grading=one.id)
     ]
     newcomers = grading.list_unmarked(db, one, course)
-    return marked + [Row(each.member.key, "none", each.why, "") for each in newcomers]
+    present = {each.submits_as for each in courses.students(db, course)}
+    linked = [row._replace(page=row.key if row.key in present else "") for row in marked]
+    return linked + [
+        Row(each.member.key, "none", each.why, "", each.member.submits_as) for each in newcomers
+    ]
 
 
 def _row(marked: Marked, own: list[Together]) -> Row:

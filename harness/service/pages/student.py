@@ -26,6 +26,9 @@ from harness.service.storage import (
 )
 from harness.service.web import rendering
 from harness.service.web.access import STAFF_ONLY, Form, Here, Now, Routes, whoever_may
+from harness.service.work import evidence_places
+from harness.service.work.evidence_places import EvidencePlace
+from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -71,8 +74,15 @@ def show(here: Now) -> Response:
         comments=said,
         overrides=writing.together(own, students),
         computed=load_computed(marked) if marked else None,
+        marked=marked,
+        evidence=_find_evidence(here, marked) if marked else (),
         history=history,
     )
+
+
+def _find_evidence(here: Here, marked: Marked) -> tuple[EvidencePlace, ...]:
+    made = here.service.settings.assignment_folder(here.sure().assigned.id)
+    return evidence_places.read(folder_of(made, marked.grading), marked.key)
 
 
 def comments(db: Connection, assigned: str, students: list[str]) -> list[Said]:

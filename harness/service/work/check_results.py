@@ -40,11 +40,12 @@ def of(graded: Graded) -> Checked:
         submission.refused,
         submission.faults,
         build.ok if build else None,
-        tuple(_case(one) for one in graded.attempts),
+        tuple(of_attempt(one) for one in graded.attempts),
     )
 
 
-def _case(attempt: Attempt) -> CaseChecked:
+def of_attempt(attempt: Attempt) -> CaseChecked:
+    """Return the result of one case file."""
     name = Path(attempt.case).name
     if attempt.fault:
         return CaseChecked(name, FAULT, 0, 0)

@@ -56,7 +56,14 @@ from harness.service.storage import (
     queue,
     uploads,
 )
-from harness.service.work import check_results, drafting, engine_runs, previewing, private_cases
+from harness.service.work import (
+    check_results,
+    drafting,
+    engine_runs,
+    evidence_places,
+    previewing,
+    private_cases,
+)
 from harness.service.work.assignment_context import Ground
 from harness.service.work.report_folders import check_page, folder_of, lock_folder
 from harness.work import canonical_json
@@ -392,6 +399,7 @@ def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(ground.settings, ground.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)
+        evidence_places.write(conclusion.result, folder)
     return own
 
 
