@@ -7,7 +7,7 @@ import pytest
 from harness.service.courses import making, staff
 from harness.service.people import entering
 from harness.service.records import TEACHER
-from harness.service.storage import courses
+from harness.service.storage import courses, uploads
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -95,6 +95,9 @@ def test_an_upload_of_who_is_removed_before_the_check_is_checked(service, course
     change(course, "restore", "ada")
     page = Browser(service).enter(course.links["ada"]).get(upload).text
     assert "4 tests passed" in page
+    with service.database.reading() as db:
+        found = uploads.UPLOADS.find(db, id=upload.rpartition("/")[2])
+    assert [one["key"] for one in json.loads(found.record)["students"]] == ["ada"]
 
 
 def test_a_group_goes_on_without_who_is_removed(service, course):

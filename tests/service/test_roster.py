@@ -130,6 +130,8 @@ def test_somebody_with_rights_elsewhere_is_not_changed(service, course, who):
         member = courses.MEMBERS.find(db, person=person.id, course=before.course)
     assert (found.name, found.email, member.ids) == ("Ada", "ada@wrong.org", before.ids)
     assert member.name == "Ada L"  # the list of the course is the teacher's
+    links = course.teacher.post(f"{course.course}/links").text.splitlines()
+    assert "ada,Ada L,ada@wrong.org," in links  # without a link, by which the teacher could enter
     Browser(service).enter(course.links["ada"])
 
 
@@ -234,6 +236,13 @@ def test_a_roster_that_is_refused_changes_nothing(service, course, text, said):
     assert answer.status_code == 422 and said in answer.text
     assert "This was not done." in answer.text and "Unprocessable" not in answer.text
     assert known(service) == before
+
+
+def test_a_student_who_seems_to_be_there_under_another_key_is_told(service, course):
+    upload(course, 'student,name\ncyd,"Charisse, Cyd"\n')
+    page = upload(course, "student,name\n4711,Cyd Charisse\n4712,Dan\nada,Ada\n").text
+    assert "Cyd Charisse was added as 4711; the course also has Charisse, Cyd as cyd." in page
+    assert page.count("If this is one person") == 1
 
 
 def test_no_file_is_told_as_such(course):

@@ -86,7 +86,7 @@ class LinkShown(BaseModel):
     student: str  # the key
     name: str
     email: str
-    link: str
+    link: str  # empty: the person has rights elsewhere, and signs in by mail alone
 
 
 class StudentLinks(BaseModel):

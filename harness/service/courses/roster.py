@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,6 +70,7 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
     taken = [_take_one(act, course, one, before.get(one.student.key)) for one in wanted.students]
     _check_groups(_list_all(act, course))
     found = _sum_up(taken, before, wanted.remarks)
+    found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))
     return found
 
@@ -102,6 +103,26 @@ def _sum_up(
         tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed),
         (*remarks, *(remark for one in taken for remark in one.remarks)),
     )
+
+
+def _find_twins(found: RosterOutcome) -> Iterator[str]:
+    """Yield a remark for each added student with the name of a missing one.
+
+    Platforms tell one student apart by different keys.
+    """
+    missing = {_words(one.name): one for one in found.missing}
+    for one in found.added:
+        if other := missing.get(_words(one.name)):
+            yield (
+                f"{one.name} was added as {one.key}; the course also has {other.name} as"
+                f" {other.key}. If this is one person, remove {one.key} and write {other.key} in"
+                " the file."
+            )
+
+
+def _words(name: str) -> frozenset[str]:
+    """Return the words of a name: ``Lovelace, Ada`` and ``Ada Lovelace`` have the same."""
+    return frozenset(name.casefold().replace(",", " ").split())
 
 
 def _note(act: Act, course: str, found: RosterOutcome, students: int) -> None:
@@ -217,22 +238,25 @@ class StudentLink(NamedTuple):
     student: str  # the key
     name: str
     email: str
-    link: str
+    link: str  # empty: the person has rights elsewhere, and is reached by mail alone
 
 
 def make_links(act: Act, course: str, base: str) -> list[StudentLink]:
     """Make links for all students of a course; those they had hold no longer.
 
-    ``base``: what the addresses of the service begin with.
+    ``base``: the beginning of the service's addresses.
     """
     return [_make_link(act, one, base) for one in courses.students(act.db, course)]
 
 
 def _make_link(act: Act, one: Member, base: str) -> StudentLink:
     person = people.PEOPLE.find(act.db, id=one.person)
+    assert person is not None  # members refer to people
+    if not accounts.may_be_changed_by(act.db, person, act.by):
+        return StudentLink(one.key, one.name, person.email, "")
     people.revoke_links(act.db, one.person)
-    email = person.email if person else ""
-    return StudentLink(one.key, one.name, email, entering.make_course_link(act, one.person, base))
+    link = entering.make_course_link(act, one.person, base)
+    return StudentLink(one.key, one.name, person.email, link)
 
 
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
