@@ -101,7 +101,7 @@ def test_from_a_course_to_released_marks(service, tess, course):
     assert sum(float(one["points"]) for one in ada["parts"]) == float(ada["points"])
     assert sheet(tess, grading)["ada"] == ada["points"]
     course["ada"].get("/mark", 404)
-    assert tess.post(f"/gradings/{grading}/release", status=200)["state"] == "released"
+    assert tess.post(f"/gradings/{grading}/release?early=true", status=200)["state"] == "released"
     assert course["ada"].get("/mark")["points"] == ada["points"]
     assert course["cyd"].get("/mark")["student"] == "cyd"
     assert [one["id"] for one in tess.get("/gradings")["items"]] == [grading]

@@ -61,7 +61,7 @@ def test_a_mark_is_given_and_commented_as_on_the_pages(service, tess, students):
     assert tess.get("/overrides")["items"] == given
     assert texts(students["cyd"].get("/comments")) == []  # not released
     work(service)
-    tess.post(f"/gradings/{grading}/release", status=200)
+    tess.post(f"/gradings/{grading}/release?early=true", status=200)
     assert students["cyd"].get("/mark")["points"] == "3.5"
     assert texts(students["cyd"].get("/comments")) == ["<i>seen</i>"]
     assert texts(students["ada"].get("/comments")) == []

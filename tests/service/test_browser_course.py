@@ -152,6 +152,7 @@ def decide(world, tess, assignment):
     tess.look("student-overridden")
     work(world.service)
     tess.go(grading)
+    tess.tick("Release the marks early")
     tess.press("Release the marks")
     tess.look("grading-overridden")
 

@@ -243,7 +243,7 @@ def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
     told = {"points": "3", "reason": "spoken to cyd and dan"}
     assert tess.post(f"{page}/duo/override", f"{page}/duo", **told).status_code == 200
     tess.post(f"{page}/duo/comment", f"{page}/duo", text="for duo alone")
-    tess.post(f"{grading}/release")
+    tess.post(f"{grading}/release", early="yes")
 
     move(course, "ada,duo\ndan,\nben,\n")
     mark = f"{course.assignment}/mark"

@@ -68,7 +68,7 @@ def test_an_assignment_of_ones_own_is_graded(service, sent):
     grading = course.teacher.post(f"{course.assignment}/gradings").url.path
     work(service)
     assert marks(course.teacher.get(grading).text) == {"ada": "7 of 7"}
-    course.teacher.post(f"{grading}/release")
+    course.teacher.post(f"{grading}/release", early="yes")
     feedback = ada.get(f"{course.assignment}/mark/feedback").text
     assert str(service.settings.data) not in feedback and "twice 7" not in feedback
 

@@ -143,7 +143,7 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
 
     mark = f"{course.assignment}/mark"
     assert cyd.get(mark).status_code == 404  # not released
-    tess.post(f"{grading}/release")
+    tess.post(f"{grading}/release", early="yes")
     assert "<b>3.5 of 5</b>" in cyd.get(mark).text and "of &lt;b&gt;names" in cyd.get(mark).text
     assert "<b>5 of 5</b>" in ada.get(mark).text and "names" not in ada.get(mark).text
     assert "&lt;i&gt;seen" in ada.get(mark).text and "seen" not in ben.get(mark).text

@@ -66,6 +66,7 @@ class GradingShown(BaseModel):
     trouble: str  # why it made no marks
     faults: list[GradingFault]
     accepted: bool  # marks in force were changed
+    decisions: list[str]  # what waits for a teacher, a phrase each
     changes: list[str]  # a sentence for each mark in force that would change, or did
     doubts: list[str]  # a sentence for each private test that may be wrong, and counts
 
@@ -132,9 +133,12 @@ def one(here: Now) -> GradingShown:
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
-def release(here: Now) -> GradingShown:
-    """Let students see their marks."""
-    return _act(here, grading.release)
+def release(
+    here: Now,
+    early: Annotated[bool, Query(description="even while students can still submit")] = False,
+) -> GradingShown:
+    """Let students see their marks; 409 while some can still submit, without ``early``."""
+    return _act(here, lambda act, one: grading.release(act, one, is_early=early))
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
@@ -274,6 +278,7 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         trouble=found.trouble,
         faults=[_fault(one) for one in jobs if one.state == FAULT],
         accepted=found.accept,
+        decisions=grading.list_decisions(db, found),
         changes=json.loads(found.changes),
         doubts=[] if found.public_only else doubts,
     )

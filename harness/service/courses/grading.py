@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 import time
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -10,8 +12,10 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.grading.exports.exporters import EXPORTS
+from harness.service.courses.late_terms import list_open_dates
 from harness.service.records import (
     CONCLUDE,
+    FAULT,
     GRADE,
     LEASED,
     PLAN,
@@ -24,6 +28,7 @@ from harness.service.records import (
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
+from harness.text import number_of
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
 _GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
@@ -63,17 +68,21 @@ def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
     return made
 
 
-def release(act: Act, grading: Grading) -> None:
-    """Let students see their marks.
+def release(act: Act, grading: Grading, *, is_early: bool = False) -> None:
+    """Let students see their marks; ``is_early``: even while some can still submit.
 
     Raises:
-        NotNowError: there are none yet, or a later grading has marks.
+        NotNowError: there are none yet, or a later grading has marks, or some can still submit.
     """
     if not grading.concluded:
         raise NotNowError("there are no marks yet")
     _be_last(act, grading)
+    assigned = courses.ASSIGNMENTS.find(act.db, id=grading.assignment)
+    why = list_open_dates(act.db, assigned, datetime.datetime.now()) if assigned else []
+    if why and not is_early:
+        raise NotNowError(f"students can still submit: {'; '.join(why)}. Confirm an early release")
     uploads.GRADINGS.change(act.db, {"released": time.time()}, id=grading.id)
-    act.note("marks released", grading.id)
+    act.note("marks released", grading.id, **({"early": why} if why else {}))
 
 
 def accept(act: Act, grading: Grading) -> None:
@@ -125,6 +134,18 @@ def _be_alone(act: Act, assignment: str, own: str = "") -> None:
     others = (one for one in uploads.gradings(act.db, assignment) if one.id != own)
     if any(state(act.db, one) == "running" for one in others):
         raise NotNowError("a grading of this assignment is running: wait until it has marks")
+
+
+def list_decisions(db: Connection, grading: Grading) -> list[str]:
+    """Return what a grading waits for from a person, a phrase each; [] while it runs."""
+    if state(db, grading) == "running" or uploads.has_marks_after(db, grading):
+        return []
+    faults = sum(job.state == FAULT for job in queue.of(db, grading.id))
+    found = [f"the harness failed in {number_of(faults, 'job')}"] if faults else []
+    changes = len(json.loads(grading.changes))
+    if changes and grading.concluded and not (grading.accept or grading.released):
+        found.append(f"{number_of(changes, 'mark')} would change")
+    return found
 
 
 def _be_last(act: Act, grading: Grading) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
-from harness.service.courses.making import late
+from harness.service.courses.making import late, moment
 from harness.service.local_times import describe_date, describe_time
 from harness.service.records import Assigned, Upload
 from harness.service.storage import courses, owner_rows
@@ -56,6 +56,21 @@ def list_dates_for_staff(assigned: Assigned, rule: Late) -> list[Fact]:
         ("Refused after", describe_date(assigned.closes)),
         ("Late submissions", describe_terms(rule)),
     ]
+
+
+def list_open_dates(db: Connection, assigned: Assigned, now: datetime.datetime) -> list[str]:
+    """Return until when students can still submit, a phrase for each date that is not over.
+
+    Late submissions that are always taken have no such date.
+    """
+    dates = {
+        "the deadline is": assigned.deadline,
+        "the last extension ends": max(courses.extensions(db, assigned.id).values(), default=""),
+        "late submissions are taken until": assigned.closes,
+    }
+    grace = datetime.timedelta(minutes=assigned.grace)
+    known = {words: time for words, text in dates.items() if (time := moment(text))}
+    return [f"{words} {describe_time(one)}" for words, one in known.items() if now <= one + grace]
 
 
 def describe_terms(rule: Late) -> str:

@@ -86,6 +86,7 @@ def _to_staff(here: Here) -> Response:
         standings = student_table.of_all(db, known.assigned)
         gradings = uploads.gradings(db, known.assigned.id)
         states = {one.id: grading.state(db, one) for one in gradings}
+        decisions = {one.id: grading.list_decisions(db, one) for one in gradings}
     return rendering.page(
         here,
         "assignment_staff.html",
@@ -97,6 +98,7 @@ def _to_staff(here: Here) -> Response:
         doubts=wrong_expectations.find(settings, known.assigned),
         still_left_out=previewing.still_left_out(settings, known.assigned),
         states=states,
+        decisions=decisions,
         is_uploaded=known.assigned.source == own_files.OWN,
         editions=own_files.editions(settings, known.assigned),
         overlay=own_files.assignment_of(settings, known.assigned).engine.overlay,

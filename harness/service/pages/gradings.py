@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import mimetypes
 import re
@@ -19,6 +20,7 @@ from harness.grading.records import Marks, decimal
 from harness.service import machines
 from harness.service.courses import gradebooks, grading
 from harness.service.courses.comments_and_overrides import Together, format_counting_mark, together
+from harness.service.courses.late_terms import list_open_dates
 from harness.service.pages import assignment_page
 from harness.service.pages.course import attachment, read_upload
 from harness.service.records import (
@@ -91,6 +93,7 @@ def show(here: Now) -> Response:
         jobs = queue.of(db, here.grading.id)
         rows = _rows(db, here.grading, here.sure().course.id)
         state = grading.state(db, here.grading)
+        open_dates = list_open_dates(db, here.sure().assigned, datetime.datetime.now())
     folder = _folder(here)
     return rendering.page(
         here,
@@ -105,6 +108,7 @@ def show(here: Now) -> Response:
         changes=json.loads(here.grading.changes),
         doubts=[] if here.grading.public_only else _find_doubts(here),
         marks=rows,
+        open_dates=open_dates,
         names=grading.names(folder),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
@@ -167,7 +171,8 @@ def show_export(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
 def release(here: Now) -> Response:
     """Let students see their marks."""
-    return _act(here, grading.release)
+    is_early = here.field("early") == "yes"
+    return _act(here, lambda act, one: grading.release(act, one, is_early=is_early))
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
