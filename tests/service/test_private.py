@@ -186,7 +186,9 @@ def _hear_reads(folder):
 
 
 # What differs between two services in which the same was done.
-_OWN = re.compile(r"[0-9a-f]{12,64}|\d{4}-\d\d-\d\d[T ][\d:.+Z]*|\b\d+(\.\d+)? m?s\b|\d\d:\d\d")
+_OWN = re.compile(
+    r"[0-9a-f]{12,64}|\d{4}-\d\d-\d\d[T ][\d:.+Z]*|\b\d+(\.\d+)? m?s\b|\d\d:\d\d(:\d\d)?"
+)
 
 
 @pytest.mark.parametrize("kind", KINDS_AT_LENGTH)
