@@ -126,8 +126,10 @@ def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
     answer = Browser(service).get("/api/v1/me")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json() == {
-        "title": "Unauthorized", "status": 401, "detail": "sign in first",
-    }  # fmt: skip
+        "title": "Unauthorized",
+        "status": 401,
+        "detail": f"no API token was sent: make one on the page {BASE}/tokens",
+    }
 
 
 def test_a_submission_is_an_attachment_with_its_very_bytes(course, ada):

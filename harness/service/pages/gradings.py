@@ -63,7 +63,7 @@ class Row(NamedTuple):
     mark: str
     note: str
     given: str  # by a person instead; empty: the computed mark counts
-    page: str = ""  # whose page to look at; empty: nobody of it is in the course any more
+    page: str = ""  # the key of whose page to look at; "" if all have left the course
 
 
 @ROUTES.at(

@@ -36,8 +36,14 @@ def before_entering(here: Now) -> Response:
     with here.service.database.reading() as db:
         person = people.of_link(db, secrets.digest(code))
     if person is None:
-        raise Refused(404, "this link is no longer valid: ask for another one")
+        return _explain_ended(here)
     return rendering.page(here, "enter.html", [("Sign in", "")], person=person)
+
+
+def _explain_ended(here: Here) -> Response:
+    """Say what somebody does whose link does not hold, and who sends a new one."""
+    provider = oidc.name_of(here.service.settings)
+    return rendering.page(here, "link_ended.html", [("Sign in", "")], 404, provider=provider)
 
 
 @ROUTES.at("POST", "/enter/{code}", ANYBODY)
@@ -46,7 +52,7 @@ def enter(here: Now) -> Response:
     with here.service.database.acting() as act:
         entered = entering.enter(act, here.request.path_params["code"])
     if entered is None:
-        raise Refused(404, "this link is no longer valid: ask for another one")
+        return _explain_ended(here)
     return start_session(here, entered[1])
 
 

@@ -366,7 +366,7 @@ class Guard:
 
     def _check_person(self, here: Here) -> None:
         if self.rule.signed_in and here.person is None:
-            raise Refused(401, "sign in first")
+            raise Refused(401, self._explain_stranger(here))
         rates = here.service.rates if here.token else here.service.page_rates
         if here.person and (wait := rates.take(here.person.id)):
             raise Refused(429, f"too many requests: wait {wait} s", {"retry-after": str(wait)})
@@ -374,6 +374,15 @@ class Guard:
             raise Refused(403, f"the token's scope is {here.token.scope!r}, not {self.scope!r}")
         if self.rule.admins and not (here.person and here.person.is_admin):
             raise Refused(403, f"this is for {self.rule.name}")
+
+    def _explain_stranger(self, here: Here) -> str:
+        """Return what somebody does whom the service does not know."""
+        if not self.scope:
+            return "sign in first"
+        page = f"{here.service.settings.base}/tokens"
+        if "authorization" not in here.request.headers:
+            return f"no API token was sent: make one on the page {page}"
+        return f"this API token is not known, or it has ended: make a new one on the page {page}"
 
     async def _with_form(self, here: Here) -> Here:
         """Read a form, which must be of a page of ours."""
