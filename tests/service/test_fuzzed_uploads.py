@@ -119,7 +119,8 @@ class World(NamedTuple):
     def look(self, route: Route, answer: httpx.Response) -> httpx.Response:
         """Return the page where what was uploaded is shown."""
         if route.page:
-            own = answer.url.path if answer.is_success else route.page.format(**self.places)
+            is_another = answer.is_success and route.name != "roster"  # whose answer is a summary
+            own = answer.url.path if is_another else route.page.format(**self.places)
             return self.browsers[route.by].get(own)
         headers = {"authorization": f"Bearer {self.tokens[route.by]}"}
         place = route.path.partition("?")[0].format(**self.places)
