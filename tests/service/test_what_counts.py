@@ -9,6 +9,7 @@ from harness.errors import ReadingFailedError
 from harness.grading.taking_in import receive
 from harness.service.handing_in import ownership, receiving
 from harness.service.storage import courses, uploads
+from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -42,6 +43,21 @@ KINDS_OF_UPLOADS = {
 def service(request, tmp_path):
     with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
         yield found
+
+
+def wanting_others(service):
+    """Return a course with an assignment that wants other files than its newer upload, FILES."""
+    course = make_course(service, ROSTER, source="go-scoring")
+    wants = FILES["assignment.toml"].replace('"engine.py", "readme.txt"', '"other.txt"')
+    files = {**FILES, "assignment.toml": wants.replace('"*.py"', '"other.py"')}
+    answer = send(course, as_archive(files), deadline=FUTURE)
+    return course._replace(assignment=answer.url.path)
+
+
+def use_newer(course):
+    place_ = f"{course.assignment}/source"
+    answer = course.teacher.post(place_, course.assignment, as_archive(FILES))
+    assert answer.status_code == 200
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +148,7 @@ def test_page_and_api_say_which_one_counts_before_and_after_the_check(service, c
     told = ada.get(second).text
     assert re.search(
         r'id="place"[^>]*>This one will count if the check does not refuse it\.'
-        r" Until then first\.tgz of [\w :,]+ counts\.<",
+        r" Until then the submission first\.tgz of [\w :,]+ counts\.<",
         told,
     )
     assert states(ada, course) == [
@@ -147,9 +163,9 @@ def test_page_and_api_say_which_one_counts_before_and_after_the_check(service, c
     work(service)
     told = ada.get(second).text
     why = re.search(
-        r"This one does not count\. (The file second\.tgz is refused: .*?\.) first", told
+        r"This one does not count\. (The file second\.tgz is refused: .*?\.) The", told
     )
-    assert re.search(r"first\.tgz of [\w :,]+ counts\.", told)
+    assert re.search(r"The submission first\.tgz of [\w :,]+ counts\.", told)
     assert states(ada, course) == [
         ("first.tgz", "checked this one counts"),
         ("second.tgz", f"refused {why[1]}"),
@@ -217,20 +233,43 @@ def test_the_command_line_says_which_one_counts(service, counting, tmp_path, cap
 
 def test_a_newer_upload_of_an_assignment_lets_all_be_checked_again(service):
     """Other files are wanted: what was refused before counts now."""
-    course = make_course(service, ROSTER, source="go-scoring")
-    wants = FILES["assignment.toml"].replace('"engine.py", "readme.txt"', '"other.txt"')
-    files = {**FILES, "assignment.toml": wants.replace('"*.py"', '"other.py"')}
-    answer = send(course, as_archive(files), deadline=FUTURE)
-    course = course._replace(assignment=answer.url.path)
+    course = wanting_others(service)
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, GOOD).url.path
     work(service)
     assert "This one does not count." in ada.get(page).text
-    place_ = f"{course.assignment}/source"
-    answer = course.teacher.post(place_, course.assignment, as_archive(FILES))
-    assert answer.status_code == 200
+    use_newer(course)
     assert "Until then none counts." in ada.get(page).text
     work(service)
     assert "This one counts." in ada.get(page).text and "4 passed" in ada.get(page).text
     with service.database.reading() as db:
         assert uploads.UPLOADS.find(db).run
+
+
+def test_a_check_that_a_newer_upload_overtakes_says_nothing(service, monkeypatch):
+    """It read the submission for the upload before; the check queued since reads it anew."""
+    course = wanting_others(service)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, GOOD).url.path
+    found = []
+
+    def overtaken(*rest):
+        if not found:
+            found.append(use_newer(course))
+        return receive.receive(*rest)
+
+    monkeypatch.setattr(job_handlers, "receive", overtaken)
+    work(service)
+    assert found and "This one counts." in ada.get(page).text
+    assert "4 passed" in ada.get(page).text
+
+
+def test_after_one_that_could_not_be_read_no_earlier_one_is_said_to_count(service, counting):
+    course, ada = start(service)
+    hand_in_all(service, course, ada, ["good", "unread"])
+    work(service)
+    last = hand_in(ada, course, b"no archive").url.path
+    said = "there is no mark, because the harness failed to read the submission 1-unread.tgz"
+    assert f"Until then {said}" in ada.get(last).text
+    work(service)
+    assert said[1:] in ada.get(last).text and "0-good" not in ada.get(last).text

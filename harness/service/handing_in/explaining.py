@@ -36,19 +36,28 @@ def explain_place(heap: Heap, upload: Upload) -> str:
 def _explain_waiting(heap: Heap, upload: Upload) -> str:
     if heap.find(MAY_COUNT) != upload:
         return "This one will count if the check refuses the later ones, but not this one."
-    settled = heap.find(COUNTS, UNREAD)
-    until = f"{_name(settled)} counts" if settled else "none counts"
+    until = _tell_settled(heap) or "none counts"
     return f"This one will count if the check does not refuse it. Until then {until}."
 
 
 def _tell_other(heap: Heap) -> str:
     """Return what counts beside an upload that is refused."""
-    if waiting := heap.find(MAY_COUNT):
-        return f"{_name(waiting)} will count if the check does not refuse it."
-    if settled := heap.find(COUNTS, UNREAD):
-        return f"{_name(settled)} counts."
-    return "No submission counts now: submit again."
+    waiting = heap.find(MAY_COUNT)
+    found = (
+        f"{_name(waiting)} will count if the check does not refuse it"
+        if waiting
+        else _tell_settled(heap) or "no submission counts now: submit again"
+    )
+    return f"{found[:1].upper()}{found[1:]}."
+
+
+def _tell_settled(heap: Heap) -> str:
+    """Return which submission was read and counts, as a clause; "" if there is none."""
+    if unread := heap.find(UNREAD):
+        return f"there is no mark, because the harness failed to read {_name(unread)}"
+    settled = heap.find(COUNTS)
+    return f"{_name(settled)} counts" if settled else ""
 
 
 def _name(upload: Upload) -> str:
-    return f"{upload.name} of {describe_moment(upload.at)}"
+    return f"the submission {upload.name} of {describe_moment(upload.at)}"

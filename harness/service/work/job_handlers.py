@@ -105,7 +105,7 @@ def check(ground: Ground, job: Job, company: Company) -> None:
     if upload is None:
         raise GoneError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
-    found = _find_former_plan(ground, upload) or _plan(ground, upload, own)
+    found = _find_former_plan(ground, upload) or _plan(ground, job, upload, own)
     _run(ground, ground.wanted, found, _Teller(ground, job), company)
     _write_check(ground, upload, found)
 
@@ -118,7 +118,7 @@ def _find_former_plan(ground: Ground, upload: Upload) -> GradingPlan | None:
     return None if grade.is_outdated(ground.wanted, found) else found
 
 
-def _plan(ground: Ground, upload: Upload, own: StudentSubmissions) -> GradingPlan:
+def _plan(ground: Ground, job: Job, upload: Upload, own: StudentSubmissions) -> GradingPlan:
     assignment = ground.wanted.assignment
     entry = own._replace(handed=(receiving.make_submitted_file(ground.store, upload),))
     submission = receive(entry, assignment, ground.store, ground.overlay)
@@ -128,6 +128,8 @@ def _plan(ground: Ground, upload: Upload, own: StudentSubmissions) -> GradingPla
     found = grade.plan_attempts(ground.wanted, ground.ledger, [submission], cases)
     record = canonical_json.dumps(submission)
     with ground.database.changing() as db:
+        if not queue.renew(db, job):  # a newer upload of the assignment wants other files
+            raise UnfinishedError("another worker is to check this upload")
         uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
     return found
 
