@@ -38,5 +38,6 @@ form.card ul{margin-bottom:var(--s3)}
 .tbl td input:not([type=checkbox]){font:inherit;color:inherit;background:var(--bg);max-width:12em;
 border:1px solid var(--line-2);border-radius:var(--r1);padding:4px 8px;min-height:32px}
 form.card h2{margin-bottom:var(--s2)}form.card h2+p{margin-bottom:var(--s3)}
-@media(max-width:520px){.position{grid-template-columns:minmax(0,1fr)}.who{display:none}}
+@media(max-width:520px){.position{grid-template-columns:minmax(0,1fr)}.who{max-width:6em;
+overflow:hidden;text-overflow:ellipsis;white-space:nowrap}}
 """
