@@ -215,7 +215,10 @@ def test_a_course_is_renamed_at_its_address_and_removed_while_it_is_empty(servic
     assert answer.url.path == course.course and "<h1>Games 2</h1>" in answer.text
     assert tess.post(page, page, title=" ").status_code == 422
     assert len(audit(service, "course renamed")) == 1
+    rosters = service.settings.data / "rosters" / course.course.rpartition("/")[2]
+    rosters.mkdir(parents=True, exist_ok=True)
     answer = tess.post(f"{course.course}/remove", page, sure="yes")
+    assert not rosters.exists()
     assert answer.url.path == "/" and "Games 2" not in answer.text
     assert tess.get(course.course).status_code == 404
     assert len(audit(service, "course removed")) == len(audit(service, "assignment removed")) == 1

@@ -154,3 +154,17 @@ def test_the_api_tells_the_same(service, counting):
     for asker, said in ((ada, ""), (ben, "late by 2 h")):
         made = asker.ask("POST", "/submissions", 201, content=body, params={"name": "a.tgz"})
         assert made["late"].startswith(said) and bool(made["late"]) is bool(said)
+
+
+def test_the_dates_of_an_upload_are_those_of_who_has_it_now(service, counting):
+    """A roster moved the one with an extension out of the group that sent it."""
+    course = make_course(service, ROSTER, deadline=at(-2), deduction="50")
+    cyd, dan = (Browser(service).enter(course.links[key]) for key in ("cyd", "dan"))
+    receipt = hand_in(cyd, course, small_class.submission("return 2 * n")).url.path
+    moved = "student,name,group\ncyd,Cyd,\ndan,Dan,\n"
+    course.teacher.post(f"{course.course}/roster", files={"file": ("r.csv", moved.encode())})
+    page = f"{course.assignment}/students/cyd"
+    course.teacher.post(f"{page}/extension", page, deadline=at(5))
+    assert "late by" not in cyd.get(receipt).text
+    assert "late by" in dan.get(receipt).text
+    assert "late by" in dan.get(course.assignment).text

@@ -123,6 +123,5 @@ def remove_course(here: Now) -> Response:
     assert here.course
     with here.service.database.acting(here.by) as act:
         removed = removing.remove_course(act, here.course)
-    for one in removed:
-        removing.clear(here.service.settings, one)
+    removing.clear_course(here.service.settings, here.course, removed)
     return Response(status_code=204)

@@ -6,7 +6,7 @@ Bytes are the body of a request as it is, so that they are read only once the gu
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses.late_terms import describe_late, load_rule_of
+from harness.service.courses.late_terms import describe_late, load_rules
 from harness.service.handing_in import ownership, receiving
 from harness.service.handing_in.explaining import explain_place
 from harness.service.handing_in.ownership import COUNTS, MAY_COUNT, Heap, Place, refusal
@@ -111,7 +111,11 @@ def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
             named["id"] = [one.id for one in own_uploads(db, here)]
         found = find(db, uploads.UPLOADS, ("at", "id"), asked, **named)
         places = ownership.places(_heaps(db, here))
-        items = [SubmissionShown(**_members(db, here, one, places)) for one in found.rows]
+        late = _list_late(db, here, found.rows)
+        items = [
+            SubmissionShown(**_members(db, here, one, places), late=late[one.id])
+            for one in found.rows
+        ]
     return Page(items=items, next=found.next)
 
 
@@ -192,6 +196,14 @@ def _heaps(db: Connection, here: Here) -> list[Heap]:
     return [ownership.of(db, known.assigned, known.member.submits_as)]
 
 
+def _list_late(db: Connection, here: Here, found: Sequence[Upload]) -> dict[str, str]:
+    """Return how late uploads are and what that costs, by their ids."""
+    known = here.sure()
+    key = "" if here.is_staff else known.member.submits_as
+    rules = load_rules(db, known.assigned, found, key)
+    return {one.id: describe_late(rules[one.id], one.at) for one in found}
+
+
 def _members(
     db: Connection, here: Here, upload: Upload, places: Mapping[str, Place]
 ) -> dict[str, Any]:
@@ -204,7 +216,6 @@ def _members(
         "sha256": upload.sha256,
         "size": upload.size,
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
-        "late": describe_late(load_rule_of(db, known.assigned, upload), upload.at),
         "state": _state(db, upload),
         "counts": places.get(upload.id) == COUNTS,
         "may_count": places.get(upload.id) == MAY_COUNT,
@@ -224,7 +235,8 @@ def _state(db: Connection, upload: Upload) -> State:
 
 def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
     heaps = _heaps(db, here)
-    shown = SubmissionShown(**_members(db, here, upload, ownership.places(heaps)))
+    late = _list_late(db, here, [upload])[upload.id]
+    shown = SubmissionShown(**_members(db, here, upload, ownership.places(heaps)), late=late)
     waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
     return SubmissionResult(
         **shown.model_dump(),

@@ -78,7 +78,16 @@ def _platform(path: Path) -> str:
 
 
 def _roster(settings: Settings, course: str, platform: str) -> Path:
-    return settings.data / "rosters" / course / FILES[platform]
+    return _rosters(settings, course) / FILES[platform]
+
+
+def _rosters(settings: Settings, course: str) -> Path:
+    return settings.data / "rosters" / course
+
+
+def forget_rosters(settings: Settings, course: str) -> None:
+    """Remove the downloads that were rosters of a course that was removed."""
+    shutil.rmtree(_rosters(settings, course), ignore_errors=True)
 
 
 def kept_rosters(settings: Settings, course: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
@@ -24,13 +25,28 @@ def load_rule(db: Connection, assigned: Assigned, key: str) -> Late:
     return late(assigned, courses.extensions(db, assigned.id)).of(students)
 
 
-def load_rule_of(db: Connection, assigned: Assigned, upload: Upload) -> Late:
-    """Return the dates that hold for an upload: for those of its owners who are in the course."""
-    owners = owner_rows.students(db, [upload.id]).get(upload.id, frozenset())
-    members = [one for one in courses.students(db, assigned.course) if one.key in owners]
-    keys = {one.submits_as for one in members}
-    key = upload.key if upload.key in keys or not keys else min(keys)
-    return load_rule(db, assigned, key)
+def load_rules(
+    db: Connection, assigned: Assigned, found: Sequence[Upload], key: str = ""
+) -> dict[str, Late]:
+    """Return the dates that hold for uploads, by their ids.
+
+    ``key``: of the student or group who asks; "": for those of the owners who are in the course.
+    """
+    rule = late(assigned, courses.extensions(db, assigned.id))
+    owners = owner_rows.students(db, [one.id for one in found])
+    groups: dict[str, list[str]] = {}
+    for one in courses.students(db, assigned.course):
+        groups.setdefault(one.submits_as, []).append(one.key)
+    keys = {
+        one.id: key or _find_key(one, owners.get(one.id, frozenset()), groups) for one in found
+    }
+    return {name: rule.of(groups.get(own, ())) for name, own in keys.items()}
+
+
+def _find_key(upload: Upload, owners: frozenset[str], groups: Mapping[str, list[str]]) -> str:
+    """Return the group, or the student, that has an upload now."""
+    keys = sorted(key for key, students in groups.items() if owners & {*students})
+    return upload.key if upload.key in keys or not keys else keys[0]
 
 
 def list_dates(assigned: Assigned, rule: Late, own: str = "") -> list[Fact]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from harness.service.courses import cases
+from harness.service.courses import cases, gradebooks
 from harness.service.courses.grading import NotNowError
 from harness.service.courses.own_files import OWN
 from harness.service.records import LEASED, Assigned, Course
@@ -69,6 +70,13 @@ def remove_course(act: Act, course: Course) -> list[Assigned]:
     courses.forget_course(act.db, course.id)
     act.note("course removed", course.id, title=course.title, students=students)
     return found
+
+
+def clear_course(settings: Settings, course: Course, removed: Iterable[Assigned]) -> None:
+    """Remove the files of a course that was removed, and of its assignments."""
+    for one in removed:
+        clear(settings, one)
+    gradebooks.forget_rosters(settings, course.id)
 
 
 def clear(settings: Settings, removed: Assigned) -> None:

@@ -117,6 +117,5 @@ def remove_course(here: Now) -> Response:
     _require_tick(here)
     with here.service.database.acting(here.by) as act:
         removed = removing.remove_course(act, here.course)
-    for one in removed:
-        removing.clear(here.service.settings, one)
+    removing.clear_course(here.service.settings, here.course, removed)
     return RedirectResponse("/", 303)

@@ -44,14 +44,15 @@ def show(here: Now) -> Response:
         job = queue.checks(db, about=here.upload.id).get(here.upload.id)
         words = _words(db, here.upload.id)
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
-        rule = late_terms.load_rule_of(db, known.assigned, here.upload)
+        asker = "" if here.is_staff else known.member.submits_as
+        rules = late_terms.load_rules(db, known.assigned, [here.upload], asker)
         place = explain_place(heap_of(db, here), here.upload)
     return rendering.page(
         here,
         "upload.html",
         assignment_page.crumbs(here, here.upload.name),
         state=upload_states.state(here.upload, job),
-        late=late_terms.describe_late(rule, here.upload.at),
+        late=late_terms.describe_late(rules[here.upload.id], here.upload.at),
         place=place,
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
