@@ -3,6 +3,7 @@
 import pytest
 
 from harness.service.courses import own_files
+from harness.service.local_times import add_offset
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import KINDS, open_service, settings_of, work
@@ -48,7 +49,7 @@ def test_an_assignment_of_ones_own_is_made_graded_and_replaced(service, tess, co
     made = send(tess, f"{course}/assignments/own", FILES, deadline=FUTURE, key="a-1")
     again = send(tess, f"{course}/assignments/own", FILES, deadline=FUTURE, key="a-1")
     assert made == again and len(assignments(service)) == 1
-    assert (made["title"], made["deadline"]) == ("Doubling", f"{FUTURE}:00")
+    assert (made["title"], made["deadline"]) == ("Doubling", add_offset(FUTURE))
     tess.base = f"{course}/assignments/{made['id']}"
     with service.database.reading() as db:
         ada = Asker(service, courses.MEMBERS.find(db, key="ada").person, tess.base)

@@ -106,13 +106,19 @@ def test_a_form_of_the_staff_keeps_what_was_typed(course):
     assert value(shown, "email") == "a@b.org" and "<option selected>teacher" in shown
 
 
-HEADINGS = [("/courses/0", 404, "Not found"), ("/cluster", 403, "You may not do this")]
+HEADINGS = [
+    ("/courses/0", 404, "Not found", "There is no such course"),
+    ("/cours", 404, "Not found", "There is no page at this address"),
+    ("/leave", 405, "Not found", "There is no page at this address"),
+    ("/cluster", 403, "You may not do this", "administrators"),
+]
 
 
-@pytest.mark.parametrize(("path", "status", "heading"), HEADINGS)
-def test_other_errors_have_a_plain_heading(service, course, path, status, heading):
+@pytest.mark.parametrize(("path", "status", "heading", "said"), HEADINGS)
+def test_other_errors_have_a_plain_heading(service, course, path, status, heading, said):
     answer = Browser(service).enter(course.links["ada"]).get(path)
     assert answer.status_code == status and f"<h1>{heading}</h1>" in answer.text
+    assert said in answer.text
 
 
 NAMES_OF_FIELDS = [  # of a form: its page, what is typed, what is said

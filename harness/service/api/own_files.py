@@ -41,7 +41,7 @@ class OwnAssignmentWanted(BaseModel):
     deadline: str = _DATE
     closes: str = _DATE
     deduction: str = Field(default="", max_length=30, description="late penalty in percent")
-    grace: int = Field(default=making.AS_ITS_OWN, ge=making.AS_ITS_OWN, lt=100_000)
+    grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
 
 
 class SourceShown(BaseModel):
@@ -82,6 +82,7 @@ def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> Assign
     assert here.course
     settings, fields = here.service.settings, told.model_dump()
     name = fields.pop("name")
+    fields["grace"] = making.AS_ITS_OWN if told.grace is None else told.grace
     wanted = Assigned("", here.course.id, source=own_files.OWN, made=0.0, **fields)
     sent = ("own assignment", name, _digest(path), *map(str, wanted))
     with (

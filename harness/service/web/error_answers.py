@@ -92,7 +92,9 @@ def _unreadable(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return answer(request, error.status_code, str(error.detail), error.headers)
+    is_page = error.status_code in (404, 405) and not request.url.path.startswith(API)
+    why = "there is no page at this address" if is_page else str(error.detail)
+    return answer(request, error.status_code, why, error.headers)
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
