@@ -194,7 +194,7 @@ def _act(here: Here, action: Callable[[Act, Grading], None]) -> Response:
     return RedirectResponse(_address(here, here.grading.id), 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS)
+@ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS, most=Form(page=show))
 def take_gradebook(here: Now) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
     assert here.grading
