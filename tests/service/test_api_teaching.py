@@ -161,7 +161,7 @@ def test_private_case_files_are_added_read_and_removed(service, tess, students):
     assert tess.ask("GET", "/private/mine.gtp") == CASE[:20]
     for method in ("GET", "PUT", "DELETE"):
         answer = students["ada"].ask(method, "/private/mine.gtp", 403, content=b"")
-        assert "teachers, and assistants" in answer["detail"]
+        assert "this is for teachers" in answer["detail"]
     students["ada"].ask("GET", "/private", 403)
     tess.ask("DELETE", "/private/mine.gtp", 204)
     tess.ask("DELETE", "/private/mine.gtp", 404)

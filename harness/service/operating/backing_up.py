@@ -24,7 +24,7 @@ from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copying, courses, queue, uploads
 from harness.service.storage.database import Database
-from harness.service.work import report_folders
+from harness.service.work import evidence_places, report_folders
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
@@ -98,6 +98,16 @@ def _copy_gradings(settings: Settings, target: Path) -> None:
         for folder in report_folders.of_all(made):
             with report_folders.lock_folder(folder, shared=True):
                 _copy_folder(folder, target / folder.relative_to(settings.data))
+                _copy_file(evidence_places.path_of(folder), target, settings.data)
+
+
+def _copy_file(source: Path, target: Path, room: Path) -> None:
+    """Copy a file, which may be missing, from a folder to the same place in another one."""
+    try:
+        if source.is_file():
+            shutil.copy2(source, target / source.relative_to(room))
+    except OSError as error:
+        raise UsageError(f"cannot copy {source}: {error}") from None
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -35,7 +35,7 @@ def write(result: ClassResult, folder: Path) -> None:
     every = _Every(tuple(EvidenceOf(one.submission.key, _places(one)) for one in result.graded))
     unfinished = folder.with_name(f"{folder.name}.cases.new")
     unfinished.write_text(canonical_json.dumps(every), encoding="ascii")
-    unfinished.replace(_path(folder))
+    unfinished.replace(path_of(folder))
 
 
 def _places(one: Graded) -> tuple[EvidencePlace, ...]:
@@ -49,14 +49,15 @@ def _places(one: Graded) -> tuple[EvidencePlace, ...]:
     )
 
 
-def _path(folder: Path) -> Path:
+def path_of(folder: Path) -> Path:
+    """Return the file beside the folder of a grading that has these places."""
     return folder.with_name(f"{folder.name}.cases")
 
 
 def read(folder: Path, key: str) -> tuple[EvidencePlace, ...]:
     """Return the evidence about a submission; none if a former version made the grading."""
     try:
-        every = canonical_json.loads(_Every, _path(folder).read_text("ascii"))
+        every = canonical_json.loads(_Every, path_of(folder).read_text("ascii"))
     except FileNotFoundError:
         return ()
     return next((one.places for one in every.submissions if one.key == key), ())
