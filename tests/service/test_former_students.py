@@ -62,7 +62,7 @@ def test_who_is_removed_sees_and_counts_no_more_and_has_all_again_later(service,
     work(service)
     first, found = grade(service, course)
     assert found == {"ada": "5 of 5", "duo": "0 of 5"}
-    tess.post(f"{first}/release")
+    tess.post(f"{first}/release", early="yes")
     student = f"{course.assignment}/students/ada"
     tess.post(f"{student}/comment", student, text="Well done.")
     tess.post(f"{student}/extension", student, deadline="2999-02-01T00:00")
