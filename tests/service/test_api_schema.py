@@ -177,7 +177,7 @@ ASKED = {
     f"POST {TASK}/drafts": {"params": {"tests": "4"}},
     f"POST {TASK}/drafts/{{draft}}/drop": {"json": {"position": 0}},
     f"POST {TASK}/drafts/{{draft}}/exchange": {"json": {"position": 1}},
-    f"POST {TASK}/drafts/{{draft}}/write": {"json": {"name": "mine"}},
+    f"POST {TASK}/drafts/{{draft}}/write": {"json": {"name": "drawn"}},
     f"POST {TASK}/submissions": {"params": {"name": "a.tgz"}, "content": b"x"},
     f"PUT {TASK}/private/{{name}}": {"content": b"1 name\n"},
     f"POST {OF_ONE}/comments": {"json": {"text": "Well done."}},

@@ -79,6 +79,30 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
     assert f"they catch {rate} of {len(found.mistakes)}" in tess.get(page).text
 
 
+def test_a_draft_replaces_no_case_file(service):
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    tess, page = course.teacher, private_of(course)
+    tess.post(page, page, {"file": ("mine.gtp", SCORED)})
+    draft = tess.post(f"{page}/drafts", page, tests="1").url.path
+    work(service)
+    refused = tess.post(f"{draft}/write", draft, name="../mine")
+    assert refused.status_code == 409
+    said = "here is a private case file mine.gtp already; choose another name"
+    assert said in refused.text and 'value="../mine"' in refused.text
+    api, place = api_of(service, "Tess Teacher"), f"/api/v1{course.assignment}/drafts"
+    written = f"{place}/{draft.rpartition('/')[2]}/write"
+    answer = api("POST", written, json={"name": "mine"})
+    assert answer.status_code == 409 and said in answer.json()["detail"]
+    assert (files_of(service, course) / "mine.gtp").read_bytes() == SCORED
+
+    assert 'value="positions"' in tess.get(draft).text
+    assert tess.post(f"{draft}/write", draft, name="positions").status_code == 200
+    assert 'value="positions-2"' in tess.get(draft).text
+    assert api("POST", written, json={}).status_code == 200
+    names = {path.name for path in files_of(service, course).glob("*.gtp")}
+    assert names == {"mine.gtp", "positions.gtp", "positions-2.gtp"}
+
+
 def test_a_draft_names_public_files_that_catch_what_it_misses(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = private_of(course)

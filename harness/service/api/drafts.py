@@ -101,9 +101,9 @@ class PositionNamed(BaseModel):
 
 
 class CaseFileWanted(BaseModel):
-    """What the case file is to be called that is made of a draft."""
+    """What the case file is to be called that is made of a draft; no existing one is replaced."""
 
-    name: str = Field(default="positions", min_length=1, max_length=60)
+    name: str = Field(default="", max_length=60, description="empty: one that is free")
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[DraftLine])

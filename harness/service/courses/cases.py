@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,6 +39,13 @@ def digest(made: Path) -> str:
 def name_of(text: str) -> str:
     """Return what a case file is called that somebody calls so."""
     return f"{safe(Path(text).stem)}{_SUFFIX}"
+
+
+def find_free_name(made: Path) -> str:
+    """Return a name without suffix that no case file has: ``positions``, or with a number."""
+    taken = {path.stem for path in paths(made)}
+    names = itertools.chain(["positions"], (f"positions-{n}" for n in itertools.count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None = None) -> str:

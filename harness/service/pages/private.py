@@ -148,6 +148,7 @@ def show_draft(here: Now) -> Response:
         is_running=not found and not fault,
         chosen=drafting.describe_choice(found, kept) if found else None,
         boards=_boards(found, kept.chosen) if found else {},
+        free=cases.find_free_name(_get_folder(here)),
     )
 
 
@@ -190,12 +191,12 @@ def _change(
     return RedirectResponse(_address(here, "drafts", here.job.about), 303)
 
 
-@ROUTES.at("POST", f"{_DRAFT}/write", _MAY)
+@ROUTES.at("POST", f"{_DRAFT}/write", _MAY, most=Form(page=show_draft))
 def write(here: Now) -> Response:
     """Make a private case file of the positions that are chosen."""
     draft = _draft(here)
     found = draft.require_findings()
-    new = KeptCaseFile(here.field("name") or "positions", draft.load_choice())
+    new = KeptCaseFile(here.field("name"), draft.load_choice())
     with here.service.database.acting(here.by) as act:
         drafting.write(act, here.service.settings, here.sure().assigned, found, new)
     return RedirectResponse(_address(here), 303)

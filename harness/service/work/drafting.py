@@ -21,7 +21,7 @@ from harness.service.courses import cases, own_files
 from harness.service.courses.grading import NotNowError
 from harness.service.records import DONE, DRAFT, FAULT, Assigned, Job
 from harness.service.settings import Settings
-from harness.service.storage import queue
+from harness.service.storage import courses, queue
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 from harness.service.work import private_cases
@@ -53,7 +53,7 @@ class KeptCandidates(NamedTuple):
 class KeptCaseFile(NamedTuple):
     """What a case file is made of, and what it is to be called."""
 
-    name: str
+    name: str  # empty: one that is free
     kept: KeptCandidates
 
 
@@ -255,14 +255,20 @@ def write(
 
     Raises:
         UsageError: nothing is chosen, or the name is not one of a case file.
+        NotNowError: a case file has that name: nobody would see that it is replaced.
     """
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
+    courses.lock(act.db, assigned.id)  # two drafts may be written at once
+    made = settings.assignment_folder(assigned.id)
+    name = new.name or cases.find_free_name(made)
+    if (called := cases.name_of(name)) in {path.name for path in cases.paths(made)}:
+        raise NotNowError(f"there is a private case file {called} already; choose another name")
     assignment = own_files.assignment_of(settings, assigned)
     chosen = [found.candidates[place] for place in new.kept.chosen]
     text, beside = _maker(assignment).write(assignment, chosen)
-    case = private_cases.NewCase(new.name, text.encode(), beside)
-    private_cases.add(act, assigned, settings.assignment_folder(assigned.id), case)
+    case = private_cases.NewCase(name, text.encode(), beside)
+    private_cases.add(act, assigned, made, case)
 
 
 class ShownCandidate(NamedTuple):
