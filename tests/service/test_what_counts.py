@@ -6,10 +6,13 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.errors import ReadingFailedError
+from harness.grading.records import Submission
 from harness.grading.taking_in import receive
 from harness.service.handing_in import ownership, receiving
+from harness.service.records import Upload
 from harness.service.storage import courses, uploads
 from harness.service.work import job_handlers
+from harness.work import canonical_json
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -195,6 +198,15 @@ def listed(service, course):
             assert ("This one counts." in alone["place"]) is one["counts"]
     return [tuple(one[name] for name in ("state", "counts", "may_count", "refused"))
             for one in found]  # fmt: skip
+
+
+@pytest.mark.parametrize("why", ["", "it is empty", 'it is called "refused":"", as a joke'])
+def test_a_refusal_is_read_from_the_record_of_a_check(why):
+    submission = Submission("ada", (), name='"refused":""', refused=why)
+    record = canonical_json.dumps(submission)
+    upload = Upload("u", "a", "ada", "p", "a.tgz", "0" * 64, 1, 1.0, record=record)
+    assert ownership.refusal(upload) == why
+    assert ownership.refusal(upload._replace(record="")) == ""
 
 
 def test_all_that_is_refused_is_told_to_student_and_staff(service, counting):

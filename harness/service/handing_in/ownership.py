@@ -26,6 +26,8 @@ UNREAD: Place = "unread"
 REFUSED: Place = "refused"
 PASSED_OVER: Place = "passed over"
 
+_NOT_REFUSED = '"refused":""'  # as canonical JSON has it; within a text its quotes are escaped
+
 
 class Heap(NamedTuple):
     """What a student or a group submitted, each the last one last; withdrawn ones too."""
@@ -84,7 +86,9 @@ class Heap(NamedTuple):
 
 def refusal(upload: Upload) -> str:
     """Return why an upload was refused when it was checked, or ""."""
-    return str(json.loads(upload.record)["refused"]) if upload.record else ""
+    if not upload.record or _NOT_REFUSED in upload.record:  # a class has hundreds to be read
+        return ""
+    return str(json.loads(upload.record)["refused"])
 
 
 def _list_held(held: Iterable[Held]) -> list[Upload]:
