@@ -74,10 +74,10 @@ def move_the_deadline(tess, assignment):
     tess.look("assignment-change")
     tess.set("Deadline", at(-2)[:16])
     tess.press("Change it")
-    assert "Nothing has been changed yet" in tess.text() and "late by 2 h" in tess.text()
+    assert "Nothing has been changed yet" in tess.text() and "late by" in tess.text()
     tess.look("assignment-change-seen")
     tess.press("Change it")
-    assert describe_date(at(-2)) in tess.text() and "late by 2 h" in tess.text()
+    assert describe_date(at(-2)) in tess.text() and "late by" in tess.text()
 
 
 def keep_what_is_there(tess, course, assignment):

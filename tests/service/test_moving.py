@@ -206,7 +206,7 @@ def test_the_audit_log_tells_who_was_moved(service):
 # --- the whole way -----------------------------------------------------------------------------
 
 ROSTER = f"{HEAD}ada,\nben,\ncyd,duo\ndan,duo\n"
-MARK = re.compile(r"<tr><td[^>]*>(\w+)</td><td[^>]*>([^<]*)</td>")
+MARK = re.compile(r"<tr><td[^>]*>(?:<a[^>]*>)?(\w+)(?:</a>)?</td><td[^>]*>([^<]*)</td>")
 RIGHT, WRONG = "return 2 * n", "return n"
 
 
