@@ -14,7 +14,14 @@ from harness.errors import (
     UsageError,
 )
 from harness.exits import ExitCode
-from harness.grading.attempts import alarm, attempt_plan, attempt_runner, grading_progress, orders
+from harness.grading.attempts import (
+    alarm,
+    attempt_plan,
+    attempt_runner,
+    grading_progress,
+    orders,
+    recording,
+)
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.recording import MOST_FAULTS, Recorder
 from harness.grading.attempts.units import GradingUnit, Task
@@ -148,6 +155,25 @@ def test_what_comes_together_is_written_together(number, doubtful, is_last):
     assert heard == [(4, word) for word in words]
     recorder.flush()
     assert len(ledger.said) == 1
+
+
+def test_what_came_waits_a_moment_for_more(monkeypatch):
+    now = 50.0
+    monkeypatch.setattr(recording.time, "monotonic", lambda: now)
+    recorder = Recorder(Written(), "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
+    assert not recorder.may_wait
+    recorder.add(0, attempt_of("1"))
+    now += recording.TOGETHER / 2
+    recorder.add(1, attempt_of("2"))  # the first one does not wait longer for it
+    assert recorder.may_wait
+    now += recording.TOGETHER
+    assert not recorder.may_wait
+    recorder.flush()
+    recorder.add(2, attempt_of("3"))
+    assert recorder.may_wait
+    at_once = Recorder(Written(), "t", 1, lambda *_: None, at_once=True)  # type: ignore[arg-type]
+    at_once.add(0, attempt_of("1"))
+    assert not at_once.may_wait
 
 
 def test_a_fault_is_one_of_the_attempts_that_have_no_result():

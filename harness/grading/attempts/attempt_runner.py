@@ -8,7 +8,7 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 
 from harness.grading.attempts.concurrent_runs import ALONE, Company
@@ -152,32 +152,73 @@ class Runner:
     def _round(
         self, units: Sequence[GradingUnit], orders: Orders, number: int, workers: int
     ) -> None:
-        def on_recorded(index: int, word: AttemptEvent) -> None:
-            if isinstance(word, AttemptFinished):
-                self._watch.note(word.result)
-            self._listener.on_word(units[index], word)
-
-        # Here a result comes by itself; from away, a report has many.
+        # Here a result comes by itself; from away, a report has many, and many reports come.
         is_by_itself = self._means.away is None
-        recorder = Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
 
-        def on_time(found: list[int]) -> None:
-            recorder.flush()
-            self._listener.on_time([units[index] for index in found])
+        def make_recorder(on_recorded: Callable[[int, AttemptEvent], object]) -> Recorder:
+            return Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
 
-        def on_progress(index: int, word: ProgressEvent) -> None:
-            self._listener.on_progress(units[index], word)
-
+        writer = _Writer(make_recorder, units, self._watch, self._listener)
         ends = orders.run(
-            units, workers, recorder.add, on_time, shared=number == 1, on_progress=on_progress
+            units,
+            workers,
+            writer.recorder.add,
+            writer.on_time,
+            shared=number == 1,
+            on_progress=writer.on_progress,
         )
         with closing(ends):
             for index, fault in ends:
-                if fault:
-                    bases = [task.basis for task in units[index].tasks]
-                    recorder.add_fault(index, bases, _describe_fault(fault))
-                recorder.flush()
-                self._watch.look([units[index]])
+                writer.end(index, fault)
+            writer.settle()
+
+
+class _Writer:
+    """Has what units say written into the ledger, and tells of it."""
+
+    def __init__(
+        self,
+        make_recorder: Callable[[Callable[[int, AttemptEvent], object]], Recorder],
+        units: Sequence[GradingUnit],
+        watch: Watch,
+        listener: GradingListener,
+    ) -> None:
+        self.recorder = make_recorder(self._on_recorded)
+        self._units = units
+        self._watch = watch
+        self._listener = listener
+        self._ended: list[GradingUnit] = []
+
+    def _on_recorded(self, index: int, word: AttemptEvent) -> None:
+        if isinstance(word, AttemptFinished):
+            self._watch.note(word.result)
+        self._listener.on_word(self._units[index], word)
+
+    def on_progress(self, index: int, word: ProgressEvent) -> None:
+        self._listener.on_progress(self._units[index], word)
+
+    def on_time(self, under_way: list[int]) -> None:
+        self._settle_if_due()
+        self._listener.on_time([self._units[index] for index in under_way])
+
+    def end(self, index: int, fault: jobs.Fault | None) -> None:
+        """Take note of the end of a unit, and of what broke."""
+        if fault:
+            bases = [task.basis for task in self._units[index].tasks]
+            self.recorder.add_fault(index, bases, _describe_fault(fault))
+        self._ended.append(self._units[index])
+        self._settle_if_due()
+
+    def _settle_if_due(self) -> None:
+        if not self.recorder.may_wait:
+            self.settle()
+
+    def settle(self) -> None:
+        """Write all that was said, and look at the submissions that have ended."""
+        self.recorder.flush()
+        ended, self._ended = self._ended, []
+        if ended:
+            self._watch.look(ended)
 
 
 def _rest(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 
 from harness.errors import BusyError
@@ -14,6 +15,7 @@ from harness.work.worker_events import (
     HarnessFailed,
 )
 
+TOGETHER = 0.1  # seconds in which results that come are written in one transaction
 MOST_FAULTS = 3  # so often an attempt is tried in which the harness breaks
 
 
@@ -40,14 +42,22 @@ class Recorder:
         self._on_recorded = on_recorded
         self._is_at_once = at_once
         self._waiting: list[tuple[int, AttemptEvent]] = []
+        self._since = 0.0  # of time.monotonic(): when the first of these came
         self._heard: set[tuple[int, str]] = set()
 
     def add(self, index: int, word: AttemptEvent) -> None:
         """Take in an event of a unit; it is written by :meth:`flush` at the latest."""
         self._heard.add((index, word.basis))
+        if not self._waiting:
+            self._since = time.monotonic()
         self._waiting.append((index, word))
         if self._is_at_once:
             self.flush()
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether something was taken in that may wait for more, to be written with it."""
+        return bool(self._waiting) and time.monotonic() - self._since < TOGETHER
 
     def add_fault(self, index: int, bases: Iterable[str], fault: str) -> None:
         """Record that a unit failed, for those of its attempts without a result."""
