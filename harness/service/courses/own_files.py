@@ -19,6 +19,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from harness import open_folders
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declared_extension
@@ -243,6 +244,8 @@ def _unpack(path: Path, place: Path) -> None:
         is_within = len(tops) == 1 and all("/" in name for name in names)
         places = {name: name.partition("/")[2] if is_within else name for name in names}
         archive.unpack(str(path), place, places)
+        # As root, engines run as somebody else; the folders above keep everybody out.
+        open_folders.open_all(place)
     except ArchiveError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise UsageError(f"the archive is refused: {error}") from None
