@@ -27,6 +27,7 @@ input[type=checkbox]{width:24px;height:24px}
 .untaken{padding:var(--s3) var(--s4);border:1px solid var(--fail-s);
 border-radius:var(--r2);background:var(--fail-t);scroll-margin:80px}
 form .untaken,form.card>p{margin-bottom:var(--s3)}
+nav a{display:inline-block;min-height:24px;min-width:24px}
 #problem:empty,#interrupted:empty{display:none}
 @media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}
 .over{outline:3px dashed var(--accent);outline-offset:3px}#dropped:empty{display:none}
