@@ -94,6 +94,7 @@ def strip_varying(text):
     """A page without what differs from run to run: times, ids, tokens."""
     text = re.sub(r"\b[0-9a-f]{16,}\b|/(courses|assignments|uploads)/[\w-]+", "ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?", "TIME", text)
+    text = re.sub(r"\d+ \w{3} \d{4}, \d\d:\d\d(:\d\d)?", "TIME", text)
     return re.sub(r"\d+(\.\d+)? (ms|s)\b", "SECONDS", text)
 
 

@@ -44,6 +44,7 @@ TGZ = small_class.submission("return 2 * n")
 ZIP = archives.make_zip({"assignment1/engine.py": small_class.ENGINE}.items())
 ROSTER = b"student,name,group\nada,Ada,\nben,Ben,two\ncyd,Cyd,two\n"
 CANVAS = b'Student,ID,SIS Login ID,Section\n    Points Possible,,,\n"Ada, A",17,ada,One\n'
+GRADEBOOK = b"Student,ID,Section,Counting\nAda,17,One,\n"
 SGF = b"(;GM[1]FF[4]SZ[9]KM[6.5];B[ee];W[gc];B[cg];W[gg];B[cc](;W[cd])(;W[dc];B[dd]))"
 WITH_FOLDER = FILES["assignment.toml"].replace('engine.py"\n', 'engine.py"\noverlay = "util"\n', 1)
 OWN, NEWER, NEWEST = (
@@ -81,6 +82,9 @@ ROUTES = [
     Route("overlay by API", "PUT", "{own}/overlay?name=a.zip", (zip_files({"a.py": "1"}),), ""),
     Route("case file", "POST", "{task}/private", (b"1 twice 7\n#? [14]\n",), "{task}/private"),
     Route("case file by API", "PUT", "{task}/private/a.gtp", (b"1 twice 7\n#? [14]\n",), ""),
+    Route("gradebook", "POST", "{grading}/gradebooks", (GRADEBOOK,), "{grading}",
+          fields=(("platform", "canvas"),)),
+    Route("gradebook by API", "PUT", "{grading}/gradebooks/canvas", (GRADEBOOK,), ""),
     Route("game record", "POST", "{go}/private/drafts", (SGF,), "{go}/private", "games",
           fields=(("tests", "1"),)),
     Route("game record by API", "POST", "{go}/drafts?tests=1", (SGF,), ""),
@@ -125,6 +129,7 @@ class World(NamedTuple):
         headers = {"authorization": f"Bearer {self.tokens[route.by]}"}
         place = route.path.partition("?")[0].format(**self.places)
         place = place.removesuffix("/own").removesuffix("/a.gtp").removesuffix("/cases")
+        place = place.removesuffix("/canvas")
         if place.endswith("roster"):
             place = f"{self.places['course']}/students"
         return client_of(self.service).get(f"/api/v1{place}", headers=headers)
@@ -155,6 +160,7 @@ def fill_service(service) -> World:
     own = tess.post(f"{course.course}/assignments/own", course.course, {"file": ("a.zip", OWN)})
     go = tess.post(f"{course.course}/assignments", source="go-scoring", deadline=FUTURE)
     suite = tess.post("/suites", title="Mine").url.path
+    grading = tess.post(f"{course.assignment}/gradings", public_only="yes").url.path
     with service.database.acting() as act:
         teacher = courses.COURSES.all(act.db)[0]
         ada = courses.MEMBERS.find(act.db, key="ada").person
@@ -164,7 +170,7 @@ def fill_service(service) -> World:
             for name, person in (("ada", ada), ("teacher", by))
         }
     places = {"course": course.course, "task": course.assignment, "own": own.url.path,
-              "go": go.url.path, "suite": suite}  # fmt: skip
+              "go": go.url.path, "suite": suite, "grading": grading}  # fmt: skip
     browsers = {"teacher": tess, "ada": Browser(service).enter(course.links["ada"])}
     work(service)
     return World(service, browsers, tokens, places)
@@ -240,6 +246,7 @@ def test_a_file_of_a_folder_that_is_called_a_dot_is_refused(world):
         assert world.send(route, name, b"x").status_code == 422
 
 
+_NAMED = {"gradebooks": "canvas"}  # what routes of a kind call by a name; else a case file
 _FORM = re.compile(r'multipart/form-data" action="([^"]*)"')
 
 
@@ -256,7 +263,7 @@ def test_each_form_with_a_file_and_each_route_that_takes_bytes_is_one_of_these()
         last(one.path) for one in ROUTES if one.page
     }
     taken = {
-        (method.upper(), last(path).replace("{name}", "a.gtp"))
+        (method.upper(), last(path).replace("{name}", _NAMED.get(path.split("/")[-2], "a.gtp")))
         for path, item in schema_of(application(None))["paths"].items()
         for method, told in item.items()
         if set(told.get("requestBody", {}).get("content", {})) - {"application/json"}
