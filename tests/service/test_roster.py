@@ -10,6 +10,7 @@ from harness.service.courses import roster
 from harness.service.people import accounts, entering
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
 from harness.service.storage import courses, letters, people
+from tests.harness import archives
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -283,3 +284,141 @@ def test_a_roster_by_the_service_itself_changes_nobodys_address(service, course)
         found = roster.take(act, member.course, roster.read(b"student,email\nada,x@y.org\n"))
         entering.add_person(act, "Tom")
     assert found.changed == () and "not changed: mail address" in found.remarks[0]
+
+
+# --- who is who --------------------------------------------------------------------------------
+
+ALIKE = [  # ids that make one key
+    ("anna maria", "anna-maria"),
+    (".", ".."),
+    ("a/b", "a b"),
+    ("con", "student-con"),
+]
+
+
+def shown(service):
+    """Return by the ids of a roster the person and the name there."""
+    members = [one for _, one in known(service).values()]
+    return {one.roster_id: (one.person, one.name) for one in members}
+
+
+@pytest.mark.parametrize(("first", "second"), ALIKE)
+def test_an_id_like_another_one_never_gets_its_account(service, counting, first, second):
+    course = make_course(service, f"student,name\n{first},First\n{second},Second\n")
+    before = shown(service)
+    keys = sorted(known(service))
+    for one, name, other in ((second, "Second", "First"), (first, "First", "Second")):
+        page = upload(course, f"student,name,email\n{one},{name},{name}@b.org\n").text
+        assert "0 added, 1 changed, 0 as before" in page or "0 added, 0 changed" in page
+        assert f"is not in this file: {other}." in page
+    assert shown(service) == before and sorted(known(service)) == keys
+    for person, name in before.values():
+        with service.database.reading() as db:
+            assert people.PEOPLE.find(db, id=person).email == f"{name}@b.org"
+
+
+@pytest.mark.parametrize(("first", "second"), ALIKE)
+def test_an_id_like_one_of_a_former_roster_is_added(service, counting, first, second):
+    course = make_course(service, f"student,name\n{first},First\n")
+    for _ in range(2):
+        upload(course, f"student,name\n{second},Second\n")
+    assert {one: name for one, (_, name) in shown(service).items()} == {
+        first: "First",
+        second: "Second",
+    }
+    assert len(known(service)) == 2
+
+
+def test_a_former_version_kept_no_ids(service, counting):
+    """A key with a digest is somebody's for certain; another one is taken as before."""
+    first = "student,name\nanna maria,Anna Maria\nanna-maria,Other Anna\n"
+    course = make_course(service, first)
+    before = {key: person.id for key, (person, _) in known(service).items()}
+    with service.database.changing() as db:
+        courses.MEMBERS.change(db, {"roster_id": ""}, role=STUDENT)
+    assert "0 added, 0 changed, 1 as before" in upload(course, f"{first[:13]}anna-maria,\n").text
+    assert "0 added, 0 changed, 2 as before" in upload(course, first).text
+    assert {key: person.id for key, (person, _) in known(service).items()} == before
+    assert set(shown(service)) == {"anna maria", "anna-maria"}
+
+
+PEOPLE = [("Käthe", "Größe", "kg@x.org", "101", "55"), ("Alan", "Turing", "at@x.org", "102", "56")]
+PARTICIPANTS = "First name,Last name,Email address\n" + "".join(
+    f"{first},{last},{mail}\n" for first, last, mail, *_ in PEOPLE
+)
+WORKSHEET = "Identifier,Full name,Email address,Grade,Feedback comments\n" + "".join(
+    f"Participant {moodle},{first} {last},{mail.title()},,\n"
+    for first, last, mail, _, moodle in PEOPLE
+)
+LATER = WORKSHEET.replace("t 5", "t 75")  # Moodle numbers each assignment's participants anew
+CANVAS = "Student,ID,SIS Login ID,Section,Games (9)\n" + "".join(
+    f'"{last}, {first}",{canvas},{first.lower()},A,\n' for first, last, _, canvas, _ in PEOPLE
+)
+CANVAS_ZIP = archives.make_zip(
+    (f"{(last + first).lower()}_{canvas}_4001_a.tgz", b"x") for first, last, _, canvas, _ in PEOPLE
+)
+MOODLE_ZIP = archives.make_zip(
+    (f"{first} {last}_{moodle}_assignsubmission_file/a.tgz", b"x")
+    for first, last, _, _, moodle in PEOPLE
+)
+DOWNLOADS = [
+    (PARTICIPANTS, WORKSHEET),
+    (WORKSHEET, PARTICIPANTS),
+    (WORKSHEET, LATER),
+    (WORKSHEET, MOODLE_ZIP),
+    (CANVAS, CANVAS_ZIP),
+    (CANVAS_ZIP, CANVAS),
+    ("student,name,canvas\nk,Käthe Größe,101\na,Alan Turing,102\n", CANVAS_ZIP),
+    ("student,name,email\nk,Käthe Größe,KG@x.org\na,Alan Turing,at@x.org\n", WORKSHEET),
+]
+
+
+def take(service, data):
+    """Take a roster as the teacher of the only course."""
+    with service.database.acting() as act:
+        (teacher,) = courses.MEMBERS.all(act.db, role=TEACHER)
+        data = data if isinstance(data, bytes) else data.encode()
+        return roster.take(act._replace(by=teacher.person), teacher.course, roster.read(data))
+
+
+@pytest.mark.parametrize(("first", "second"), DOWNLOADS)
+def test_downloads_of_the_same_people_fit_together(service, counting, first, second):
+    make_course(service, "student\nzoe\n")
+    assert len(take(service, first).added) == 2
+    before = {key: (person.id, member.name) for key, (person, member) in known(service).items()}
+    for _ in range(2):
+        found = take(service, second)
+        assert (found.added, [one.key for one in found.missing]) == ((), ["zoe"])
+    take(service, first)
+    assert len(known(service)) == 3
+    for key, (person, member) in known(service).items():
+        is_named = isinstance(first, str) or key == "zoe"
+        assert before[key] == (person.id, member.name if is_named else before[key][1])
+
+
+def test_who_was_found_otherwise_is_named(service, counting):
+    course = make_course(service, PARTICIPANTS)
+    page = upload(course, WORKSHEET).text
+    assert (
+        "2 students found by number or mail address, not by the ID in the file:"
+        " Alan Turing (Alan Turing_56), Käthe Größe (Käthe Größe_55)." in page
+    )
+
+
+DOUBTFUL = [
+    ("ben,Ben,b@x.org,\nbea,Bea,b@x.org,\n", "new,New,b@x.org,\n"),  # of two in the course
+    ("ben,Ben,b@x.org,\n", "new,New,b@x.org,\nnewer,Newer,b@x.org,\n"),  # of two in the file
+    ("ben,Ben,b@x.org,\n", "ben,Ben,b@x.org,\nnew,New,b@x.org,\n"),  # it is ben's, by the id
+    ("ben,Ben,b@x.org,1\n", "new,New,b@x.org,2\n"),  # Canvas knows that they are two
+    ("ben,Ben,,1\nbea,Bea,,1\n", "new,New,,1\n"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), DOUBTFUL)
+def test_a_doubtful_address_or_number_finds_nobody(service, counting, first, second):
+    head = "student,name,email,canvas\n"
+    make_course(service, head + first)
+    before = shown(service)
+    found = take(service, head + second)
+    assert {one.key for one in found.added} <= {"new", "newer"} and found.added
+    assert before.items() <= shown(service).items() and found.changed == ()

@@ -10,14 +10,19 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
-from harness.service.courses import roster_files
+from harness.grading.taking_in.sources.pieces import key_with_digest
+from harness.service.courses import roster_files, roster_matching
 from harness.service.courses.roster_files import Listed, RosterFile
+from harness.service.courses.roster_matching import Matches
 from harness.service.people import accounts, entering
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
+from harness.text import number_of, some
 
 _EMAIL = "email"
+_TAKEN = ("role", "name", "ids", "team", "roster_id")  # of a member
+_NAMED = 8  # students in one remark
 _NAME, _ADDRESS, _GROUP = "name", "mail address", "group"
 
 
@@ -66,13 +71,39 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
         UsageError: a group would be taken for a student outside it.
     """
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
-    before = {one.key: one for one in _list_all(act, course)}
-    taken = [_take_one(act, course, one, before.get(one.student.key)) for one in wanted.students]
+    members = _list_all(act, course)
+    before = {one.key: one for one in members}
+    known = roster_matching.match(members, wanted.students)
+    taken = [_take_one(act, course, one, known.members) for one in _give_keys(wanted, before)]
     _check_groups(_list_all(act, course))
-    found = _sum_up(taken, before, wanted.remarks)
+    remarks = (*wanted.remarks, *_tell_otherwise(known))
+    found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))
     return found
+
+
+def _give_keys(wanted: RosterFile, before: Iterable[str]) -> Iterator[Listed]:
+    """Yield the students with keys that nobody else in the course has; known students keep theirs.
+
+    A key tells submissions and marks apart, also as the name of a file.
+    """
+    used = {one.casefold() for one in before}
+    for one in wanted.students:
+        key = one.student.key
+        if key.casefold() in used:
+            key = key_with_digest(one.roster_id)
+        yield one._replace(student=one.student._replace(key=key))
+
+
+def _tell_otherwise(known: Matches) -> Iterator[str]:
+    """Yield a remark that names students with another id in the course than in the file."""
+    names = [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]
+    if names:
+        yield (
+            f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
+            f" in the file: {some(names, _NAMED)}."
+        )
 
 
 def _list_all(act: Act, course: str) -> list[Member]:
@@ -148,14 +179,15 @@ def _check_groups(members: Sequence[Member]) -> None:
 # --- one student -------------------------------------------------------------------------------
 
 
-def _take_one(act: Act, course: str, one: Listed, known: Member | None) -> _Taken:
+def _take_one(act: Act, course: str, one: Listed, every: Mapping[str, Member]) -> _Taken:
+    known = every.get(one.roster_id)
     if known is None:
         return _Taken(None, _add(act, course, one))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
     member = _merge(known, one, is_ours=is_ours)
-    values = {name: getattr(member, name) for name in ("role", "name", "ids", "team")}
+    values = {name: getattr(member, name) for name in _TAKEN}
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
     listed, address = _tell(known, member), _address_of(one)
     if not is_ours:
@@ -172,7 +204,9 @@ def _add(act: Act, course: str, one: Listed) -> Member:
     student = one.student
     person = entering.add_person(act, student.name, _address_of(one))
     made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
-    return courses.MEMBERS.add(act.db, made._replace(ids=json.dumps(student.ids)))
+    return courses.MEMBERS.add(
+        act.db, made._replace(ids=json.dumps(student.ids), roster_id=one.roster_id)
+    )
 
 
 def _address_of(one: Listed) -> str:
@@ -187,6 +221,7 @@ def _merge(known: Member, one: Listed, *, is_ours: bool) -> Member:
         name=one.student.name if one.is_named else known.name,
         ids=json.dumps([*ids.items()]),
         team=known.team if one.team is None else one.team,
+        roster_id=known.roster_id or one.roster_id,
     )
 
 

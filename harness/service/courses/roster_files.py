@@ -23,17 +23,18 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
-from harness.grading.records import Student, StudentSubmissions
+from harness.grading.records import Student
 from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries, safe
+from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
 
 FILE = "roster.csv"  # what one without a name is called in errors
 _LONGEST = 80  # characters of a file's name
@@ -44,7 +45,8 @@ _NOBODY = ("Student, Test", "Test Student")  # Canvas's own
 class Listed(NamedTuple):
     """A student of a roster."""
 
-    student: Student
+    student: Student  # its key is unique in the file alone
+    roster_id: str  # as the file writes it
     team: str | None  # the key of the group; empty: alone; None: the file tells of no groups
     is_named: bool = True  # False: there is no name in the file, and its key stands for it
 
@@ -127,15 +129,34 @@ def show_name(name: str) -> str:
 
 def _of_zip(path: Path) -> RosterFile:
     with tempfile.TemporaryDirectory() as room:
-        found = sources.read(path, room=Path(room))
-    alike = all(one.key == student.key for one in found for student in one.students)
-    return RosterFile(tuple(_list(found, tells_groups=not alike)))
+        found = list(map(_clean, sources.read_pieces(path, room=Path(room))))
+    return RosterFile(tuple(_list(found, {one.student.key for one in found if _lacks_name(one)})))
 
 
-def _list(found: Sequence[StudentSubmissions], *, tells_groups: bool) -> list[Listed]:
+def _lacks_name(piece: SourcePiece) -> bool:
+    """Whether there is an id only: Canvas writes ``Lovelace, Ada`` as ``lovelaceada``."""
+    return piece.student.name == piece.student.key or "canvas" in dict(piece.student.ids)
+
+
+def _clean(piece: SourcePiece) -> SourcePiece:
+    """Return a piece with its id as the database can keep it, in one spelling."""
+    key = one_line(unicodedata.normalize("NFC", piece.student.key))
+    return piece._replace(student=piece.student._replace(key=key))
+
+
+def _list(
+    pieces: Sequence[SourcePiece], nameless: Set[str], *, tells_groups: bool = False
+) -> list[Listed]:
+    """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
+    ids = {key: text for text, key in student_keys(pieces).items()}
     listed = [
-        Listed(student, (one.key if one.key != student.key else "") if tells_groups else None)
-        for one in found
+        Listed(
+            student,
+            ids[student.key],
+            (one.key if one.key != student.key else "") if tells_groups else None,
+            ids[student.key] not in nameless,
+        )
+        for one in entries(pieces)
         for student in one.students
     ]
     return sorted(listed, key=lambda one: one.student.key)
@@ -153,13 +174,12 @@ def _of_table(path: Path) -> RosterFile:
         found = [(row, SourcePiece(row.student(), group=row.get("group"))) for row in rows]
     else:
         found = [(row, _piece(row, layout)) for row in rows if _is_somebody(row, layout)]
+    found = [(row, _clean(piece)) for row, piece in found]
     remarks = tuple(_find_repeated(found))
     group = layout.group if layout else "group"
-    listed = _list(entries(piece for _, piece in found), tells_groups=group in columns)
-    nameless = {safe(piece.student.key) for row, piece in found if not _has_name(row, layout)}
-    return RosterFile(
-        tuple(one._replace(is_named=one.student.key not in nameless) for one in listed), remarks
-    )
+    nameless = {piece.student.key for row, piece in found if not _has_name(row, layout)}
+    listed = _list([one for _, one in found], nameless, tells_groups=group in columns)
+    return RosterFile(tuple(listed), remarks)
 
 
 def _has_name(row: csv_source.CsvRow, layout: Layout | None) -> bool:

@@ -124,6 +124,7 @@ MEMBER = Table(
     _text("ids"),
     _text("team"),
     _text("may"),
+    _text("roster_id"),
 )
 ASSIGNED = Table(
     "assigned",

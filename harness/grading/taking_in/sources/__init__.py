@@ -44,9 +44,7 @@ def read(
         UsageError: it does not exist, is not a source of any kind, or a CSV has a mistake.
         ArchiveError: a zip is damaged.
     """
-    if not source.exists():
-        raise UsageError(f"there is no {source}")
-    found = _pieces(source, kind, room, on_remark)
+    found = read_pieces(source, kind, room, on_remark)
     if groups_file:
         found = groups.group_pieces(found, groups.read(groups_file))
     read_in = entries(found)
@@ -55,9 +53,15 @@ def read(
     return read_in
 
 
-def _pieces(
-    source: Path, kind: str | None, room: Path | None, on_remark: Callable[[str], None]
+def read_pieces(
+    source: Path,
+    kind: str | None = None,
+    room: Path | None = None,
+    on_remark: Callable[[str], None] = lambda _: None,
 ) -> Iterable[SourcePiece]:
+    """Return the pieces of a source, as they are called there; all else as :func:`read`."""
+    if not source.exists():
+        raise UsageError(f"there is no {source}")
     if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
         return csv_source.pieces(source)
     if source.is_dir():

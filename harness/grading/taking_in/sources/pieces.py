@@ -33,10 +33,21 @@ def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
     for piece in pieces:
         own = (bool(piece.group), piece.group or piece.student.key)
         heaps.setdefault(own, []).append(piece)
-    students = sorted({piece.student.key for heap in heaps.values() for piece in heap})
-    groups = sorted(name for is_group, name in heaps if is_group)
-    keys = _keys([*((False, key) for key in students), *((True, name) for name in groups)])
+    keys = _class_keys(piece for heap in heaps.values() for piece in heap)
     return tuple(sorted(_entry(keys[own], heap, keys) for own, heap in heaps.items()))
+
+
+def student_keys(pieces: Iterable[SourcePiece]) -> dict[str, str]:
+    """Return the keys that :func:`entries` gives to students, by their ids in the source."""
+    return {text: key for (is_group, text), key in _class_keys(pieces).items() if not is_group}
+
+
+def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
+    """Return the keys of all students and groups."""
+    every = list(pieces)
+    students = sorted({piece.student.key for piece in every})
+    groups = sorted({piece.group for piece in every if piece.group})
+    return _keys([*((False, key) for key in students), *((True, name) for name in groups)])
 
 
 def _entry(
@@ -68,10 +79,20 @@ def _keys(wanted: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
     for own in wanted:
         key = safe(own[1])
         if key.casefold() in taken:
-            key += "-" + hashlib.sha256(repr(own).encode(errors="replace")).hexdigest()[:8]
+            key = _with_digest(own)
         taken.add(key.casefold())
         keys[own] = key
     return keys
+
+
+def key_with_digest(student: str) -> str:
+    """Return the key of a student, by the id in the source, if another one has the usual key."""
+    return _with_digest((False, student))
+
+
+def _with_digest(own: tuple[bool, str]) -> str:
+    digest = hashlib.sha256(repr(own).encode(errors="replace")).hexdigest()
+    return f"{safe(own[1])}-{digest[:8]}"
 
 
 def safe(text: str) -> str:
