@@ -160,6 +160,9 @@ def fill_service(service) -> World:
     own = tess.post(f"{course.course}/assignments/own", course.course, {"file": ("a.zip", OWN)})
     go = tess.post(f"{course.course}/assignments", source="go-scoring", deadline=FUTURE)
     suite = tess.post("/suites", title="Mine").url.path
+    # Only a suite with case files takes engines, whichever test comes first.
+    engine = {"command": "python3 {folder}/engine.py", "build": ""}
+    assert tess.post(f"{suite}/cases", suite, {"file": ("a.zip", SUITE)}, **engine).is_success
     grading = tess.post(f"{course.assignment}/gradings", public_only="yes").url.path
     with service.database.acting() as act:
         teacher = courses.COURSES.all(act.db)[0]

@@ -10,6 +10,7 @@ from harness.cli import grade as grade_command
 from harness.service.courses import gradebooks
 from harness.service.people import entering
 from harness.service.records import STUDENT
+from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
 from tests.service.serving import (
@@ -205,8 +206,8 @@ def test_only_teachers_get_a_gradebook(service, counting):
     assert api_of(service, "ada")("GET", f"/api/v1{grading}/gradebooks").status_code == 404
 
 
-def test_rosters_that_are_no_gradebooks_are_not_kept(tmp_path, request):
-    settings = settings_of("sqlite", request, tmp_path / "data")
+def test_rosters_that_are_no_gradebooks_are_not_kept(tmp_path):
+    settings = Settings(tmp_path / "data")
     for data in (b"student\nada\n", b"PK\x03\x04", b"", CANVAS.encode(), MOODLE.encode()):
         gradebooks.keep_roster(settings, "c", data)
     kept = sorted(path.name for path in (settings.data / "rosters" / "c").iterdir())
