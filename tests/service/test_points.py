@@ -24,6 +24,7 @@ from tests.service.serving import (
     settings_of,
     work,
 )
+from tests.service.test_gradebooks import api_of
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
@@ -273,6 +274,9 @@ def test_a_number_in_a_form_is_exact(number):
     assert Fraction(rendering.exactly(Fraction(number))) == Fraction(number)
 
 
+STALE = "he points have changed since this preview was made: make a new preview"
+
+
 def test_what_is_set_is_what_was_shown_and_a_weight_can_be_taken_back(service, counting):
     course = make_course(service, ROSTER)
     tess, points = course.teacher, f"{course.assignment}/points"
@@ -282,13 +286,27 @@ def test_what_is_set_is_what_was_shown_and_a_weight_can_be_taken_back(service, c
         tess.post(points, points, **same, **told).url.path for told in (DROPPED, other)
     )
     work(service)
-    for seen, kept in (
-        (first, {"one.gtp:2": "0", "two.gtp:1": "1/3"}),
-        (second, {"two.gtp:2": "0"}),
-    ):
-        tess.post(f"{seen}/set", seen)
-        assert json.loads(row_of(service, course).weights) == {"public": kept}
-        work(service)  # one grading at a time
+    tess.post(f"{first}/set", first)
+    kept = {"one.gtp:2": "0", "two.gtp:1": "1/3"}
+    assert json.loads(row_of(service, course).weights) == {"public": kept}
+    work(service)
+    refused = tess.post(f"{second}/set", second)  # its marks were compared with others
+    assert refused.status_code == 409 and STALE in refused.text
+    assert "Set these points and grade" not in refused.text
+    api = api_of(service, "Tess Teacher")
+    answer = api("POST", f"/api/v1{second}/set")
+    assert answer.status_code == 409 and STALE in answer.json()["detail"]
+    assert json.loads(row_of(service, course).weights) == {"public": kept}
+
+    undone = dict.fromkeys(DROPPED, "1")
+    second = tess.post(points, points, **same, **undone, **other).url.path
+    work(service)
+    grading = tess.post(f"{second}/set", second).url.path
+    assert json.loads(row_of(service, course).weights) == {"public": {"two.gtp:2": "0"}}
+    work(service)
+    assert tess.post(f"{second}/set", second).url.path == grading
+    again = api("POST", f"/api/v1{second}/set").json()
+    assert again["id"] == grading.rpartition("/")[2] and work(service) == 0
     back = tess.post(points, points, **same, **dict.fromkeys(other, "1")).url.path
     work(service)
     told = {row[0]: row[1:] for row in rows(tess.get(back).text)}

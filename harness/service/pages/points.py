@@ -98,6 +98,8 @@ def preview(here: Now) -> Response:
         found=own.read(),
         changed=list(_list_changes(here, own.worth)),
         fault=here.job.fault if here.job.state == FAULT else "",
+        is_set=bool(own.grading),
+        stale=previewing.explain_stale(here.service.settings, here.sure().assigned, own),
     )
 
 
@@ -122,7 +124,7 @@ def _preview(here: Here) -> Preview:
     )
 
 
-@ROUTES.at("POST", f"{_ONE}/set", TEACHERS)
+@ROUTES.at("POST", f"{_ONE}/set", TEACHERS, most=Form(page=preview))
 def set_points(here: Now) -> Response:
     """Set the points and weights, and grade with them."""
     settings, assigned = here.service.settings, here.sure().assigned

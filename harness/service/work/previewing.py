@@ -48,11 +48,31 @@ class Preview:
         """``made``: the folder of the assignment; ``name``: the id of the preview."""
         self._worth = made / "previews" / f"{name}.worth.json"
         self._found = made / "previews" / f"{name}.json"
+        self._before = made / "previews" / f"{name}.before.json"
+        self._grading = made / "previews" / f"{name}.grading"
 
-    def begin(self, asked: Worth) -> None:
-        """Write down what is asked about, as :func:`point_weights.read` gives it."""
+    def begin(self, asked: Worth, before: str) -> None:
+        """Write down what is asked about, as :func:`point_weights.read` gives it.
+
+        ``before``: what is in force, as :func:`_describe_in_force` says it.
+        """
         self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._worth.write_text(str(asked))
+        self._before.write_text(before)
+
+    @property
+    def before(self) -> str:
+        """What was in force when it was begun; empty: a former version began it."""
+        return self._before.read_text() if self._before.exists() else ""
+
+    @property
+    def grading(self) -> str:
+        """The ID of the grading that was to be begun when it was set; empty: it was not."""
+        return self._grading.read_text() if self._grading.exists() else ""
+
+    def note_grading(self, name: str) -> None:
+        """Write down which grading is begun, for who sets it once more."""
+        self._grading.write_text(name)
 
     @property
     def worth(self) -> Worth:
@@ -111,7 +131,8 @@ def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
     """
     own, made = own_files.assignment_of(settings, assigned), new_id()
     asked = point_weights.read(own, parts(settings, assigned), told)
-    Preview(settings.assignment_folder(assigned.id), made).begin(asked)
+    before = _describe_in_force(settings, assigned)
+    Preview(settings.assignment_folder(assigned.id), made).begin(asked, before)
     queue.put(act.db, Job("", PREVIEW, assigned.id, made, person=act.by))
     return made
 
@@ -119,15 +140,42 @@ def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
 def put_in_force(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
-    Changes by others meanwhile do not stay: exactly the points shown are set. Marks in force
-    change only if that is accepted.
+    Exactly the points shown are set. Marks in force change only if that is accepted. If they were
+    set before, only the grading is returned that was begun then.
 
     Raises:
-        NotNowError: the changes are not known yet.
+        NotNowError: the changes are not known yet, or others are in force than when it was made.
         UsageError: the parts or tests are others by now.
     """
     if found.read() is None:
         raise NotNowError("the changes are not known yet")
+    courses.lock(act.db, assigned.id)  # it may be set twice at once
+    if found.grading and (made := uploads.GRADINGS.find(act.db, id=found.grading)):
+        return made
+    assigned = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned
+    if why := explain_stale(settings, assigned, found):
+        raise NotNowError(why)
+    made = _set(act, settings, assigned, found)
+    found.note_grading(made.id)
+    return made
+
+
+def explain_stale(settings: Settings, assigned: Assigned, found: Preview) -> str:
+    """Return why a preview says nothing of what is in force now, or "" if it does."""
+    if found.before == _describe_in_force(settings, assigned):
+        return ""
+    return "the points have changed since this preview was made: make a new preview"
+
+
+def _describe_in_force(settings: Settings, assigned: Assigned) -> str:
+    """Return the points and weights in force as a text, to see if they have changed."""
+    worth = point_weights.load_worth(assigned)
+    own = point_weights.apply_worth(own_files.assignment_of(settings, assigned), worth)
+    points = {part.name: str(part.points) for part in own.marks}
+    return json.dumps([points, worth.weights], sort_keys=True)
+
+
+def _set(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Grading:
     own = own_files.assignment_of(settings, assigned)
     now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), found.worth)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
