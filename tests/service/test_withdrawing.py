@@ -87,6 +87,22 @@ def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
     assert taken_back == (["ben"] if what == "mark" else [])
 
 
+def test_what_was_submitted_after_a_release_may_be_withdrawn(service, counting):
+    """The mark that is known is that of the one before, and the deadline still runs."""
+    course = make_course(service, "student\nada\n", deadline="2099-01-01T12:00")
+    ada = Browser(service).enter(course.links["ada"])
+    first = hand_in(ada, course, b"x").url.path
+    said = end(service, course, "mark")
+    second = hand_in(ada, course, b"y").url.path
+    assert "Withdraw it" in ada.get(second).text
+    assert ada.post(f"{second}/withdraw", second).status_code == 200
+    answer = ada.post(f"{first}/withdraw", first)
+    assert answer.status_code == 409 and said in answer.text
+    third = hand_in(ada, course, b"z").url.path.rpartition("/")[2]
+    with client_of(service, "ada") as client:
+        client._ask("POST", f"{place(course).path}/{third}/withdraw")
+
+
 def end(service, course, what):
     """Let the deadline be over, or ada's mark be released; return what she is told."""
     assignment = course.assignment.rpartition("/")[2]

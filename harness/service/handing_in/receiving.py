@@ -132,16 +132,20 @@ def explain_bound(
         return reason
     if all(one.upload.id != upload.id for one in ownership.of(db, assigned, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
-    return _explain_final(db, assigned, key, now)
+    return _explain_final(db, assigned, key, upload, now)
 
 
-def _explain_final(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
+def _explain_final(
+    db: Connection, assigned: Assigned, key: str, upload: Upload, now: datetime.datetime
+) -> str:
     """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
     rule = load_rule(db, assigned, key)
     last = rule.deadline
     if last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes):
         return f"the deadline was {describe_time(last)}"
     released = uploads.find_released(db, assigned.id)
+    if released and upload.at > released.concluded:  # the mark is that of an earlier one
+        return ""
     students = courses.students_of(db, assigned.course, key) if released else ()
     is_known = any(released and uploads.mark_of(db, released.id, one) for one in students)
     return "its mark is released" if is_known else ""
