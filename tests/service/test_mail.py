@@ -292,16 +292,18 @@ def test_what_a_server_answers_decides_and_is_told_without_its_words(
 
 
 def test_one_address_that_is_refused_keeps_no_other_from_its_mail(service, counting, post, server):
-    course = make_course(service, ROSTER + "dan,Dan,not an address\n")
+    course = make_course(service, ROSTER + "dan,Dan,<dan@example.org\n")
     send_links(course)
     post.refuses = ("Ada@example.org",)
     deliver(service, **by(server))
     assert {one.address: one.state for one in lies(service)} == {
         "Ada@example.org": "given up",
         "bea@example.org": "sent",
-        "not an address": "given up",
+        "<dan@example.org": "given up",
     }
-    assert "550 5.1.1" in course.teacher.get(course.course).text
+    page = course.teacher.get(course.course).text
+    assert "550 5.1.1" in page
+    assert "&lt;dan@example.org: no mail can be sent to this address: correct it" in page
 
 
 def read_logs(service):

@@ -422,3 +422,11 @@ def test_a_doubtful_address_or_number_finds_nobody(service, counting, first, sec
     found = take(service, head + second)
     assert {one.key for one in found.added} <= {"new", "newer"} and found.added
     assert before.items() <= shown(service).items() and found.changed == ()
+
+
+def test_a_name_in_the_list_of_links_is_no_formula(service, counting):
+    course = make_course(service, 'student,name\nada,=cmd|calc!A1\n=ben,"@Ben, B"\n')
+    links = course.teacher.post(f"{course.course}/links").text.splitlines()
+    assert links[0] == "student,name,email,link"
+    assert links[1].startswith(f"ada,'=cmd|calc!A1,,{BASE}/enter/")
+    assert links[2].startswith(f'ben,"\'@Ben, B",,{BASE}/enter/')

@@ -52,6 +52,13 @@ ROSTERS = [
         ("4711", ADA, {"idnumber": "4711", "email": "ada@example.org"}, ""),
         ("alan-example.org", "Alan Turing", {"email": "alan@example.org"}, ""),
     ]),
+    (PARTICIPANTS.replace("Last name", "Surname").replace(",Groups", ',Roles,Groups')
+     .replace("org,", "org,Student,") + "Tom,T,,tom@example.org,Non-editing teacher,No groups\n"
+     "Eve,E,,eve@example.org,\"Teacher, Student\",No groups\n", [
+        ("4711", ADA, {"idnumber": "4711", "email": "ada@example.org"}, ""),
+        ("alan-example.org", "Alan Turing", {"email": "alan@example.org"}, ""),
+        ("eve-example.org", "Eve E", {"email": "eve@example.org"}, ""),
+    ]),
     (OWN, [
         ("ada", ADA, {"email": "a@b.c"}, "Duo"),
         ("alan", "Alan", {}, "Duo"),
@@ -184,3 +191,39 @@ def test_layouts_do_not_hide_each_other():
     known = [set(one.known_by) for one in roster_files._LAYOUTS]
     for place, one in enumerate(known):
         assert not any(one <= later for later in known[place + 1 :])
+
+
+def test_participants_who_are_not_students_are_told():
+    head = "First name,Surname,Email address,Roles\n"
+    found = roster.read(f"{head}A,B,a@b.c,Student\nTom,T,t@b.c,Teacher\n".encode(), "p.csv")
+    assert found.remarks == (
+        "p.csv:3: Tom T is not added: found 'Teacher' in the column roles, expected Student.",
+    )
+    with pytest.raises(UsageError, match=r"^p.csv:2: Tom T is not added.*There are no students"):
+        roster.read(f"{head}Tom,T,t@b.c,Teacher\n".encode(), "p.csv")
+
+
+LONG = "a" * 201
+WRONG_LINES = [
+    ("student,email\nada,a@b.c\nben,not a mail\n",
+     "a.csv:3: email: found 'not a mail', expected a mail address, such as ada@example.org"),
+    ('student,email\nada,"a@b.c\r\nBcc: x@y.z"\n',
+     "a.csv:3: email: found 'a@b.c\\r\\nBcc: x@y.z', expected a mail address"),
+    (WORKSHEET.replace("alan@example.org", "alan"), "a.csv:3: email address: found 'alan', exp"),
+    (PARTICIPANTS.replace("alan@", "alan@@"), "a.csv:3: email address: found 'alan@@example.org'"),
+    (PARTICIPANTS + 'Eve,E,,e@b.c,"G1, G2"\n',
+     "a.csv:4: groups: found 'G1, G2', expected one group, or none"),
+    (f"student,name\nada,{LONG}\n",
+     "a.csv:2: name: found 201 characters, expected 200 at most"),
+    (f"student\nada\n{LONG}\n", "a.csv:3: student: found 201 characters"),
+    (f"student,group\nada,{LONG}\n", "a.csv:2: group: found 201 characters"),
+    (PARTICIPANTS.replace("Alan", LONG), "a.csv:3: name: found 208 characters"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG_LINES)
+def test_what_a_line_may_not_say(text, said):
+    with pytest.raises(UsageError) as refused:
+        roster.read(text.encode(), "a.csv")
+    assert str(refused.value).startswith(said)
+    roster.read(text.replace(LONG, LONG[8:]).encode()) if LONG in text else None

@@ -14,6 +14,7 @@ submissions of either        a zip                                        an ass
 Source of the layouts: ``lib/gradebook_exporter.rb`` and *Export groups in and users in category*
 of Canvas's API; ``mod/assign/feedback/offline`` and the table of participants of Moodle, in
 English. A row without an id (``Points Possible``) is nobody's; so is Canvas's test student.
+Participants of Moodle with another role than *Student* are told as remarks.
 
 A student has one line. A second one that is the same is told as a remark; one that differs is
 refused, because nobody can say which of them is right.
@@ -35,10 +36,14 @@ from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
 from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
+from harness.service.people import entering
 
 FILE = "roster.csv"  # what one without a name is called in errors
 _LONGEST = 80  # characters of a file's name
 _NUMBER = re.compile(r"(\d+)\s*$")
+_NO_GROUP = "No groups"  # Moodle's word for it
+_STUDENT = "student"  # in a column of roles
+_LONGEST_TEXT = 200  # characters of a name, an id or a group's name
 _NOBODY = ("Student, Test", "Test Student")  # Canvas's own
 
 
@@ -66,6 +71,7 @@ class Layout(NamedTuple):
     id: str  # the column of the platform's number, without which a row is nobody's
     key: tuple[str, ...] = ()  # the first of these that is there; none: name and number
     group: str = ""
+    role: str = ""  # the column that says who teaches
     ids: Mapping[str, str] = {}  # what the others are called
 
 
@@ -83,7 +89,7 @@ _LAYOUTS = (
         "canvas_user_id",
         ("login_id",),
         "group_name",
-        {"canvas_user_id": "canvas", "user_id": "sis", "login_id": "login"},
+        ids={"canvas_user_id": "canvas", "user_id": "sis", "login_id": "login"},
     ),
     Layout(
         ("identifier", "full name"),
@@ -91,14 +97,15 @@ _LAYOUTS = (
         "identifier",
         ("id number",),
         "group",
-        {"identifier": "moodle", "id number": "idnumber", "email address": "email"},
+        ids={"identifier": "moodle", "id number": "idnumber", "email address": "email"},
     ),
     Layout(
         ("first name", "email address"),
-        ("first name", "last name"),
+        ("first name", "last name", "surname"),  # "Surname" up to Moodle 4.1
         "email address",
         ("id number", "email address"),
         "groups",
+        "roles",
         {"id number": "idnumber", "email address": "email"},
     ),
 )
@@ -165,21 +172,69 @@ def _list(
 # --- tables ------------------------------------------------------------------------------------
 
 
+_Line = tuple[csv_source.CsvRow, SourcePiece]
+
+
 def _of_table(path: Path) -> RosterFile:
     rows = csv_source.read(path, ())
     columns = set(rows[0].cells) if rows else set()
     layout = next((one for one in _LAYOUTS if columns >= set(one.known_by)), None)
-    if layout is None:
-        rows = csv_source.read(path, ["student"])
-        found = [(row, SourcePiece(row.student(), group=row.get("group"))) for row in rows]
-    else:
-        found = [(row, _piece(row, layout)) for row in rows if _is_somebody(row, layout)]
-    found = [(row, _clean(piece)) for row, piece in found]
-    remarks = tuple(_find_repeated(found))
+    lines, remarks = _read_own(path) if layout is None else _read_download(rows, layout)
+    remarks += _find_repeated(lines)
+    if not lines and remarks:
+        raise UsageError(f"{remarks[0]} There are no students in this file")
     group = layout.group if layout else "group"
-    nameless = {piece.student.key for row, piece in found if not _has_name(row, layout)}
-    listed = _list([one for _, one in found], nameless, tells_groups=group in columns)
-    return RosterFile(tuple(listed), remarks)
+    nameless = {piece.student.key for row, piece in lines if not _has_name(row, layout)}
+    listed = _list([one for _, one in lines], nameless, tells_groups=group in columns)
+    return RosterFile(tuple(listed), tuple(remarks))
+
+
+def _read_own(path: Path) -> tuple[list[_Line], list[str]]:
+    """Return the lines of a CSV of one's own, and no remarks."""
+    rows = csv_source.read(path, ["student"])
+    return [_check(row, SourcePiece(row.student(), group=row.get("group"))) for row in rows], []
+
+
+def _read_download(
+    rows: Iterable[csv_source.CsvRow], layout: Layout
+) -> tuple[list[_Line], list[str]]:
+    """Return the lines of students, and a remark for each other person."""
+    people = [row for row in rows if _is_somebody(row, layout)]
+    lines = [_check(row, _piece(row, layout)) for row in people if _is_student(row, layout)]
+    others = (row for row in people if not _is_student(row, layout))
+    return lines, [_tell_other(row, layout) for row in others]
+
+
+def _is_student(row: csv_source.CsvRow, layout: Layout) -> bool:
+    roles = row.get(layout.role) if layout.role else ""
+    return not roles or _STUDENT in [one.strip().casefold() for one in roles.split(",")]
+
+
+def _tell_other(row: csv_source.CsvRow, layout: Layout) -> str:
+    return (
+        f"{row.file}:{row.line}: {one_line(_name(row, layout), _LONGEST)} is not added: found"
+        f" {row.get(layout.role)!r} in the column {layout.role}, expected Student."
+    )
+
+
+def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:
+    """Return a line that can be kept, and to whose address mail can go.
+
+    Raises:
+        UsageError: says the line, and what is wrong.
+    """
+    own = piece.student
+    for what, text in (("student", own.key), ("name", own.name), ("group", piece.group)):
+        if len(text) > _LONGEST_TEXT:
+            found = f"found {len(text):,} characters, expected {_LONGEST_TEXT} at most"
+            raise UsageError(f"{row.file}:{row.line}: {what}: {found}")
+    if address := dict(own.ids).get("email"):
+        try:
+            entering.check_address(address)
+        except UsageError:
+            column = "email" if "email" in row.cells else "email address"
+            row.refuse(column, "a mail address, such as ada@example.org")
+    return row, _clean(piece)
 
 
 def _has_name(row: csv_source.CsvRow, layout: Layout | None) -> bool:
@@ -234,7 +289,19 @@ def _piece(row: csv_source.CsvRow, layout: Layout) -> SourcePiece:
     name, ids = _name(row, layout), tuple(_ids(row, layout))
     key = next((row.get(one) for one in layout.key if row.get(one)), "")
     student = Student(key or f"{name}_{ids[0][1]}", name or key, ids)
-    return SourcePiece(student, group=row.get(layout.group) if layout.group else "")
+    return SourcePiece(student, group=_group(row, layout))
+
+
+def _group(row: csv_source.CsvRow, layout: Layout) -> str:
+    """Return the group of a student.
+
+    Raises:
+        UsageError: there are several, as Moodle may have them.
+    """
+    group = row.get(layout.group) if layout.group else ""
+    if layout.role and "," in group:  # the participants of Moodle
+        row.refuse(layout.group, "one group, or none: a student submits with one group")
+    return "" if group == _NO_GROUP else group
 
 
 def _ids(row: csv_source.CsvRow, layout: Layout) -> Iterator[tuple[str, str]]:

@@ -173,8 +173,17 @@ def _naming_errors(found: MailServer) -> Iterator[None]:
     except ssl.SSLCertVerificationError as error:
         raise MailDelayedError(f"{place}: certificate not valid: {error.verify_message}") from None
     except (OSError, smtplib.SMTPException) as error:
-        why = getattr(error, "strerror", None) or type(error).__name__
+        why = getattr(error, "strerror", None) or _explain(error)
         raise MailDelayedError(f"{place} cannot be reached: {why}") from None
+
+
+def _explain(error: Exception) -> str:
+    """Return what an error without a sentence of its own means."""
+    if isinstance(error, TimeoutError):
+        return f"no reply in {_PATIENCE:g} seconds"
+    if isinstance(error, smtplib.SMTPServerDisconnected):
+        return "it ended the connection"
+    return "it does not reply as a mail server does"
 
 
 def _explain_answer(place: str, code: int, said: bytes | str) -> HarnessError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -52,8 +53,8 @@ def mail(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailM
         message["From"] = sender
         message["To"] = Address(addr_spec=letter.address)
         message["Subject"] = subject
-    except (ValueError, IndexError, AttributeError) as error:  # as the parser meets them
-        raise MailRefusedError(f"the address cannot be read: {type(error).__name__}") from None
+    except (ValueError, IndexError, AttributeError, MessageError):  # as the parser meets them
+        raise MailRefusedError("no mail can be sent to this address: correct it") from None
     message["Date"] = formatdate()
     message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2].strip("> "))
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody is out of office for it

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
@@ -12,6 +10,7 @@ from starlette.datastructures import UploadFile
 
 from harness import shipped
 from harness.errors import UsageError
+from harness.grading.exports import sheet
 from harness.service.courses import making, own_files, roster, staff
 from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.staff import NewStaff
@@ -116,12 +115,10 @@ def assign_own(here: Now) -> Response:
 def make_links(here: Now) -> Response:
     """Give a CSV of links for all students; it is the only copy there is."""
     assert here.course
-    written = io.StringIO()
-    rows = csv.writer(written)
-    rows.writerow(roster.StudentLink._fields)
     with here.service.database.acting(here.by) as act:
-        rows.writerows(roster.make_links(act, here.course.id, here.service.settings.base))
-    return attachment("links.csv", written.getvalue().encode(), "text/csv")
+        links = roster.make_links(act, here.course.id, here.service.settings.base)
+    rows = [roster.StudentLink._fields, *links]
+    return attachment("links.csv", sheet.table(rows).encode(), "text/csv")
 
 
 @ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show))
