@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from harness import platforms, shipped, toml_schema
 from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import usual
+from harness.clock_changes import to_seconds
 from harness.declared import declaration as declared
 from harness.declared.declaration import Declaration
 from harness.engine import translation
@@ -124,10 +125,10 @@ class Late(NamedTuple):
         Nothing is refused before it.
         """
         known = dict(self.own)
-        own = max((known[key] for key in students if key in known), default=None)
+        own = max((known[key] for key in students if key in known), key=to_seconds, default=None)
         if own is None:
             return self
-        last = self.refused_after and max(self.refused_after, own)
+        last = self.refused_after and max(self.refused_after, own, key=to_seconds)
         return self._replace(deadline=own, refused_after=last)
 
 

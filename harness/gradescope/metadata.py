@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.clock_changes import to_local, to_seconds
 from harness.errors import UsageError
 
 FILE = "submission_metadata.json"
@@ -44,7 +45,8 @@ def read(path: Path) -> Times:
     extended = [_time(path, "due_date", date) for date in dates if date]
     common = _object(found.get("assignment")).get("due_date")
     due = extended or ([_time(path, "due_date", common)] if common else [])
-    return Times(_time(path, "created_at", found.get("created_at")), max(due, default=None))
+    last = max(due, key=to_seconds, default=None)
+    return Times(_time(path, "created_at", found.get("created_at")), last)
 
 
 def _object(value: object) -> dict[str, object]:
@@ -59,4 +61,4 @@ def _time(path: Path, name: str, value: object) -> datetime.datetime:
     if time is None:
         expected = "a time such as 2026-01-29T23:55:00-07:00"
         raise UsageError(f"{path}: {name}: found {value!r}, expected {expected}")
-    return time.astimezone().replace(tzinfo=None)
+    return to_local(time)

@@ -5,15 +5,28 @@ from __future__ import annotations
 import datetime
 import time
 
+from harness.clock_changes import add_zone, read_moment
+
 
 def describe_date(text: str) -> str:
     """Return a teacher's date, such as ``27 Nov 2026, 23:59 CET``; empty for none."""
-    return describe_time(datetime.datetime.fromisoformat(text)) if text else ""
+    return describe_time(read_moment(text)) if text else ""
+
+
+def describe_logged_date(text: str) -> str:
+    """Return a teacher's date of the audit log, which may be read in another zone.
+
+    Logs of before have no zone; it is that of the server then.
+    """
+    if not text or datetime.datetime.fromisoformat(text).tzinfo:
+        return describe_date(text)
+    local = datetime.datetime.fromisoformat(text)
+    return f"{_day(local)}, {local:%H:%M} of the server"
 
 
 def describe_time(local: datetime.datetime) -> str:
     """Return a time to the minute; without a zone it is the server's."""
-    aware = local.astimezone()
+    aware = local if local.tzinfo else add_zone(local)
     return f"{_day(aware)}, {aware:%H:%M %Z}"
 
 
@@ -36,9 +49,20 @@ def name_zone() -> str:
 
 def add_offset(text: str) -> str:
     """Return a teacher's date in ISO 8601 with the offset of its zone; empty for none."""
-    return datetime.datetime.fromisoformat(text).astimezone().isoformat() if text else ""
+    return add_zone(read_moment(text)).isoformat() if text else ""
+
+
+def to_field(text: str) -> str:
+    """Return a teacher's date as a field of a form has it: local, without a zone."""
+    return read_moment(text).isoformat() if text else ""
+
+
+def keep_same(typed: str, kept: str) -> str:
+    """Return a date that was typed; the kept one if it has the same figures, which come twice."""
+    figures = to_field(kept)
+    return kept if kept and typed in (figures, figures.removesuffix(":00")) else typed
 
 
 def to_seconds(text: str) -> float:
     """Return a teacher's date in seconds since 1970, by which a page sorts; 0 for none."""
-    return datetime.datetime.fromisoformat(text).timestamp() if text else 0.0
+    return read_moment(text).timestamp() if text else 0.0

@@ -21,6 +21,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from harness import clock_changes
 from harness.options import Options
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
@@ -40,7 +41,7 @@ _TEXTS: dict[
     Any, tuple[Callable[[Any], str], Callable[[str], Any]]
 ] = {  # of the types that are written as text
     Fraction: (str, Fraction),
-    datetime.datetime: (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    datetime.datetime: (clock_changes.write, clock_changes.read_figures),
 }
 
 # Nearly all that a record is made of.

@@ -9,9 +9,13 @@ from fractions import Fraction
 import pytest
 
 from harness.assignments.assignment import Late
+from harness.errors import UsageError
+from harness.service.courses import making
 from harness.service.courses.late_terms import describe_late, describe_terms
+from harness.service.handing_in.receiving import explain_closed
 from harness.service.local_times import add_offset, describe_date, describe_moment, name_zone
 from harness.service.storage import courses
+from harness.work import canonical_json
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -174,3 +178,73 @@ def test_the_dates_of_an_upload_are_those_of_who_has_it_now(service, counting):
     assert "late by" not in cyd.get(receipt).text
     assert "late by" in dan.get(receipt).text
     assert "late by" in dan.get(course.assignment).text
+
+
+# --- changes of the clocks ---------------------------------------------------------------------
+
+TWICE = "2026-10-25T02:30"  # in summer time, and an hour later in winter time
+
+
+def utc(hour, minute):
+    return datetime.datetime(2026, 10, 25, hour, minute, tzinfo=datetime.UTC).timestamp()
+
+
+COMES_TWICE = [  # the deadline as it is kept, minutes of grace, when it came (UTC), what is said
+    (TWICE, 0, (0, 20), ""),
+    (TWICE, 0, (0, 40), "late by 10 min"),
+    (TWICE, 0, (1, 10), "late by 40 min"),
+    (TWICE, 0, (2, 10), "late by 1 h 40 min"),
+    (TWICE, 30, (1, 1), "late by 31 min"),
+    (f"{TWICE}:00+01:00", 0, (0, 40), ""),
+    (f"{TWICE}:00+01:00", 0, (1, 30), ""),
+    (f"{TWICE}:00+01:00", 0, (1, 40), "late by 10 min"),
+    ("2026-10-25T01:55", 10, (1, 1), "late by 1 h 6 min"),
+]
+
+
+@pytest.mark.parametrize(("kept", "grace", "came", "said"), COMES_TWICE)
+def test_lateness_in_the_hour_that_comes_twice(zone, kept, grace, came, said):
+    dates = rule(None, grace=grace, deadline=making.moment(kept))
+    assert describe_late(dates, utc(*came)).partition(": ")[0] == said
+
+
+def test_a_submission_in_the_hour_that_comes_twice_is_kept_with_its_fold(zone):
+    """A ledger had both times alike."""
+    for at_, text in ((utc(0, 10), "02:10:00"), (utc(1, 10), "02:10:00+01:00")):
+        time_ = datetime.datetime.fromtimestamp(at_)
+        written = canonical_json.dumps(time_)
+        assert written == f'"2026-10-25T{text}"'
+        read = canonical_json.loads(datetime.datetime, written)
+        assert (read, read.fold) == (time_, time_.fold)
+
+
+def test_a_time_that_comes_twice_is_taken_by_its_offset(zone):
+    """The second of both was kept as the first."""
+    for given in (f"{TWICE}:00+02:00", f"{TWICE}:00+01:00"):
+        assert add_offset(making.date("deadline", given)) == given
+    assert add_offset(making.date("deadline", TWICE)) == f"{TWICE}:00+02:00"
+
+
+def test_a_time_that_the_clocks_skip_is_refused(zone):
+    """It was shown as another time than the one by which submissions were judged."""
+    with pytest.raises(UsageError, match=r"^deadline: found '2027-03-28T02:30', but the clocks"):
+        making.date("deadline", "2027-03-28T02:30")
+    shown = describe_date("2027-03-28T02:30")  # a service of before may have kept one
+    assert shown == "28 Mar 2027, 03:30 CEST"
+    dates = rule(None, deadline=making.moment("2027-03-28T02:30"))
+    shown_at = datetime.datetime.fromisoformat(add_offset("2027-03-28T02:30")).timestamp()
+    assert (describe_late(dates, shown_at), bool(describe_late(dates, shown_at + 1))) == ("", True)
+
+
+def test_a_closed_assignment_stays_closed_when_the_hour_comes_again(service, counting, zone):
+    course = make_course(service, ROSTER, deadline=TWICE, closes=TWICE)
+    with service.database.reading() as db:
+        assigned = courses.ASSIGNMENTS.all(db, "id")[0]
+        for moment_, is_open in ((utc(0, 20), True), (utc(0, 40), False), (utc(1, 10), False)):
+            now = datetime.datetime.fromtimestamp(moment_)
+            assert (not explain_closed(db, assigned, "ada", now)) is is_open
+    page = f"{course.assignment}/students/ada"
+    course.teacher.post(f"{page}/extension", page, deadline=f"{TWICE}:00+01:00")
+    assert f'value="{TWICE}:00"' in course.teacher.get(page).text
+    course.teacher.post(f"{page}/extension", page, deadline=TWICE)  # the form as it was shown
+    assert facts(course.teacher.get(page).text)["Own deadline"] == "25 Oct 2026, 02:30 CET"

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, Late, MarkPart
 from harness.assignments.contents import missing_of
+from harness.clock_changes import measure
 from harness.grading.attempts.test_results import TestResult, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.records import Step, Verdict
@@ -94,18 +95,17 @@ def lateness(rule: Late, submission: Submission) -> Lateness:
 def judge_time(rule: Late, time: datetime.datetime) -> Lateness:
     """Return whether a submission of this time is late."""
     grace = datetime.timedelta(minutes=rule.grace_minutes)
-    if rule.refused_after and time > rule.refused_after + grace:
+    if rule.refused_after and measure(rule.refused_after, time) > grace:
         when = _after(time, rule.refused_after, "the time from which it is refused")
         return Lateness(late=True, refused=True, reason=when)
-    if rule.deadline is None or time <= rule.deadline + grace:
+    if rule.deadline is None or measure(rule.deadline, time) <= grace:
         return Lateness(late=False, refused=False, reason="")
     return Lateness(late=True, refused=False, reason=_after(time, rule.deadline, "the deadline"))
 
 
 def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
-    return (
-        f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {describe_span(time - limit)} after {what}"
-    )
+    span = describe_span(measure(limit, time))
+    return f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {span} after {what}"
 
 
 def describe_span(span: datetime.timedelta) -> str:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
+from harness.clock_changes import add_zone
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
@@ -201,4 +202,4 @@ def describe_assignment(one: Assigned | None, own: Late | None = None) -> Assign
 
 
 def _format(time: datetime.datetime | None) -> str:
-    return time.astimezone().isoformat() if time else ""
+    return add_zone(time).isoformat() if time else ""

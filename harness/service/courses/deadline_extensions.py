@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping
 
+from harness.clock_changes import measure
 from harness.errors import UsageError
 from harness.service.courses import making
-from harness.service.local_times import describe_time
+from harness.service.local_times import add_offset, describe_time, to_seconds
 from harness.service.records import Assigned
 from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
@@ -14,7 +16,8 @@ from harness.service.storage.audit_log import Act
 
 def latest(extensions: Mapping[str, str], students: Iterable[str]) -> str:
     """Return the deadline of their own that these students have together; empty: none."""
-    return max((extensions[one] for one in students if one in extensions), default="")
+    own = [extensions[one] for one in students if one in extensions]
+    return max(own, key=to_seconds, default="")
 
 
 def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
@@ -31,10 +34,11 @@ def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
     if own and common is None:
         raise UsageError("deadline: the assignment has none that could be extended")
     later = making.moment(own)
-    if later and common and later <= common:
+    if later and common and measure(common, later) <= datetime.timedelta():
         raise UsageError(
             f"deadline: found {describe_time(later)},"
             f" expected a time after that of all, {describe_time(common)}"
         )
     courses.extend(act.db, assigned.id, courses.students_of(act.db, assigned.course, key), own)
-    act.note("deadline extended" if own else "extension ended", assigned.id, key=key, deadline=own)
+    what = "deadline extended" if own else "extension ended"
+    act.note(what, assigned.id, key=key, deadline=add_offset(own))

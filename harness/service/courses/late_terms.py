@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
+from harness.clock_changes import measure
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
 from harness.service.courses.making import late, moment
-from harness.service.local_times import describe_date, describe_time
+from harness.service.local_times import describe_date, describe_time, to_seconds
 from harness.service.records import Assigned, Upload
 from harness.service.storage import courses, owner_rows
 from harness.text import number_of
@@ -79,14 +80,15 @@ def list_open_dates(db: Connection, assigned: Assigned, now: datetime.datetime) 
 
     Late submissions that are always taken have no such date.
     """
+    last = max(courses.extensions(db, assigned.id).values(), key=to_seconds, default="")
     dates = {
         "the deadline is": assigned.deadline,
-        "the last extension ends": max(courses.extensions(db, assigned.id).values(), default=""),
+        "the last extension ends": last,
         "late submissions are taken until": assigned.closes,
     }
     grace = datetime.timedelta(minutes=assigned.grace)
-    known = {words: time for words, text in dates.items() if (time := moment(text))}
-    return [f"{words} {describe_time(one)}" for words, one in known.items() if now <= one + grace]
+    known = [(words, time) for words, text in dates.items() if (time := moment(text))]
+    return [f"{words} {describe_time(one)}" for words, one in known if measure(one, now) <= grace]
 
 
 def describe_terms(rule: Late) -> str:
@@ -103,9 +105,10 @@ def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
     last = rule.refused_after
     if last is None:
         return f"Late submissions are always taken: {_describe_cost(rule)}."
-    if last <= deadline:
+    left = measure(deadline, last)
+    if left <= datetime.timedelta():
         return "Late submissions are refused."
-    return f"Up to {describe_span(last - deadline)} late: {_describe_cost(rule)}. Later: refused."
+    return f"Up to {describe_span(left)} late: {_describe_cost(rule)}. Later: refused."
 
 
 def _describe_cost(rule: Late) -> str:
@@ -125,4 +128,4 @@ def describe_late(rule: Late, at: float) -> str:
         return "too late: it gets no points"
     if not found.late or rule.deadline is None:
         return ""
-    return f"late by {describe_span(time - rule.deadline)}: {_describe_cost(rule)}"
+    return f"late by {describe_span(measure(rule.deadline, time))}: {_describe_cost(rule)}"

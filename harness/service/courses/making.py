@@ -11,8 +11,10 @@ from pathlib import Path
 from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import Assignment, Late
+from harness.clock_changes import is_skipped, read_moment, write
 from harness.errors import UsageError
 from harness.service.courses.point_weights import apply_worth, exact, load_worth
+from harness.service.local_times import to_seconds
 from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
@@ -92,14 +94,14 @@ def apply_course_settings(
 
 def late(one: Assigned, extensions: Mapping[str, str]) -> Late:
     """Return the late penalty of this course; see :func:`apply_course_settings`."""
-    own = tuple((key, datetime.datetime.fromisoformat(extensions[key])) for key in extensions)
+    own = tuple((key, read_moment(extensions[key])) for key in extensions)
     dates = moment(one.deadline), moment(one.closes)
     return Late(*dates, Fraction(one.deduction or 0), one.grace, own)
 
 
 def moment(text: str) -> datetime.datetime | None:
     """Return a local time; None where there is none."""
-    return datetime.datetime.fromisoformat(text) if text else None
+    return read_moment(text) if text else None
 
 
 def private_folder(made: Path) -> Path:
@@ -122,11 +124,16 @@ def read_title(text: str) -> str:
 def date(name: str, text: str) -> str:
     """Return a time as it is kept: local, without a zone; one with an offset is converted."""
     try:
-        read = _to_local(moment(text.strip()))
+        read = moment(text.strip())
     except (ValueError, OverflowError):
         read = None
     if text.strip() and (read is None or read.year not in _YEARS):
         raise UsageError(f"{name}: found {text!r}, expected a local time such as 2026-01-29T23:55")
+    if read and is_skipped(read):
+        raise UsageError(
+            f"{name}: found {text!r}, but the clocks go forward over this time on that day:"
+            " choose an earlier or a later time"
+        )
     return _format_time(read)
 
 
@@ -141,12 +148,8 @@ def read_grace(text: str, unset: int = AS_ITS_OWN) -> int:
     return int(text[:9]) if text else unset
 
 
-def _to_local(time_: datetime.datetime | None) -> datetime.datetime | None:
-    return time_.astimezone().replace(tzinfo=None) if time_ and time_.tzinfo else time_
-
-
 def _format_time(time_: datetime.datetime | None) -> str:
-    return time_.isoformat() if time_ else ""
+    return write(time_) if time_ else ""
 
 
 def check(wanted: Assigned) -> Assigned:
@@ -173,8 +176,8 @@ def check(wanted: Assigned) -> Assigned:
 
 
 def _check_dates(made: Assigned) -> None:
-    if made.deadline and made.closes and made.closes < made.deadline:
+    if made.deadline and made.closes and to_seconds(made.closes) < to_seconds(made.deadline):
         raise UsageError("closes: this is before the deadline: choose a later time, or the same")
     last = made.closes or made.deadline
-    if made.opens and last and made.opens >= last:
+    if made.opens and last and to_seconds(made.opens) >= to_seconds(last):
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")

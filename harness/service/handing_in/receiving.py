@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from harness.assignments.assignment import Late
+from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
 from harness.grading.ledger.originals import Store
@@ -72,12 +74,15 @@ def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.d
     A grading does not refuse what was accepted here.
     """
     opens = moment(assigned.opens)
-    if opens and now < opens:
+    if opens and measure(opens, now) < datetime.timedelta():
         return f"it opens on {describe_time(opens)}"
     rule = load_rule(db, assigned, key)
     last = rule.refused_after
-    is_over = last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes)
-    return f"it closed on {describe_time(last)}" if last and is_over else ""
+    return f"it closed on {describe_time(last)}" if last and _is_over(last, rule, now) else ""
+
+
+def _is_over(last: datetime.datetime, rule: Late, now: datetime.datetime) -> bool:
+    return measure(last, now) > datetime.timedelta(minutes=rule.grace_minutes)
 
 
 def take(
@@ -141,7 +146,7 @@ def _explain_final(
     """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
     rule = load_rule(db, assigned, key)
     last = rule.deadline
-    if last is not None and now > last + datetime.timedelta(minutes=rule.grace_minutes):
+    if last is not None and _is_over(last, rule, now):
         return f"the deadline was {describe_time(last)}"
     released = uploads.find_released(db, assigned.id)
     if released and upload.at > released.concluded:  # the mark is that of an earlier one

@@ -8,6 +8,7 @@ from harness.errors import UsageError
 from harness.service.courses import making, removing
 from harness.service.handing_in import changing
 from harness.service.handing_in.changing import Change
+from harness.service.local_times import keep_same
 from harness.service.pages import assignment_page
 from harness.service.records import Assigned
 from harness.service.storage import courses
@@ -53,9 +54,9 @@ def _read(here: Here) -> Assigned:
     now = here.sure().assigned
     return now._replace(
         title=here.field("title"),
-        opens=here.field("opens"),
-        deadline=here.field("deadline"),
-        closes=here.field("closes"),
+        opens=keep_same(here.field("opens"), now.opens),
+        deadline=keep_same(here.field("deadline"), now.deadline),
+        closes=keep_same(here.field("closes"), now.closes),
         deduction=here.field("deduction"),
         grace=making.read_grace(here.field("grace"), 0),
         hidden=here.field("hidden") == "yes",

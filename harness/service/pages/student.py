@@ -14,7 +14,7 @@ from harness.service.courses import deadline_extensions, roster
 from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.late_terms import describe_terms, load_rule
 from harness.service.handing_in import ownership
-from harness.service.local_times import describe_time
+from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment_page
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
 from harness.service.storage import (
@@ -100,8 +100,12 @@ def load_computed(marked: Marked) -> Marks:
 @ROUTES.at("POST", f"{_PATH}/extension", whoever_may(EXTEND), most=Form(page=show))
 def extend(here: Now) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
+    assigned = here.sure().assigned
     with here.service.database.acting(here.by) as act:
-        deadline_extensions.extend(act, here.sure().assigned, here.student, here.field("deadline"))
+        students = courses.students_of(act.db, assigned.course, here.student)
+        before = latest(courses.extensions(act.db, assigned.id), students)
+        wanted = keep_same(here.field("deadline"), before)
+        deadline_extensions.extend(act, assigned, here.student, wanted)
     return _back(here)
 
 

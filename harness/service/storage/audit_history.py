@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import LedgerError
-from harness.service.local_times import describe_date
+from harness.service.local_times import describe_logged_date
 from harness.service.records import Entry
 from harness.service.storage import people
 from harness.service.storage.audit_log import Log
@@ -96,7 +96,7 @@ def _line(entry: Entry, names: dict[str, str], left_out: Sequence[str] = ()) -> 
 
 def _say(value: object, key: str) -> str:
     if key in _DATES and isinstance(value, str):
-        return describe_date(value)
+        return describe_logged_date(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

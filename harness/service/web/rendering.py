@@ -21,7 +21,13 @@ from harness.report.html.page_script import SCRIPT
 from harness.report.html.page_style import STYLE
 from harness.report.markup import Markup
 from harness.service.courses.comments_and_overrides import format_counting_mark
-from harness.service.local_times import describe_date, describe_moment, name_zone, to_seconds
+from harness.service.local_times import (
+    describe_date,
+    describe_moment,
+    name_zone,
+    to_field,
+    to_seconds,
+)
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.form_style import OWN_STYLE
 from oracle import __version__
@@ -91,6 +97,7 @@ def _environment() -> Environment:
         "moment": describe_moment,
         "bytes": size,
         "local": describe_date,
+        "field": to_field,
         "seconds": to_seconds,
         "given": format_counting_mark,
         "points": decimal,

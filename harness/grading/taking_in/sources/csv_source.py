@@ -30,6 +30,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from harness import clock_changes
 from harness.errors import UsageError
 from harness.grading.records import Student, SubmittedFile
 from harness.grading.taking_in.sources.pieces import SourcePiece
@@ -128,7 +129,7 @@ def pieces(path: Path) -> Iterator[SourcePiece]:
         handed = (
             SubmittedFile(_file(row), row.get("file"), time, late) if row.get("file") else None
         )
-        order = (time or datetime.datetime.min, row.line)
+        order = (clock_changes.to_seconds(time or datetime.datetime.min), row.line)
         yield SourcePiece(row.student(), handed, order, row.get("group"))
 
 
@@ -152,7 +153,6 @@ def _time(row: CsvRow) -> datetime.datetime | None:
     if not text:
         return None
     try:
-        time = datetime.datetime.fromisoformat(text)
+        return clock_changes.read_moment(text)
     except ValueError:
         row.refuse("time", "a date and time such as 2026-01-29 23:55")
-    return time.astimezone().replace(tzinfo=None) if time.tzinfo else time
