@@ -50,3 +50,9 @@ def some(texts: Iterable[str], most: int, between: str = ", ") -> str:
     """Return the first texts in one, such as ``A1, B2 and 3 more``."""
     found = list(texts)
     return between.join(found[:most]) + count_rest(len(found) - most, " and {} more")
+
+
+def begin_sentence(text: str) -> str:
+    """Return a phrase with a large first letter; a file's name at its beginning stays as it is."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text[:1].upper() + text[1:] if first.rstrip(",:;").isalpha() else text

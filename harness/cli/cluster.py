@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from harness import extras
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import whole
+from harness.cli.option_values import port, whole
 from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
@@ -218,7 +218,7 @@ def command_line() -> CommandParser:
         help="days until the certificates expire (default: %(default)s)")  # fmt: skip
     add("--host", default=_HERE, metavar="ADDRESS",
         help="address of the scheduler (default: %(default)s, this machine only)")  # fmt: skip
-    add("--port", type=whole(0, "a whole number from 0"), default=PORT, metavar="N",
+    add("--port", type=port, default=PORT, metavar="N",
         help="port of the scheduler; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--tls", default="", metavar="DIR", help="folder of certificates")
     add("--json", action="store_true", help="write the status as JSON")

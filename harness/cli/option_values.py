@@ -42,6 +42,15 @@ def whole(least: int, what: str) -> Callable[[str], int]:
     return read
 
 
+def port(text: str) -> int:
+    """Read the number of a port; 0 is any free one."""
+    value = whole(0, _PORTS)(text)
+    if value > 65535:
+        raise _refusal(f"found {text!r}, expected {_PORTS}")
+    return value
+
+
+_PORTS = "a whole number from 0 to 65535"
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 

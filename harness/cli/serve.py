@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli import grading_options, service_options
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import whole
+from harness.cli.option_values import port, whole
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
 from harness.processes import processors
@@ -126,7 +126,7 @@ def command_line() -> CommandParser:
     service_options.add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
         help="address to listen on (default: %(default)s, this machine only)")  # fmt: skip
-    add("--port", type=whole(0, "a whole number from 0"), default=8017, metavar="N",
+    add("--port", type=port, default=8017, metavar="N",
         help="port to listen on; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--address", default="", metavar="URL",
         help="address that people type if a proxy is in front: https://…")  # fmt: skip

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text import at_most, count_rest, decode, encode, number_of, plural, some
+from harness.text import (
+    at_most,
+    begin_sentence,
+    count_rest,
+    decode,
+    encode,
+    number_of,
+    plural,
+    some,
+)
 from oracle.sentences import count, listing
 
 
@@ -56,3 +65,17 @@ def test_a_whole_list_in_a_sentence(words, said):
     assert listing(words, "or") == said.replace(" and ", " or ")
     assert [count(n, "stone") for n in (0, 1, 2)] == ["0 stones", "1 stone", "2 stones"]
     assert count(2, "liberty", "liberties") == "2 liberties"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "said"),
+    [
+        ("the roster is empty", "The roster is empty"),
+        ("deadline: found 'soon'", "Deadline: found 'soon'"),
+        ("bad.gtp:2: a bracket is missing", "bad.gtp:2: a bracket is missing"),
+        ("assignment.toml is not there", "assignment.toml is not there"),
+        ("", ""),
+    ],
+)
+def test_a_name_of_a_file_keeps_its_first_letter(phrase, said):
+    assert begin_sentence(phrase) == said

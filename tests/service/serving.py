@@ -131,6 +131,10 @@ class Browser:
         return self
 
     @property
+    def headers(self) -> httpx.Headers:
+        return self._client.headers
+
+    @property
     def cookies(self) -> httpx.Cookies:
         return self._client.cookies
 

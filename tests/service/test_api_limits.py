@@ -182,3 +182,18 @@ def test_a_token_without_bounds_is_not_made(service, name, scope, days, said):
         own = act._replace(by=entering.add_person(act, "Ada").id)
         with pytest.raises(UsageError, match=said):
             entering.token(own, name, scope, days)
+
+
+def test_too_large_a_submission_is_refused_as_such(service, asking):
+    """It was 413 on pages alone."""
+    answer = send(asking, bytes(service.settings.largest + 1))
+    assert answer.status_code == 413
+    assert f"more than {service.settings.largest:,} bytes" in answer.json()["detail"]
+
+
+def test_what_is_not_json_is_told_without_a_field(service, asking):
+    """The detail began with a colon."""
+    client = client_of(service)
+    client.headers["authorization"] = f"Bearer {token_of(service, 'ada', 'all')}"
+    answer = client.post("/api/v1/tokens", content=b"{", headers={"content-type": "text/json"})
+    assert answer.status_code == 422 and answer.json()["detail"].startswith("Invalid JSON")

@@ -7,6 +7,7 @@ import pytest
 
 from harness.cli import runs
 from harness.client import Client, suite_of
+from harness.service.operating import administering
 from harness.service.records import RUN
 from harness.service.runs import keeping
 from harness.service.storage import courses, pruning, queue
@@ -183,3 +184,13 @@ def test_a_fault_of_the_harness_is_not_the_engines(service, ann, suite, monkeypa
     assert ann.ask("GET", f"{suite}/runs/{run}")["state"] == "fault"
     page = f"{suite.removeprefix('/api/v1')}/runs/{run}"
     assert "The harness failed" in ann.browser.get(page).text
+
+
+def test_an_empty_file_is_told_what_a_run_file_is(ann, suite):
+    assert "gtp-harness run --json FILE" in post(ann, suite, b"", 422)["detail"]
+
+
+def test_an_operator_sees_no_course_that_engines_are_run_in(service, suite):
+    """It was listed as a course without a teacher."""
+    with service.database.reading() as db:
+        assert courses.COURSES.all(db) and administering.list_courses(db) == []

@@ -4,7 +4,15 @@ import re
 
 import pytest
 
-from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
 from tests.service.test_own_files import FILES, zip_files
 
 __all__ = ["counting"]
@@ -148,3 +156,39 @@ def test_points_that_were_typed_stay(course):
     shown = form(answer.text, "/points")
     assert answer.status_code == 422 and "found &#39;many&#39;" in shown
     assert {name: value(shown, re.escape(name)) for name in told} == told
+
+
+NOT_TAKEN_PRIVATE = [
+    ("", ("bad.gtp", b"1 twice 2\n#? [4\n"), {}, "</b> bad.gtp:2: "),
+    ("/drafts", None, {"tests": "12x"}, "Tests: found &#39;12x&#39;, expected a number"),
+]
+
+
+@pytest.mark.parametrize(("place", "file", "typed", "said"), NOT_TAKEN_PRIVATE)
+def test_a_form_of_private_cases_is_shown_again(service, place, file, typed, said):
+    """The only way back led to the start page."""
+    course = make_course(service, ROSTER, source="go-scoring")
+    page = f"{course.assignment}/private"
+    answer = course.teacher.post(f"{page}{place}", page, {"file": file} if file else None, **typed)
+    assert answer.status_code == 422 and "<h1>Private cases</h1>" in answer.text
+    shown = form(answer.text, f"/private{place}")
+    assert said in shown
+    assert {name: value(shown, name) for name in typed} == typed
+
+
+def test_what_is_refused_leads_back_to_the_page_it_was_sent_from(course):
+    """The only way back led to the start page."""
+    page = f"{course.assignment}/points"
+    link = f'<a href="{page}">Back to the page before</a>'
+    former = {f"{BASE}{page}?a=b": True, f"{BASE}//elsewhere.org": False,
+              f"https://elsewhere.org{page}": False, "": False}  # fmt: skip
+    for referer, is_told in former.items():
+        course.teacher.headers["referer"] = referer
+        answer = course.teacher.post(f"{page}/none/set", page)
+        assert (link in answer.text, answer.text.count("Back to the page")) == (is_told, is_told)
+
+
+def test_an_assignment_that_is_not_open_yet_is_headed_so(service, counting):
+    course = make_course(service, ROSTER, opens="2998-01-01T10:00", deadline=DUE)
+    text = Browser(service).enter(course.links["ada"]).get(course.assignment).text
+    assert "<h2>Not open yet</h2>" in text and "it opens on 1 Jan 2998, 10:00" in text

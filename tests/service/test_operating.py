@@ -209,6 +209,15 @@ def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, ca
     assert "NOT GOOD: --address: found 'ftp://x'" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("port", ["65536", "99999", "-1", "http"])
+@pytest.mark.parametrize("more", [(), ("--check",)])
+def test_a_port_that_none_has_is_refused(tmp_path, capsys, port, more):
+    """The harness itself failed."""
+    place = ["serve", "--data", str(tmp_path / "data"), f"--port={port}", *more]
+    assert cli.main(place) == 2
+    assert "expected a whole number from 0 to 65535" in capsys.readouterr().err
+
+
 # --- readiness ---------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ from harness.clock_changes import measure
 from harness.grading.attempts.test_results import TestResult, does_not_run, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.records import Step, Verdict
-from harness.text import number_of, plural
+from harness.text import begin_sentence, number_of, plural
 
 _NOTHING = Fraction(0)
 _ONE = Fraction(1)
@@ -299,6 +299,4 @@ def _finish(
 
 def sentence(text: str) -> str:
     """Return a phrase as a sentence; a file's name at its beginning stays as it is."""
-    first = text.split(maxsplit=1)[0] if text.strip() else ""
-    begin = text[:1].upper() if first.rstrip(",:;").isalpha() else text[:1]
-    return begin + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    return begin_sentence(text) + ("" if text.endswith((".", "!", "?")) else ".")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from harness.service.web.access import Here, Now, Refused
 
@@ -36,9 +37,17 @@ async def read(here: Here, largest: int) -> bytes:
 
 @asynccontextmanager
 async def as_file(here: Here) -> AsyncIterator[Path]:
-    """Give the file with the body of a request, which may be large; it is gone afterwards."""
+    """Give the file with the body of a request, which may be large; it is gone afterwards.
+
+    Refuses one that is larger than a submission may be.
+    """
+    left = here.service.settings.largest
     with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".upload-") as copy:
         async for piece in here.request.stream():
+            left -= len(piece)
+            if left < 0:
+                most = here.service.settings.largest
+                raise Refused(413, f"more than {most:,} bytes are not taken")
             await run_in_threadpool(copy.write, piece)
         copy.flush()
         yield Path(copy.name)
@@ -54,10 +63,15 @@ def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
         try:
             return kind.model_validate_json(data)
         except ValidationError as error:
-            wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            raise Refused(422, "; ".join(wrong)) from None
+            raise Refused(422, "; ".join(map(_describe, error.errors()))) from None
 
     return read_body
+
+
+def _describe(error: ErrorDetails) -> str:
+    """Return what is wrong, and in which field unless it is the whole body."""
+    field = ".".join(map(str, error["loc"]))
+    return f"{field}: {error['msg']}" if field else error["msg"]
 
 
 def describe_body(kind: type[BaseModel]) -> dict[str, Any]:

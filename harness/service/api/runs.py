@@ -149,7 +149,8 @@ def _post(here: Here, data: bytes, revision: str, key: str) -> RunCompared:
 
 def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> RunCompared:
     suite, service = here.sure_suite(), here.service
-    kept = receiving.keep(service.store, path, name, service.settings.largest)
+    most, wanted = service.settings.largest, documents.WANTED
+    kept = receiving.keep(service.store, path, name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(here.by) as act:
         made = once(

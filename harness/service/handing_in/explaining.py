@@ -12,6 +12,7 @@ from harness.service.handing_in.ownership import (
 )
 from harness.service.local_times import describe_moment
 from harness.service.records import Upload
+from harness.text import begin_sentence
 
 
 def explain_place(heap: Heap, upload: Upload) -> str:
@@ -48,7 +49,7 @@ def _tell_other(heap: Heap) -> str:
         if waiting
         else _tell_settled(heap) or "no submission counts now: submit again"
     )
-    return f"{found[:1].upper()}{found[1:]}."
+    return f"{begin_sentence(found)}."
 
 
 def _tell_settled(heap: Heap) -> str:

@@ -20,7 +20,7 @@ from harness.service.courses import roster
 from harness.service.courses.late_terms import load_rule
 from harness.service.courses.making import moment
 from harness.service.handing_in import ownership
-from harness.service.local_times import describe_moment, describe_time
+from harness.service.local_times import describe_date, describe_moment, describe_time
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
 from harness.service.settings import Settings
 from harness.service.storage import courses, owner_rows, queue, uploads
@@ -52,15 +52,17 @@ class Kept(NamedTuple):
     path: Path  # where they are
 
 
-def keep(store: Store, source: Path, name: str, largest: int) -> Kept:
-    """Keep a file's bytes, which its owner calls ``name``.
+def keep(
+    store: Store, source: Path, name: str, largest: int, wanted: str = "the archive that you made"
+) -> Kept:
+    """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
 
     Raises:
         UsageError: they are not any, or too many.
     """
     size = source.stat().st_size
     if not size:
-        raise UsageError("the file is empty: choose the archive that you made")
+        raise UsageError(f"the file is empty: choose {wanted}")
     try:
         sha256 = store.keep(source, IntakeLimits()._replace(compressed=largest))
     except ArchiveError as error:
@@ -73,12 +75,17 @@ def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.d
 
     A grading does not refuse what was accepted here.
     """
-    opens = moment(assigned.opens)
-    if opens and measure(opens, now) < datetime.timedelta():
-        return f"it opens on {describe_time(opens)}"
+    if is_before(assigned, now):
+        return f"it opens on {describe_date(assigned.opens)}"
     rule = load_rule(db, assigned, key)
     last = rule.refused_after
     return f"it closed on {describe_time(last)}" if last and _is_over(last, rule, now) else ""
+
+
+def is_before(assigned: Assigned, now: datetime.datetime) -> bool:
+    """Whether an assignment is not open yet."""
+    opens = moment(assigned.opens)
+    return opens is not None and measure(opens, now) < datetime.timedelta()
 
 
 def _is_over(last: datetime.datetime, rule: Late, now: datetime.datetime) -> bool:

@@ -59,7 +59,8 @@ def _to_student(here: Here) -> Response:
         group = _group(db, known)
         extensions = courses.extensions(db, known.assigned.id)
         key = known.member.submits_as
-        closed = receiving.explain_closed(db, known.assigned, key, datetime.datetime.now())
+        now = datetime.datetime.now()
+        closed = receiving.explain_closed(db, known.assigned, key, now)
         is_released = uploads.find_released(db, known.assigned.id) is not None
     return rendering.page(
         here,
@@ -69,6 +70,7 @@ def _to_student(here: Here) -> Response:
         dates=list_dates(known.assigned, rule, latest(extensions, (one.key for one in group))),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         closed=closed,
+        is_before=receiving.is_before(known.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(here.service.settings, known.assigned).archive.name,
     )

@@ -69,7 +69,7 @@ def _address(here: Here, *more: str) -> str:
     return "/".join([f"/courses/{known.course.id}/assignments/{known.assigned.id}/private", *more])
 
 
-@ROUTES.at("POST", _PATH, _MAY)
+@ROUTES.at("POST", _PATH, _MAY, most=Form(page=show))
 def add(here: Now) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
     file = here.form.get("file")
@@ -92,7 +92,7 @@ def download(here: Now) -> Response:
     return attachment(path.name, path.read_bytes(), "text/plain")
 
 
-@ROUTES.at("POST", f"{_PATH}/remove", _MAY)
+@ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=Form(page=show))
 def remove(here: Now) -> Response:
     """Remove a case file."""
     with here.service.database.acting(here.by) as act:
@@ -103,7 +103,7 @@ def remove(here: Now) -> Response:
 # --- positions ---------------------------------------------------------------------------------
 
 
-@ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=Form(files=_MOST_GAMES))
+@ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=Form(files=_MOST_GAMES, page=show))
 def begin(here: Now) -> Response:
     """Let a worker find positions, in game records if there are some."""
     wish, games = Wish(_tests(here)), list(_games(here))
@@ -167,13 +167,13 @@ def _boards(found: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
     }
 
 
-@ROUTES.at("POST", f"{_DRAFT}/drop", _MAY)
+@ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=Form(page=show_draft))
 def drop(here: Now) -> Response:
     """Leave a position out."""
     return _change(here, lambda _, kept, place: drafting.drop(kept, place))
 
 
-@ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY)
+@ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=Form(page=show_draft))
 def exchange(here: Now) -> Response:
     """Take another position for one."""
     return _change(here, drafting.exchange)

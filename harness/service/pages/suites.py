@@ -87,7 +87,7 @@ def show(here: Now) -> Response:
     )
 
 
-@ROUTES.at("POST", f"{_ONE}/change", OWNERS)
+@ROUTES.at("POST", f"{_ONE}/change", OWNERS, most=Form(page=show))
 def change(here: Now) -> Response:
     """Change what a suite is called, who may read it, and whether it has a badge."""
     with here.service.database.acting(here.by) as act:
@@ -101,7 +101,7 @@ def change(here: Now) -> Response:
     return RedirectResponse(_address(here), 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/remove", OWNERS)
+@ROUTES.at("POST", f"{_ONE}/remove", OWNERS, most=Form(page=show))
 def remove(here: Now) -> Response:
     """Remove a suite with all its runs."""
     if here.field("sure") != "yes":
@@ -112,7 +112,7 @@ def remove(here: Now) -> Response:
     return RedirectResponse("/suites", 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/runs", OWNERS)
+@ROUTES.at("POST", f"{_ONE}/runs", OWNERS, most=Form(page=show))
 def post(here: Now) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
     with receive_files(here) as found:
@@ -129,13 +129,14 @@ def _post(here: Here, found: Sent) -> SuiteRun:
 
 def _run(here: Here, found: Sent) -> SuiteRun:
     service = here.service
-    kept = receiving.keep(service.store, found.path, found.name, service.settings.largest)
+    most, wanted = service.settings.largest, documents.WANTED
+    kept = receiving.keep(service.store, found.path, found.name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, here.field("revision"))
     with service.database.acting(here.by) as act:
         return keeping.post_engine(act, here.sure_suite(), archive, _folder(here))
 
 
-@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=packing.MOST))
+@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=packing.MOST, page=show))
 def take_cases(here: Now) -> Response:
     """Run the engines of a suite by case files of the owner's own."""
     settings, how = here.service.settings, HowToRun(here.field("command"), here.field("build"))

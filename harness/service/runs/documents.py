@@ -17,6 +17,7 @@ from harness.escaping import escape_controls
 from harness.history import run_keeping
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 
+WANTED = "a run file, which gtp-harness run --json FILE writes, or the archive of an engine"
 LARGEST = 8 << 20  # bytes of a document
 _SHOWN = 5  # of what is wrong with one
 _Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]

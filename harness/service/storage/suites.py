@@ -8,7 +8,7 @@ from harness.service.records import Suite, SuiteRun
 from harness.service.settings import schema_of
 from harness.service.storage import courses, queue
 from harness.service.storage.rows import Rows
-from harness.service.storage.tables import SUITE, SUITE_RUN
+from harness.service.storage.tables import ASSIGNED, SUITE, SUITE_RUN
 
 SUITES: Rows[Suite] = Rows(Suite, SUITE)
 RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)
@@ -38,6 +38,13 @@ def forget_bench(db: Connection, bench: str) -> None:
         courses.COURSES.remove(db, id=assigned.course)
     if db.dialect.name == "postgresql":
         db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(bench)}" CASCADE'))
+
+
+def list_bench_courses(db: Connection) -> set[str]:
+    """Return the courses that were made only for engines to be run in."""
+    benches = select(SUITE.c.bench).where(SUITE.c.bench != "")
+    query = select(ASSIGNED.c.course).where(ASSIGNED.c.id.in_(benches))
+    return set(db.execute(query).scalars())
 
 
 def lock(db: Connection, suite: str) -> Suite:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -65,7 +66,16 @@ def answer(
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")
-    return rendering.page(here, "trouble.html", [(title, "")], status, title=title, why=why)
+    told = {"title": title, "why": why, "back": _find_former(request)}
+    return rendering.page(here, "trouble.html", [(title, "")], status, **told)
+
+
+def _find_former(request: Request) -> str:
+    """Return the page of ours from which a form was sent; "" if it is not known."""
+    former = urlsplit(request.headers.get("referer", ""))
+    is_ours = former.netloc == request.headers.get("host") and former.scheme in ("http", "https")
+    is_page = former.path.startswith("/") and not former.path.startswith("//")
+    return former.path if request.method == "POST" and is_ours and is_page else ""
 
 
 def _find_page(request: Request) -> Callable[[Here], Response] | None:

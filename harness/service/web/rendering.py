@@ -30,6 +30,7 @@ from harness.service.local_times import (
 )
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.form_style import OWN_STYLE
+from harness.text import begin_sentence
 from oracle import __version__
 
 Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
@@ -99,6 +100,7 @@ def _environment() -> Environment:
         "local": describe_date,
         "field": to_field,
         "seconds": to_seconds,
+        "begun": begin_sentence,
         "given": format_counting_mark,
         "points": decimal,
         "exactly": exactly,
@@ -150,7 +152,7 @@ def explain_form(here: Here, action: str = "") -> str:
         return ""
     name, colon, rest = here.why.partition(":")
     why = f"{_LABELS.get(name, name)}{colon}{rest}"
-    return f"{why[:1].upper()}{why[1:]}."
+    return f"{begin_sentence(why)}."
 
 
 def typed(here: Here, action: str, name: str, given: str = "") -> str:

@@ -147,7 +147,8 @@ def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
     views = Views(assignment.specification, assignment.place)
     shown = feedback(graded, marker.result([graded]), views)
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
-    text = "".join(body_of(shown._replace(marks=unmarked)))
+    # The page tells when it came, with the zone.
+    text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
     path = check_page(ground.settings.assignment_folder(ground.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     check_results.write(path, graded)
