@@ -42,6 +42,7 @@ from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
+from harness.service.work import previewing
 from harness.service.work.previewing import Preview
 from tests.service.serving import KINDS, client_of, open_service, settings_of
 
@@ -304,7 +305,8 @@ def _course(act, people, prefix, settings):
         kind: queue.put(act.db, Job("", kind, assignment, new_id())).about
         for kind in (DRAFT, PREVIEW)
     }
-    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth())
+    before = previewing.describe_in_force(settings, wanted)
+    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth(), before)
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}
     found |= {"member": LEAVER, "former": GONE}

@@ -54,7 +54,7 @@ class Preview:
     def begin(self, asked: Worth, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
 
-        ``before``: what is in force, as :func:`_describe_in_force` says it.
+        ``before``: what is in force, as :func:`describe_in_force` says it.
         """
         self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._worth.write_text(str(asked))
@@ -131,7 +131,7 @@ def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
     """
     own, made = own_files.assignment_of(settings, assigned), new_id()
     asked = point_weights.read(own, parts(settings, assigned), told)
-    before = _describe_in_force(settings, assigned)
+    before = describe_in_force(settings, assigned)
     Preview(settings.assignment_folder(assigned.id), made).begin(asked, before)
     queue.put(act.db, Job("", PREVIEW, assigned.id, made, person=act.by))
     return made
@@ -162,12 +162,12 @@ def put_in_force(act: Act, settings: Settings, assigned: Assigned, found: Previe
 
 def explain_stale(settings: Settings, assigned: Assigned, found: Preview) -> str:
     """Return why a preview says nothing of what is in force now, or "" if it does."""
-    if found.before == _describe_in_force(settings, assigned):
+    if found.before == describe_in_force(settings, assigned):
         return ""
     return "the points have changed since this preview was made: make a new preview"
 
 
-def _describe_in_force(settings: Settings, assigned: Assigned) -> str:
+def describe_in_force(settings: Settings, assigned: Assigned) -> str:
     """Return the points and weights in force as a text, to see if they have changed."""
     worth = point_weights.load_worth(assigned)
     own = point_weights.apply_worth(own_files.assignment_of(settings, assigned), worth)
