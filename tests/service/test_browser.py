@@ -173,6 +173,7 @@ def grade(world, tess, assignment, files):
     tess.choose("A private case file", files / "mine.gtp")
     tess.press("Add it")
     find_positions(world, tess, files)
+    work(world.service)
     tess.go(assignment)
     tess.press("Grade all submissions")
     tess.look("grading-running")

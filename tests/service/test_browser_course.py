@@ -130,6 +130,7 @@ def change_marks(world, tess, assignment, disk):
     tess.follow("Private case files")
     tess.choose("A private case file", disk / "mine.gtp")
     tess.press("Add it")
+    work(world.service)
     assert grade(world, tess, assignment) != first
     assert "Marks that would change" in tess.text()
     tess.look("grading-changes")

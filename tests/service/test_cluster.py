@@ -78,7 +78,7 @@ def grade_two(service):
     pages = [who.get(path).text for (who, _), path in zip(sent_in, paths, strict=True)]
     files = {"file": ("mine.gtp", PRIVATE.encode())}
     assert course.teacher.post(f"{course.assignment}/private", files=files).status_code == 200
-    grading = course.teacher.post(f"{course.assignment}/gradings").url.path
+    grading = course.teacher.post(f"{course.assignment}/gradings", all_the_same="yes").url.path
     assert work(service) == 5
     given = marks(course.teacher.get(grading).text)
     feedback = course.teacher.get(f"{grading}/files/class.html").text

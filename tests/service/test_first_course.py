@@ -141,8 +141,11 @@ class Course:
         self.tess.post(f"{self.assignment}/private", files=files)
 
     def grade(self) -> None:
-        self.grading = self.tess.post(f"{self.assignment}/gradings").url.path
         ends = time.monotonic() + LONGEST
+        while "still being checked" in self.tess.get(self.assignment):
+            assert time.monotonic() < ends
+            time.sleep(0.5)
+        self.grading = self.tess.post(f"{self.assignment}/gradings").url.path
         while not {"ada", "ben"} <= (found := marks(self.tess.get(self.grading))).keys():
             assert time.monotonic() < ends
             time.sleep(0.5)

@@ -5,6 +5,9 @@ import re
 
 import pytest
 
+from harness.errors import SandboxError
+from harness.service import service_log
+from harness.service.work import job_handlers
 from tests.service.serving import (
     KINDS,
     Browser,
@@ -96,12 +99,67 @@ def test_what_is_corrected_or_counts_nothing_is_not_told(service, course):
     assert api("POST", f"{place}/gradings", json={}).status_code == 201
 
 
-def test_nothing_is_told_before_the_files_are_measured(service, course):
+def refuse_grading(service, course, said):
+    """See that page and API refuse a grading, and say why."""
+    place = f"{course.assignment}/gradings"
+    refused = course.teacher.post(place, course.assignment)
+    assert refused.status_code == 409 and "tick Grade all the same" in refused.text
+    assert said in text_of(refused) and 'name="all_the_same"' in refused.text
+    answer = api_of(service, "Tess Teacher")("POST", f"/api/v1{place}", json={})
+    assert answer.status_code == 409 and said in answer.json()["detail"]
+    private = api_of(service, "Tess Teacher")("GET", f"/api/v1{course.assignment}/private")
+    assert said in private.json()["unchecked"]
+
+
+def test_a_grading_waits_for_the_files_to_be_measured_or_needs_a_tick(service, course):
     add(course, WRONG)
-    answer = course.teacher.post(f"{course.assignment}/gradings", course.assignment)
+    refuse_grading(service, course, "he private tests are still being checked: try again")
+    place = f"{course.assignment}/gradings"
+    answer = course.teacher.post(place, course.assignment, all_the_same="yes")
     assert answer.status_code == 200 and SAID not in text_of(answer)
     work(service)
     assert SAID in text_of(course.teacher.get(answer.url.path))  # before marks are changed
+
+
+def test_files_that_were_there_before_are_measured_again_if_that_is_not_known(service, course):
+    """A job about them may have ended while others were in their place."""
+    add(course, WRONG)
+    add(course, RIGHT)
+    work(service)
+    add(course, WRONG)
+    assert work(service) == 1
+    refused = course.teacher.post(f"{course.assignment}/gradings", course.assignment)
+    assert SAID in text_of(refused)
+
+
+SHUT = "engines of root may not read {data}/own/ref.py (chmod -R o+rX would allow it)"
+TOLD = "such as the reference, could not be run on the server"
+
+
+def test_what_a_teacher_is_told_where_the_reference_cannot_run(service, course, monkeypatch):
+    """Not a path of the server, which the operator finds in the log."""
+    why = SHUT.format(data=service.settings.data)
+
+    def breaks(*_):
+        raise SandboxError(why)
+
+    for kind in ("measure", "draft"):
+        monkeypatch.setitem(job_handlers.KINDS, kind, breaks)
+    add(course, RIGHT)
+    page = f"{course.assignment}/private"
+    draft = course.teacher.post(f"{page}/drafts", page, tests="1").url.path
+    work(service)
+    refuse_grading(service, course, TOLD)
+    for path in (page, draft, course.assignment):
+        text = text_of(course.teacher.get(path))
+        assert TOLD in text and "chmod" not in text and str(service.settings.data) not in text
+    troubles = [one["text"] for one in service_log.read_log(service.settings) if "text" in one]
+    assert troubles == [why, why]
+    monkeypatch.undo()
+    add(course, RIGHT)
+    work(service)
+    made = course.teacher.post(f"{course.assignment}/gradings", course.assignment)
+    assert made.status_code == 200
 
 
 OWN_GAME = {  # nobody knows its answers but its case files

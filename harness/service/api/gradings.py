@@ -75,7 +75,7 @@ class GradingWanted(BaseModel):
     """A grading that is to be begun."""
 
     public_only: bool = False
-    all_the_same: bool = False  # even if private tests may be wrong
+    all_the_same: bool = False  # even if private tests may be wrong, or are not checked yet
 
 
 class GradingFiles(BaseModel):
@@ -111,8 +111,8 @@ def begin(
     """Grade all that was submitted."""
     assigned, only = here.sure().assigned, wanted.public_only
     if not (only or wanted.all_the_same):
-        send = "send all_the_same"
-        wrong_expectations.require_none(here.service.settings, assigned, send)
+        service, send = here.service, "send all_the_same"
+        wrong_expectations.require_none(service.database, service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))
     with here.service.database.acting(here.by) as act:
         made = once(

@@ -42,6 +42,7 @@ class PrivateCases(BaseModel):
     of: int | None  # mistakes that are known
     survivors: list[str] | None  # those that no file catches
     doubts: list[str]  # a sentence for each test that may be wrong, and counts
+    unchecked: str  # why nobody knows yet if tests are wrong; empty: that is known
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
 
 
@@ -112,6 +113,9 @@ def describe_private_cases(here: Here) -> PrivateCases:
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
         doubts=wrong_expectations.find(here.service.settings, here.sure().assigned),
+        unchecked=wrong_expectations.explain_unchecked(
+            here.service.database, here.service.settings, here.sure().assigned
+        ),
         still_left_out=[one.name for one in left],
     )
 

@@ -98,6 +98,9 @@ def _to_staff(here: Here) -> Response:
         choices=choices(student_table.choices(standings)),
         gradings=gradings,
         doubts=wrong_expectations.find(settings, known.assigned),
+        unchecked=wrong_expectations.explain_unchecked(
+            here.service.database, settings, known.assigned
+        ),
         still_left_out=previewing.still_left_out(settings, known.assigned),
         states=states,
         decisions=decisions,

@@ -73,8 +73,10 @@ def begin(here: Now) -> Response:
     """Grade all that was submitted."""
     public_only = here.field("public_only") == "yes"
     if not public_only and here.field("all_the_same") != "yes":
-        tick = "tick Grade all the same"
-        wrong_expectations.require_none(here.service.settings, here.sure().assigned, tick)
+        service, tick = here.service, "tick Grade all the same"
+        wrong_expectations.require_none(
+            service.database, service.settings, here.sure().assigned, tick
+        )
     with here.service.database.acting(here.by) as act:
         made = grading.begin(act, here.sure().assigned, public_only=public_only)
     return RedirectResponse(_address(here, made.id), 303)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.judging import strength
 from harness.records import CaseFile
 from harness.service.courses import cases
-from harness.service.records import MEASURE, Assigned, Job
+from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.storage import queue
 from harness.service.storage.audit_log import Act
 from harness.service.work import conversation_candidates
@@ -65,7 +65,7 @@ def add(act: Act, assigned: Assigned, made: Path, new: NewCase) -> None:
         raise UsageError("the case file is empty")
     called = cases.put(made, *new)
     act.note("private case file added", assigned.id, name=called)
-    _let_measure(act, assigned, made)
+    let_measure(act, assigned, made)
 
 
 def remove(act: Act, assigned: Assigned, made: Path, name: str) -> None:
@@ -76,13 +76,22 @@ def remove(act: Act, assigned: Assigned, made: Path, name: str) -> None:
     """
     cases.remove(made, name)
     act.note("private case file removed", assigned.id, name=name)
-    _let_measure(act, assigned, made)
+    let_measure(act, assigned, made)
 
 
-def _let_measure(act: Act, assigned: Assigned, made: Path) -> None:
-    if cases.paths(made):
-        wanted = Job("", MEASURE, assigned.id, about(assigned.id, made), person=act.by)
-        queue.put(act.db, wanted)
+def let_measure(
+    act: Act, assigned: Assigned, made: Path, over: Collection[str] = (DONE, FAULT)
+) -> None:
+    """Let a worker measure the case files, unless their result is known.
+
+    A job about them may be over without one: other files were in their place then, or it failed.
+    ``over``: the states in which it is done again.
+    """
+    what = about(assigned.id, made)
+    if cases.paths(made) and load_result(made, what) is None:
+        wanted = Job("", MEASURE, assigned.id, what, person=act.by)
+        if queue.put(act.db, wanted).state in over:
+            queue.put_anew(act.db, wanted)
 
 
 def measure(ground: Ground, job: Job) -> None:

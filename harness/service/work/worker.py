@@ -13,13 +13,14 @@ from harness import signals
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.ledger import owners
 from harness.service import counters, machines, service_log
-from harness.service.records import PLAN, Job
+from harness.service.records import DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import figures, queue, uploads
 from harness.service.storage.database import Database
 from harness.service.work import job_handlers, lease_renewal
 from harness.service.work.assignment_context import ground
 from harness.service.work.company import OnOtherMachines, Shared
+from harness.service.work.faults_for_teachers import for_teachers
 from harness.service.work.job_handlers import UnfinishedError
 
 _PAUSE = 0.3  # seconds between two looks at an empty queue
@@ -128,6 +129,9 @@ class Worker:
             _count(db, job, ended)
 
     def _fail(self, job: Job, why: str) -> None:
+        if job.kind in (DRAFT, MEASURE) and (told := for_teachers(why)) != why:
+            service_log.warn(self._settings, why, job=job.id)
+            why = told
         with self._database.changing() as db:
             queue.record_error(db, job, why)
             if job.kind == PLAN:

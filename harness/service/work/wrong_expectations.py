@@ -5,10 +5,12 @@ A worker finds them when it measures the private case files. A test of weight 0 
 
 from __future__ import annotations
 
-from harness.service.courses import point_weights
+from harness.service.courses import cases, point_weights
 from harness.service.courses.grading import NotNowError
-from harness.service.records import Assigned
+from harness.service.records import DONE, FAULT, MEASURE, Assigned
 from harness.service.settings import Settings
+from harness.service.storage import queue
+from harness.service.storage.database import Database
 from harness.service.work import previewing, private_cases
 from harness.service.work.failed_by_reference import WrongTest
 
@@ -41,14 +43,35 @@ def _names_left_out(settings: Settings, assigned: Assigned) -> frozenset[str]:
     return frozenset(test.name for test in tests) - counting
 
 
-def require_none(settings: Settings, assigned: Assigned, how: str) -> None:
+def explain_unchecked(database: Database, settings: Settings, assigned: Assigned) -> str:
+    """Return why nobody knows if private tests are wrong, or "" if that is known."""
+    made = settings.assignment_folder(assigned.id)
+    what = private_cases.about(assigned.id, made)
+    if not cases.paths(made) or private_cases.load_result(made, what):
+        return ""
+    with database.reading() as db:
+        job = queue.JOBS.find(db, kind=MEASURE, about=what)
+    if job and job.state == FAULT:
+        return (
+            f"the private tests could not be checked ({job.fault.rstrip('.')}): add one of them"
+            " again to try once more"
+        )
+    return "the private tests are still being checked: try again in a moment"
+
+
+def require_none(database: Database, settings: Settings, assigned: Assigned, how: str) -> None:
     """See before a grading that no private test may be wrong.
 
     ``how``: how to grade all the same.
 
     Raises:
-        NotNowError: some may be.
+        NotNowError: some may be, or nobody knows yet.
     """
+    if why := explain_unchecked(database, settings, assigned):
+        with database.acting() as act:  # who waits must not wait for a job that there is not
+            made = settings.assignment_folder(assigned.id)
+            private_cases.let_measure(act, assigned, made, (DONE,))
+        raise NotNowError(f"{why}, or {how}")
     if not (found := find(settings, assigned)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
