@@ -42,7 +42,7 @@ class PrivateCases(BaseModel):
     of: int | None  # mistakes that are known
     survivors: list[str] | None  # those that no file catches
     doubts: list[str]  # a sentence for each test that may be wrong, and counts
-    unchecked: str  # why nobody knows yet if tests are wrong; empty: that is known
+    unchecked: str  # why nobody knows yet if tests are wrong, or ""
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
 
 

@@ -62,12 +62,12 @@ class Preview:
 
     @property
     def before(self) -> str:
-        """What was in force when it was begun; empty: a former version began it."""
+        """What was in force when it was begun, or "" if a former version began it."""
         return self._before.read_text() if self._before.exists() else ""
 
     @property
     def grading(self) -> str:
-        """The ID of the grading that was to be begun when it was set; empty: it was not."""
+        """The ID of the grading that was begun when it was set, or "" before."""
         return self._grading.read_text() if self._grading.exists() else ""
 
     def note_grading(self, name: str) -> None:
