@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import secrets
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from harness.service.courses.late_terms import (
     list_dates_for_staff,
     load_rule,
 )
-from harness.service.handing_in import ownership, packing, receiving
+from harness.service.handing_in import ownership, packing, receiving, repeated_forms
 from harness.service.handing_in.ownership import Heap, refusal
 from harness.service.pages import student_table
 from harness.service.pages.form_files import receive_files
@@ -73,6 +74,7 @@ def _to_student(here: Here) -> Response:
         is_before=receiving.is_before(known.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(here.service.settings, known.assigned).archive.name,
+        once=secrets.token_hex(32),
     )
 
 
@@ -151,7 +153,12 @@ def hand_in(here: Now) -> Response:
         kept = receiving.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(here.by) as act:
         quota = receiving.quota(service.settings)
-        upload = receiving.take(act, known.assigned, known.member, kept, quota)
+        upload = repeated_forms.take_once(
+            act,
+            here.field("once"),
+            (known.assigned.id, kept.name, kept.sha256),
+            lambda: receiving.take(act, known.assigned, known.member, kept, quota),
+        )
     return RedirectResponse(
         f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
     )

@@ -54,6 +54,7 @@ form.addEventListener("submit", function (event) {
   event.preventDefault();
   var data = new FormData();
   data.append("form_token", form.elements.form_token.value);
+  data.append("once", form.elements.once.value);
   dropped.forEach(function (pair) { data.append("files", pair[1], pair[0]); });
   said.textContent = "Being sent …";
   fetch(form.action, {method: "POST", body: data}).then(function (answer) {

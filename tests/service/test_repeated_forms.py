@@ -1,0 +1,68 @@
+"""A form that is sent again, as by a double click, is one submission."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from harness.service.storage import uploads
+from tests.service.serving import (
+    FORM_TOKEN,
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
+
+__all__ = ["counting"]
+ONCE = re.compile(r'name="once" value="([0-9a-f]{64})"')
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def count(service):
+    with service.database.reading() as db:
+        return len(uploads.UPLOADS.all(db))
+
+
+def test_a_double_click_is_one_submission_and_leads_to_its_page(service, counting):
+    course = make_course(service, "student\nada\n")
+    ada = Browser(service).enter(course.links["ada"])
+    page = ada.get(course.assignment).text
+    told = {"form_token": FORM_TOKEN.search(page)[1], "once": ONCE.search(page)[1]}
+
+    def send(_):
+        files = {"file": ("a.tgz", b"x")}
+        return ada._client.post(f"{course.assignment}/uploads", data=told, files=files)
+
+    with ThreadPoolExecutor(3) as clicks:
+        answers = [*clicks.map(send, range(3))]
+    assert {one.status_code for one in answers} == {200} and count(service) == 1
+    (path,) = {one.url.path for one in answers}
+    assert "/uploads/" in path and send(0).url.path == path
+
+
+def test_another_file_or_one_after_withdrawing_is_another_submission(service, counting):
+    """A browser that goes back shows the same form."""
+    course = make_course(service, "student\nada\n", deadline="2999-01-01T00:00")
+    ada, place = Browser(service).enter(course.links["ada"]), course.assignment
+    once = ONCE.search(ada.get(place).text)[1]
+
+    def send(data, form=once):
+        files = {"file": ("a.tgz", data)}
+        return ada.post(f"{place}/uploads", place, files, once=form).url.path
+
+    first, second = send(b"x"), send(b"y")
+    assert first != second and send(b"x") == first
+    withdrawn = ada.post(f"{second}/withdraw", second)
+    assert withdrawn.status_code == 200, withdrawn.text
+    third = send(b"y")
+    assert third not in (first, second) and send(b"y") == third
+    assert send(b"x", ONCE.search(ada.get(place).text)[1]) != first
+    assert count(service) == 4
