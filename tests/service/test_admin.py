@@ -1,14 +1,27 @@
 """``gtp-harness admin``: people it lets in can sign in, and people it shuts out cannot."""
 
+import time
+
 import pytest
 from sqlalchemy import update
 
 from harness import cli
 from harness.errors import UsageError
+from harness.service.local_times import describe_logged_date
 from harness.service.operating import administering
 from harness.service.people import secrets
 from harness.service.storage.tables import AUDIT, AUDIT_END
-from tests.service.serving import BASE, KINDS, Browser, make_course, open_service, settings_of
+from tests.service.serving import (
+    BASE,
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+)
+
+__all__ = ["counting"]
 
 
 @pytest.fixture(params=KINDS)
@@ -241,3 +254,25 @@ def test_a_log_that_was_changed_is_told(service, admin, capsys):
 def test_what_is_for_the_log_alone_is_refused_elsewhere(admin):
     assert "--about and --check are for log" in admin("people", "--check", status=2)[0]
     assert "log needs no name" in admin("log", "ada", status=2)[0]
+
+
+def test_a_logged_date_is_the_same_moment_in_another_zone(service, counting, monkeypatch, admin):
+    """A deadline of 12:00 CET was printed as 12:00 UTC."""
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    try:
+        course = make_course(service, "student\ndan\n", deadline="2026-11-30T10:00")
+        page = f"{course.assignment}/students/dan"
+        course.teacher.post(f"{page}/extension", page, deadline="2026-12-01T12:00")
+        assert "deadline: 1 Dec 2026, 12:00 CET" in course.teacher.get(page).text
+        monkeypatch.setenv("TZ", "UTC0")
+        time.tzset()
+        assert "deadline: 1 Dec 2026, 11:00 UTC" in "\n".join(admin("log", "--about", "dan"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_date_of_an_old_log_is_told_without_a_zone():
+    assert describe_logged_date("2026-12-01T12:00:00") == "1 Dec 2026, 12:00 of the server"
+    assert describe_logged_date("") == ""

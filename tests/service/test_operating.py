@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import cli
+from harness.cli import serve
 from harness.cluster import certificates, status_query
 from harness.cluster.records import ClusterState, WorkerStatus
 from harness.cluster.rules import Facts
@@ -216,6 +217,41 @@ def test_a_port_that_none_has_is_refused(tmp_path, capsys, port, more):
     place = ["serve", "--data", str(tmp_path / "data"), f"--port={port}", *more]
     assert cli.main(place) == 2
     assert "expected a whole number from 0 to 65535" in capsys.readouterr().err
+
+
+@pytest.fixture
+def in_zone(monkeypatch):
+    """Return what lets this machine be in a zone, given by its rule."""
+
+    def enter(rule):
+        monkeypatch.setenv("TZ", rule)
+        time.tzset()
+
+    yield enter
+    monkeypatch.undo()
+    time.tzset()
+
+
+CET = "CET-1CEST,M3.5.0,M10.5.0/3"
+ZONES = [("XYZ-1XYST,M3.5.0,M10.5.0/3", True), ("CET-1", False), ("UTC0", False),
+         ("CET-1CEST,M3.2.0,M11.1.0/3", False)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("other", "is_same"), ZONES)
+def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, is_same):
+    """All deadlines moved without a word."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    in_zone(CET)
+    assert run_checks(settings)["zone"] == ("zone", True, "CET/CEST (UTC+01:00)")
+    serve.tell_zone(settings)
+    in_zone(other)
+    found = run_checks(settings)["zone"]
+    assert found.is_good is is_same
+    assert is_same or "last served in the time zone CET/CEST (UTC+01:00)" in found.said
+    assert capfd.readouterr().err == ""
+    for is_told in (not is_same, False):  # once
+        serve.tell_zone(settings)
+        assert ("each deadline is at another moment" in capfd.readouterr().err) is is_told
 
 
 # --- readiness ---------------------------------------------------------------------------------

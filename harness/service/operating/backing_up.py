@@ -22,7 +22,7 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import copying, courses, queue, uploads
+from harness.service.storage import copying, courses, queue, time_zone, uploads
 from harness.service.storage.database import Database
 from harness.service.work import evidence_places, report_folders
 
@@ -62,6 +62,7 @@ def back_up(settings: Settings, target: Path) -> Made:
     for name in _COPIED:
         _copy_folder(settings.data / name, target / name)
     _copy_gradings(settings, target)
+    _copy_zone(settings, target)
     files = {path: _digest(target / path) for path in _files(target)}
     made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
     (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
@@ -90,6 +91,12 @@ def _copy_folder(source: Path, target: Path) -> None:
             shutil.copytree(source, target, symlinks=True, ignore=ignored, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
         raise UsageError(f"cannot copy {source}: {error}") from None
+
+
+def _copy_zone(settings: Settings, target: Path) -> None:
+    """Copy the zone of the dates, if a service was ever started with these data."""
+    if (settings.data / time_zone.FILE).exists():
+        shutil.copy2(settings.data / time_zone.FILE, target / time_zone.FILE)
 
 
 def _copy_gradings(settings: Settings, target: Path) -> None:

@@ -20,7 +20,7 @@ from harness.service.mailing import outbox
 from harness.service.operating.state import LEAST_FREE
 from harness.service.people import providers
 from harness.service.settings import Settings
-from harness.service.storage import data_folder, probing
+from harness.service.storage import data_folder, probing, time_zone
 from harness.text import number_of
 
 Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
@@ -96,6 +96,12 @@ def _nearest(path: Path) -> Path:
     return next(one for one in (path, *path.parents) if one.exists())
 
 
+def _zone(settings: Settings) -> str:
+    if why := time_zone.explain_other(settings.data):
+        raise UsageError(why)
+    return time_zone.find().name
+
+
 def _disk(settings: Settings) -> str:
     free = shutil.disk_usage(_nearest(settings.data)).free
     said = f"{free / 1e9:.1f} GB are free"
@@ -168,6 +174,7 @@ LOOKS: dict[str, Look] = {
     "address": _settings,
     "port": _port,
     "data": _folder,
+    "zone": _zone,
     "disk": _disk,
     "database": probing.probe,
     "sandbox": _sandbox,
