@@ -372,3 +372,43 @@ def test_the_table_of_marks(folder):
 
 def test_cells_are_plain():
     assert plain('"a ""b"""') == 'a "b"'
+
+
+ROW = "Participant {},{},{},\n"
+BY_MAIL = [  # the rows of a worksheet, and the marks in it; of Ada (101) and Bob (102)
+    ([(901, "Ada", "ADA@x.org"), (902, "Bob", "bob@x.org")], ["5", "2.86"]),
+    ([(901, "Ada", "ada@x.org"), (902, "Bob", "ada@x.org")], ["", ""]),  # of two rows
+    ([(901, "Ada", "both@x.org"), (902, "Bob", "")], ["", ""]),  # of two students
+    ([(901, "Eve", "ada@x.org"), (101, "Ada", "eve@x.org")], ["", "5"]),  # the number is first
+]
+
+
+@pytest.mark.parametrize(("people", "expected"), BY_MAIL)
+def test_a_mail_address_finds_a_row_that_no_number_finds(folder, people, expected):
+    mails = {"ada": "ada@x.org", "bob": "bob@x.org"}
+    if people[0][2] == "both@x.org":
+        mails = dict.fromkeys(mails, "both@x.org")
+    graded = [
+        one._replace(
+            submission=one.submission._replace(
+                students=tuple(
+                    who._replace(ids=(*who.ids, ("email", mails.get(who.key, ""))))
+                    for who in one.submission.students
+                )
+            )
+        )
+        for one in made_class().graded
+    ]
+    text = "Identifier,Full name,Email address,Grade\n"
+    (folder / "worksheet.csv").write_text(text + "".join(ROW.format(*one) for one in people))
+    told = {}
+    exports.write(
+        made_class()._replace(graded=tuple(graded)),
+        folder / "out",
+        {"moodle": Downloaded(folder / "worksheet.csv")},
+        on_filled=told.__setitem__,
+    )
+    rows_ = read((folder / "out" / "moodle.csv").read_text())[1:]
+    assert [row[3] for row in rows_] == expected
+    left = tuple(who for (_, who, _), mark in zip(people, expected, strict=True) if not mark)
+    assert (told["moodle"].marked, told["moodle"].left) == (2 - len(left), left)

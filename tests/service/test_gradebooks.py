@@ -167,6 +167,35 @@ def test_a_file_by_page_or_api_is_filled_in_again_after_each_change(service, cou
     fill_in(course, grading, "canvas", CANVAS, expected=409)  # a later grading has marks
 
 
+PARTICIPANTS = (
+    "First name,Last name,Email address\nAda,L,ADA@example.org\nAlan,Turing,alan@example.org\n"
+)
+STRANGER = "Participant 503,Eve Else,eve@example.org,,,,\n"
+
+
+@pytest.mark.parametrize("roster", [PARTICIPANTS, MOODLE.replace("t 50", "t 90")])
+def test_a_worksheet_of_participants_is_filled_in_by_mail_address(service, counting, roster):
+    course, grading = graded(service, roster)
+    fill_in(course, grading, "moodle", MOODLE + STRANGER)
+    work(service)
+    text = course.teacher.get(f"{grading}/gradebooks/moodle").text
+    grades = [row[4] for row in csv.reader(text.splitlines())]
+    assert grades == ["Grade", "5", "4", ""]
+    page = course.teacher.get(grading).text
+    assert "2 of 3 rows of moodle.csv filled in." in page
+    assert "Rows that were not filled in: Eve Else." in page
+
+
+def test_a_worksheet_of_others_is_told_to_be_so(service, counting):
+    course, grading = graded(service, "student\nada\nalan\n")
+    fill_in(course, grading, "moodle", MOODLE)
+    work(service)
+    page = course.teacher.get(grading).text
+    assert "0 of 2 rows of moodle.csv filled in." in page
+    assert "Rows that were not filled in: =Ada, L, Alan Turing." in page
+    assert "2 students without a row in moodle.csv: ada, alan." in page
+
+
 WRONG_ONES = [
     ("canvas", None, "", "no roster of this course was a gradebook of Canvas"),
     ("canvas", MOODLE, "", "canvas.csv is not a gradebook from Canvas"),

@@ -49,6 +49,7 @@ def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> SheetFor
         locked_because="it says EX (excused) or N/A (not theirs)",
         points=tuple(sheet.cell(row, place) for row in points),
         comment=lambda _row, _mark: None,
+        who=lambda row: sheet.cell(row, 0),
     )
 
 

@@ -103,7 +103,8 @@ EXPORTS = (
         ("moodle.csv",),
         "Moodle",
         "the grading worksheet that `--moodle` names with grades and comments filled in, by"
-        " participant number, with decimal commas where it has them",
+        " participant number, else by a mail address (id `email` of a CSV) that nobody else has,"
+        " with decimal commas where it has them",
         f"{_ROOM}.moodle",
         Download(
             "moodle",

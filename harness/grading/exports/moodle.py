@@ -22,6 +22,7 @@ from harness.report.markup import escape
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English
 _MAXIMUM, _CHANGEABLE = "Maximum Grade", "Grade can be changed"
+_MAIL, _NAME = "Email address", "Full name"
 _NUMBER = re.compile(r"(\d+)\s*$")
 
 
@@ -36,9 +37,8 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
     """
     names = columns or WORKSHEET
     identifier, grade = (_require_column(sheet, name) for name in names[:2])
-    feedback, maximum, changeable = (
-        _place(sheet, name) for name in (names[2], _MAXIMUM, _CHANGEABLE)
-    )
+    others = (names[2], _MAXIMUM, _CHANGEABLE, _MAIL, _NAME)
+    feedback, maximum, changeable, mail, who = (_place(sheet, name) for name in others)
 
     def ids(row: int) -> Ids:
         number = _NUMBER.search(sheet.cell(row, identifier))
@@ -61,6 +61,8 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
         points=() if maximum is None else tuple(sheet.cell(row, maximum) for row in rows),
         comment=write_comment,
         notes=(missing,) if feedback is None else (),
+        mail=lambda row: "" if mail is None else sheet.cell(row, mail),
+        who=lambda row: sheet.cell(row, identifier if who is None else who),
     )
 
 

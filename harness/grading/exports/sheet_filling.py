@@ -1,7 +1,11 @@
-"""Fill in a platform's sheet: find each row's student by number, never by name."""
+"""Fill in a platform's gradebook: find each row's student by number, never by name.
+
+Where nobody has the number, a mail address finds a student if one row and one student have it.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -20,6 +24,7 @@ from harness.grading.records import (
 from harness.text import number_of, some
 
 _NAMED = 8  # students in one note
+_MAIL = "email"  # the kind of a mail address among the numbers
 
 Ids = Sequence[tuple[str, str]]  # kinds of numbers and the numbers, as a student has them
 
@@ -48,6 +53,8 @@ class SheetForm(NamedTuple):
     points: tuple[str, ...]  # cells that say how many points can be reached
     comment: Callable[[int, Mark], None]  # fills in what there is besides the mark
     notes: tuple[str, ...] = ()  # what there is to be said of the sheet, sentences
+    mail: Callable[[int], str] = lambda _: ""  # the mail address of a row's student
+    who: Callable[[int], str] = lambda _: ""  # the name in a row
 
 
 class Filled(NamedTuple):
@@ -55,18 +62,21 @@ class Filled(NamedTuple):
 
     data: bytes
     notes: tuple[str, ...]  # sentences for the teacher
+    marked: int = 0  # rows with a mark
+    left: tuple[str, ...] = ()  # names in the rows of students that got none
 
 
 def fill(form: SheetForm, result: ClassResult) -> Filled:
     """Fill in the marks of a class. Rows of others, and every other cell, stay as they are."""
     sheet = form.sheet
-    roster = _Roster(result)
     rows = range(1, len(sheet))
+    roster = _Roster(result, form)
     comma = _has_comma([*form.points, *(sheet.cell(row, form.grade) for row in rows)])
     withheld, locked, others = [], [], 0
+    filled: set[int] = set()
     for row in rows:
         ids = form.ids(row)
-        mark = roster.find(ids)
+        mark = roster.find(ids, form.mail(row))
         if mark is None:
             others += bool(ids)
         elif mark.marks.withheld:
@@ -76,6 +86,7 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
         else:
             _put(sheet, row, form.grade, mark.marks.total, comma=comma)
             form.comment(row, mark)
+            filled.add(row)
     notes = [
         *form.notes,
         *_note(roster.list_unmatched(), f"without a row in {sheet.name}"),
@@ -87,13 +98,14 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
     ]
     if others:
         notes.append(f"{number_of(others, 'row')} of {sheet.name} without a submission.")
-    return Filled(sheet.data(), tuple(notes))
+    left = [one_line(form.who(row)) for row in rows if form.ids(row) and row not in filled]
+    return Filled(sheet.data(), tuple(notes), len(filled), tuple(left))
 
 
 class _Roster:
-    """Students by their numbers, and which of them were found."""
+    """Students by their numbers and addresses, and which of them were found."""
 
-    def __init__(self, result: ClassResult) -> None:
+    def __init__(self, result: ClassResult, form: SheetForm) -> None:
         self.claimed: list[str] = []  # names of those whose number is another's as well
         self.contradicted: list[str] = []  # of those whose row has another number of theirs
         self._marks = [
@@ -106,23 +118,46 @@ class _Roster:
         for mark in self._marks:
             for kind, value in set(mark.student.ids):
                 self._by_id.setdefault(_id(kind, value), []).append(mark)
+        rows = range(1, len(form.sheet))
+        self._numbers = {_id(*one) for row in rows for one in form.ids(row)}
+        self._mails = Counter(_id(_MAIL, form.mail(row)) for row in rows)
 
-    def find(self, ids: Ids) -> Mark | None:
+    def find(self, ids: Ids, mail: str = "") -> Mark | None:
         """Return the mark of the student with the first of these numbers that anybody has.
+
+        If nobody has one, that of the student with the address.
 
         A wrong mark is worse than a missing one. So a number that two submissions claim counts for
         neither, and a student is skipped if another number in the row contradicts.
         """
-        found = next((self._by_id[_id(*one)] for one in ids if _id(*one) in self._by_id), [])
+        known = (self._by_id[_id(*one)] for one in ids if _id(*one) in self._by_id)
+        found = next(known, [])
+        if not found:
+            return self._find_by_mail(mail)
         self._met.update(mark.student.key for mark in found)
         names = [mark.student.name for mark in found]
         if len(found) > 1:
             self.claimed += names
-        elif found and _contradicts(found[0].student, ids):
+        elif _contradicts(found[0].student, ids):
             self.contradicted += names
         else:
-            return found[0] if found else None
+            return found[0]
         return None
+
+    def _find_by_mail(self, mail: str) -> Mark | None:
+        """Return the mark of the student with an address, if no row has a number of theirs.
+
+        Another number does not count: Moodle numbers the participants of each assignment anew.
+        """
+        wanted = _id(_MAIL, mail)
+        found = self._by_id.get(wanted, []) if mail and self._mails[wanted] == 1 else []
+        if len(found) != 1 or self._has_own_row(found[0].student):
+            return None
+        self._met.add(found[0].student.key)
+        return found[0]
+
+    def _has_own_row(self, student: Student) -> bool:
+        return any(_id(*one) in self._numbers for one in student.ids)
 
     def list_unmatched(self) -> list[str]:
         """Return the names of students who were not found."""

@@ -46,10 +46,12 @@ def write(
     folder: Path,
     sheets: Sheets = _NONE,
     say: Callable[[str], None] = lambda _: None,
+    on_filled: Callable[[str, Filled], None] = lambda _name, _filled: None,
 ) -> tuple[Path, ...]:
     """Write everything into a folder, which is made if it is missing; return what was written.
 
     ``say`` is told what the teacher must know of the sheets; ``class.html`` says it too.
+    ``on_filled`` is told how each gradebook was filled in.
 
     Raises:
         UsageError: a sheet cannot be filled in, or a file cannot be written.
@@ -61,6 +63,8 @@ def write(
     notes = [note for sheet in filled.values() for note in sheet.notes]
     for note in notes:
         say(note)
+    for name, sheet in filled.items():
+        on_filled(name, sheet)
     seen = {one.submission.key: tuple(_summarize_cases(one, views)) for one in result.graded}
     material = Material(result, shown, tuple(pages(result, shown)), notes, seen)
     made = [file for one in exporters.EXPORTS for file in _files(one, material, filled)]

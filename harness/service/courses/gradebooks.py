@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from harness.errors import UsageError
 from harness.grading.exports import moodle, writing
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.sheet_filling import Filled
 from harness.grading.exports.writing import Downloaded, Sheets
 from harness.service.courses.comments_and_overrides import export_anew
 from harness.service.courses.grading import NotNowError
@@ -25,12 +26,14 @@ from harness.service.records import Assigned, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit_log import Act
+from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes
 # What a gradebook of each platform is called when it is filled in.
 FILES = {one.download.name: one.files[0] for one in EXPORTS if one.download}
 _TITLES = {name: name.title() for name in FILES}
 _LIST = "gradebooks.json"
+_NAMED = 40  # rows in one sentence
 
 
 class GradebookWanted(NamedTuple):
@@ -48,6 +51,7 @@ class KeptGradebook(NamedTuple):
     title: str  # of the platform
     columns: tuple[str, ...]
     is_filled: bool  # with the marks of the grading
+    notes: tuple[str, ...] = ()  # sentences about the rows; none if a former version filled it in
 
 
 # --- the download that was the roster ----------------------------------------------------------
@@ -122,10 +126,45 @@ def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
 
     ``made``: the folder of the assignment; ``folder``: with the files of the grading.
     """
+    notes = _load_notes(folder)
     return [
-        KeptGradebook(name, _TITLES[name], tuple(columns), filled(folder, name) is not None)
+        KeptGradebook(
+            name,
+            _TITLES[name],
+            tuple(columns),
+            filled(folder, name) is not None,
+            tuple(notes.get(name, ())),
+        )
         for name, (_, columns) in _load(made).items()
     ]
+
+
+def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
+    """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
+    notes = {name: [*_describe(FILES[name], one)] for name, one in every.items()}
+    unfinished = folder.with_name(f"{folder.name}.filled.new")
+    unfinished.write_text(json.dumps(notes), "utf-8")
+    unfinished.replace(notes_of(folder))
+
+
+def _describe(name: str, one: Filled) -> Iterator[str]:
+    yield f"{one.marked} of {number_of(one.marked + len(one.left), 'row')} of {name} filled in."
+    if one.left:
+        yield f"Rows that were not filled in: {some(one.left, _NAMED)}."
+    yield from one.notes
+
+
+def _load_notes(folder: Path) -> dict[str, list[str]]:
+    try:
+        found: dict[str, list[str]] = json.loads(notes_of(folder).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def notes_of(folder: Path) -> Path:
+    """Return the file beside the folder of a grading that has sentences about its gradebooks."""
+    return folder.with_name(f"{folder.name}.filled")
 
 
 def filled(folder: Path, platform: str) -> Path | None:

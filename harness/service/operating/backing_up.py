@@ -20,6 +20,7 @@ from typing import NamedTuple
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
+from harness.service.courses import gradebooks
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copying, courses, queue, time_zone, uploads
@@ -105,7 +106,8 @@ def _copy_gradings(settings: Settings, target: Path) -> None:
         for folder in report_folders.of_all(made):
             with report_folders.lock_folder(folder, shared=True):
                 _copy_folder(folder, target / folder.relative_to(settings.data))
-                _copy_file(evidence_places.path_of(folder), target, settings.data)
+                for beside in (evidence_places.path_of(folder), gradebooks.notes_of(folder)):
+                    _copy_file(beside, target, settings.data)
 
 
 def _copy_file(source: Path, target: Path, room: Path) -> None:

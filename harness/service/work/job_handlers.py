@@ -18,6 +18,7 @@ from harness.grading.attempts.concurrent_runs import Company
 from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
 from harness.grading.exports import writing
 from harness.grading.exports.feedback import body_of
+from harness.grading.exports.sheet_filling import Filled
 from harness.grading.exports.showing import feedback
 from harness.grading.exports.writing import Sheets
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
@@ -412,10 +413,12 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     for left in (unfinished, former):
         shutil.rmtree(left, ignore_errors=True)
     unfinished.mkdir(mode=0o700, parents=True)
-    writing.write(result, unfinished, sheets)
+    filled: dict[str, Filled] = {}
+    writing.write(result, unfinished, sheets, on_filled=filled.__setitem__)
     if folder.exists():
         folder.rename(former)
     unfinished.rename(folder)
+    gradebooks.keep_notes(folder, filled)
     shutil.rmtree(former, ignore_errors=True)
 
 
