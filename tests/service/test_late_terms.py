@@ -24,6 +24,7 @@ from tests.service.serving import (
     make_course,
     open_service,
     settings_of,
+    work,
 )
 from tests.service.test_api_gradings import Asker
 from tests.service.test_story import hand_in
@@ -248,3 +249,26 @@ def test_a_closed_assignment_stays_closed_when_the_hour_comes_again(service, cou
     assert f'value="{TWICE}:00"' in course.teacher.get(page).text
     course.teacher.post(f"{page}/extension", page, deadline=TWICE)  # the form as it was shown
     assert facts(course.teacher.get(page).text)["Own deadline"] == "25 Oct 2026, 02:30 CET"
+
+
+@pytest.mark.processes
+def test_a_page_of_a_submission_tells_no_time_without_a_zone(service, counting):
+    """Its report did, below a receipt with the zone."""
+    course = make_course(service, ROSTER)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    assert work(service) == 1
+    text = ada.get(page).text
+    assert "What you submitted" in text
+    assert re.search(r"<dt>Received</dt><dd>[^<]*\d\d:\d\d:\d\d [A-Z]+</dd>", text)
+    assert not re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d(?!:)", text)
+
+
+def test_an_extension_to_the_second_of_two_equal_times_is_told(service, counting, zone):
+    course = make_course(service, ROSTER, deadline=TWICE)
+    page = f"{course.assignment}/students/ada"
+    course.teacher.post(f"{page}/extension", page, deadline=f"{TWICE}:00+01:00")
+    with service.database.reading() as db:
+        person = courses.MEMBERS.find(db, key="ada").person
+    told = Asker(service, person).get(course.assignment)
+    assert (told["deadline"], told["own_deadline"]) == (f"{TWICE}:00+02:00", f"{TWICE}:00+01:00")

@@ -176,7 +176,7 @@ def _find_own(db: Connection, here: Here, one: Assigned) -> Late | None:
     if here.is_staff or here.member is None:
         return None
     rule = load_rule(db, one, here.member.submits_as)
-    return rule if rule.deadline != making.moment(one.deadline) else None
+    return rule if _format(rule.deadline) != add_offset(one.deadline) else None
 
 
 def describe_assignment(one: Assigned | None, own: Late | None = None) -> AssignmentShown:
