@@ -50,7 +50,8 @@ def read_moment(text: str) -> datetime.datetime:
 def to_local(time: datetime.datetime) -> datetime.datetime:
     """Return a time with a zone as a local one; ``astimezone`` does not tell the second of two."""
     local = time.astimezone().replace(tzinfo=None)
-    return local if to_seconds(local) == time.timestamp() else local.replace(fold=1)
+    is_first = abs(to_seconds(local) - time.timestamp()) < 1  # both are rounded
+    return local if is_first else local.replace(fold=1)
 
 
 def add_zone(local: datetime.datetime) -> datetime.datetime:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from harness import clock_changes
 from harness.assignments.assignment import Late
 from harness.errors import UsageError
 from harness.service.courses import making
@@ -217,6 +218,12 @@ def test_a_submission_in_the_hour_that_comes_twice_is_kept_with_its_fold(zone):
         assert written == f'"2026-10-25T{text}"'
         read = canonical_json.loads(datetime.datetime, written)
         assert (read, read.fold) == (time_, time_.fold)
+
+
+def test_only_a_time_that_comes_twice_has_a_fold(zone):
+    for microsecond in range(0, 1_000_000, 4_999):
+        time_ = datetime.datetime(2026, 6, 1, 8, 5, 7, microsecond, datetime.UTC)
+        assert clock_changes.to_local(time_).fold == 0
 
 
 def test_a_time_that_comes_twice_is_taken_by_its_offset(zone):
