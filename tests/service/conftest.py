@@ -10,7 +10,7 @@ import pytest
 from harness.service.storage import data_folder
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(autouse=True)
 def _files_private() -> Iterator[None]:
     """Else what engines of another user must read would be open here, and shut where it runs."""
     before = os.umask(0)
