@@ -1,6 +1,5 @@
 """The ledger, and results as they are stored: nothing lost, nothing doubled, nothing random."""
 
-import multiprocessing
 import os
 import random
 import signal
@@ -11,6 +10,7 @@ import time
 from contextlib import closing
 from datetime import datetime
 from fractions import Fraction
+from multiprocessing import resource_tracker
 from types import SimpleNamespace
 
 import pytest
@@ -49,6 +49,7 @@ from harness.records import (
 from harness.work import canonical_json
 from harness.work.canonical_json import PLACE, Measurements
 from tests.harness.ledgers import KINDS, execute, place_of
+from tests.harness.spawning import spawn_context
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = ResultRow("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
@@ -252,8 +253,17 @@ def hold(place, ready):
 
 
 @pytest.mark.processes
+def test_processes_start_even_if_what_removes_semaphores_has_ended():
+    spawn_context()
+    pid = resource_tracker._resource_tracker._pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    assert spawn_context().Semaphore(1).acquire(timeout=1)
+
+
+@pytest.mark.processes
 def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger, place):
-    spawning = multiprocessing.get_context("spawn")
+    spawning = spawn_context()
     ready = spawning.Event()
     other = spawning.Process(target=hold, args=(place, ready))
     other.start()

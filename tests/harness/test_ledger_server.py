@@ -1,6 +1,5 @@
 """A ledger on a server: many at once, passwords nowhere, and what breaks costs nothing."""
 
-import multiprocessing
 import os
 import random
 import re
@@ -22,6 +21,7 @@ from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from tests.harness import small_class, test_ledger_damage
 from tests.harness.ledgers import KINDS, execute, place_of
+from tests.harness.spawning import spawn_context
 from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN, WRITER
 from tests.postgresql import PASSWORD, QUOTED
 
@@ -316,7 +316,7 @@ def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
         ledger.plan(
             ledger.begin(RUN), [PlannedAttempt(one, "s", "public", one, "") for one in MANY]
         )
-    spawning = multiprocessing.get_context("spawn")
+    spawning = spawn_context()
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [
         spawning.Process(target=grab, args=(place, ready, go, results), daemon=True)
@@ -361,7 +361,7 @@ def test_no_more_is_taken_than_wanted_and_in_that_order(kind, request, tmp_path)
 
 
 def test_two_that_make_a_ledger_at_once_make_one(place):
-    spawning = multiprocessing.get_context("spawn")
+    spawning = spawn_context()
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [spawning.Process(target=grab, args=(place, ready, go, results)) for _ in range(3)]
     go.set()
