@@ -32,7 +32,8 @@ def is_skipped(local: datetime.datetime) -> bool:
 
 def write(local: datetime.datetime) -> str:
     """Return a local time in ISO 8601; the second of two equal ones with its offset."""
-    return (add_zone(local) if local.fold else local).isoformat()
+    # Its own figures with the offset: to go by seconds since 1970 and back rounds them.
+    return (local.replace(tzinfo=add_zone(local).tzinfo) if local.fold else local).isoformat()
 
 
 def read_figures(text: str) -> datetime.datetime:

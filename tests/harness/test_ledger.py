@@ -20,6 +20,7 @@ from sqlalchemy import event, select
 
 from harness.errors import BusyError, UsageError
 from harness.grading.ledger import ledger as ledger_module
+from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import (
     BuildRow,
     CaseRow,
@@ -243,6 +244,27 @@ def test_what_is_done_is_never_leased_again(ledger):
 
 
 # --- several processes ---
+
+
+@pytest.mark.parametrize("when", [1, 2], ids=["after the first look", "before it is renamed"])
+def test_a_key_that_another_process_puts_in_place_meanwhile_is_found(tmp_path, monkeypatch, when):
+    """Two workers open a new ledger at once; both find its key beside its place."""
+    place = LedgerFile(tmp_path / "ledger")
+    Ledger(place).close()
+    path, looks, read = place.key(""), [], seal.read
+    pending = path.with_name(f"{path.name}.new")
+    path.rename(pending)
+
+    def look(wanted):
+        found = read(wanted)
+        looks.append(wanted)
+        if len(looks) == when:
+            pending.rename(path)
+        return found
+
+    monkeypatch.setattr(seal, "read", look)
+    Ledger(place).close()
+    assert looks[0] == path and path.exists()
 
 
 def hold(place, ready):

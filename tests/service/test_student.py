@@ -187,11 +187,11 @@ def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, coun
     page, write = f"{course.assignment}/students/ben", writing.write
     grade_public(service, course)
 
-    def slowly(result, folder, sheets):
+    def slowly(result, folder, sheets, **told_of):
         if not result.given:  # another worker would be at it for long
             told = {"points": "2", "reason": "seen"}
             assert course.teacher.post(f"{page}/override", page, **told).status_code == 200
-        return write(result, folder, sheets)
+        return write(result, folder, sheets, **told_of)
 
     monkeypatch.setattr(writing, "write", slowly)
     grading, _ = grade_public(service, course)

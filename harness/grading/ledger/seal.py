@@ -17,6 +17,7 @@ while it was made can be distinguished from one that has lost its key.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Callable, Sequence
@@ -139,12 +140,16 @@ def prepare(place: Callable[[str], Path]) -> Seal:
 
 
 def put_in_place(path: Path, name: str) -> Seal | None:
-    """Let a prepared key be the one at ``path`` if its name is ``name``; return its seal."""
+    """Let a prepared key be the one at ``path`` if its name is ``name``; return its seal.
+
+    None if nobody has prepared such a key. Another process may put it in place at the same time.
+    """
     found = read(_pending_path(path))
     if found is None or found.name != name:
-        return None
+        return read(path)
     try:
-        _pending_path(path).rename(path)
+        with contextlib.suppress(FileNotFoundError):  # the other process was quicker
+            _pending_path(path).rename(path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
