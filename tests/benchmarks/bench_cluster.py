@@ -122,7 +122,7 @@ def folder() -> Iterator[Path]:
 
 def papers(room: Path) -> str:
     """Return a folder of certificates."""
-    certificates.make(room / "papers", 2)
+    certificates.make(room / "papers", 60)
     return str(room / "papers")
 
 
