@@ -267,6 +267,24 @@ def test_a_key_that_another_process_puts_in_place_meanwhile_is_found(tmp_path, m
     assert looks[0] == path and path.exists()
 
 
+@pytest.mark.parametrize("when", [0, 1, 2])
+def test_a_key_is_found_whenever_its_maker_puts_it_in_place(tmp_path, monkeypatch, when):
+    path, looks, read = tmp_path / "key", [], seal.read
+    made = seal.prepare(lambda _name: path)
+
+    def look(wanted):
+        if len(looks) == when:
+            seal._pending_path(path).rename(path)
+        looks.append(wanted)
+        return read(wanted)
+
+    monkeypatch.setattr(seal, "read", look)
+    found = seal.find(path)
+    assert found and found.name == made.name
+    monkeypatch.undo()
+    assert seal.find(tmp_path / "another") is None
+
+
 def hold(place, ready):
     ledger = Ledger(place)
     ledger.lease(BASES)

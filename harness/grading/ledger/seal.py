@@ -116,6 +116,15 @@ def read(path: Path) -> Seal | None:
     return Seal(key)
 
 
+def find(path: Path) -> Seal | None:
+    """Return the seal of a key's file, or of one that its maker is about to put there, or None.
+
+    Raises as :func:`read`.
+    """
+    # Its maker may put it in place between two looks.
+    return read(path) or read(_pending_path(path)) or read(path)
+
+
 def prepare(place: Callable[[str], Path]) -> Seal:
     """Make a key and write it beside its place; :func:`put_in_place` is to follow.
 

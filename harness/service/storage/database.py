@@ -144,8 +144,7 @@ class Database:
         if found:
             seal.put_in_place(path, own.name)
             return found
-        # Its maker may be about to put it in place, and may do so between two looks.
-        kept = seal.read(path) or seal.read(path.with_name(f"{path.name}.new")) or seal.read(path)
+        kept = seal.find(path)
         if kept is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."
