@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 
 from harness.grading.attempts.concurrent_runs import ALONE, Company
 from harness.grading.attempts.orders import GradingContext, Orders
@@ -154,10 +155,7 @@ class Runner:
     ) -> None:
         # Here a result comes by itself; from away, a report has many, and many reports come.
         is_by_itself = self._means.away is None
-
-        def make_recorder(on_recorded: Callable[[int, AttemptEvent], object]) -> Recorder:
-            return Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
-
+        make_recorder = partial(Recorder, self._ledger, self._token, number, at_once=is_by_itself)
         writer = _Writer(make_recorder, units, self._watch, self._listener)
         ends = orders.run(
             units,
