@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.cluster.records import ClusterState
 from harness.errors import UsageError
 from harness.work import canonical_json, plain_values
@@ -50,9 +51,7 @@ class HubState(NamedTuple):
 
 def write(folder: Path, state: HubState) -> None:
     """Write what is known."""
-    unfinished = folder / f"{_FILE}.new"
-    unfinished.write_text(canonical_json.dumps(state), encoding="ascii")
-    unfinished.replace(folder / _FILE)
+    whole_files.write(folder / _FILE, canonical_json.dumps(state))
 
 
 def read(folder: Path) -> HubState | None:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from harness import whole_files
 from harness.errors import UsageError
 from harness.grading.records import Audited
 from harness.work import canonical_json
@@ -73,6 +74,4 @@ def case_files(folder: Path, audits: Iterable[Audited]) -> tuple[Path, ...]:
 
 
 def _write_state(place: Path, audited: Audited) -> None:
-    new = place / f"{_STATE}.new"
-    new.write_text(canonical_json.dumps(audited) + "\n", encoding="utf-8")
-    new.replace(place / _STATE)
+    whole_files.write(place / _STATE, canonical_json.dumps(audited) + "\n")

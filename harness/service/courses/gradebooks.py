@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.errors import UsageError
 from harness.grading.exports import moodle, writing
 from harness.grading.exports.exporters import EXPORTS
@@ -59,7 +60,7 @@ class KeptGradebook(NamedTuple):
 
 def keep_roster(settings: Settings, course: str, data: bytes) -> None:
     """Keep a roster that can be filled in with marks; another one is not kept."""
-    folder = settings.data / "rosters" / course
+    folder = _rosters(settings, course)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".new", delete=False) as file:
         file.write(data)
@@ -142,9 +143,7 @@ def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
 def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
     notes = {name: [*_describe(FILES[name], one)] for name, one in every.items()}
-    unfinished = folder.with_name(f"{folder.name}.filled.new")
-    unfinished.write_text(json.dumps(notes), "utf-8")
-    unfinished.replace(notes_of(folder))
+    whole_files.write(notes_of(folder), json.dumps(notes))
 
 
 def _describe(name: str, one: Filled) -> Iterator[str]:
@@ -224,9 +223,7 @@ def _keep(
         raise UsageError(str(error).replace(f"{folder}/", "")) from None
     now = {**_load(made), own.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
-    unfinished = made / f"{_LIST}.new"
-    unfinished.write_text(json.dumps(now), "utf-8")
-    unfinished.replace(made / _LIST)
+    whole_files.write(made / _LIST, json.dumps(now))
     for old in _old_folders(made, used):
         shutil.rmtree(old)
 

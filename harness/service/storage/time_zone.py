@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.service.local_times import name_zone
 
 FILE = "zone.json"
@@ -56,9 +57,7 @@ def keep(data: Path) -> None:
     """Write down that data are served in the zone of this machine."""
     found = find()
     if _load(data) != found:
-        unfinished = data / f"{FILE}.new"
-        unfinished.write_text(json.dumps(found._asdict()), encoding="utf-8")
-        unfinished.replace(data / FILE)
+        whole_files.write(data / FILE, json.dumps(found._asdict()))
 
 
 def _load(data: Path) -> Zone | None:

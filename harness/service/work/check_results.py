@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.grading.records import Attempt, Graded
 from harness.report.tally import Tally, tally
 from harness.work import canonical_json
@@ -62,9 +63,7 @@ def _troubles(counts: Tally) -> bool:
 
 def write(path: Path, graded: Graded) -> None:
     """Keep the result of a check; ``path``: of its page."""
-    unfinished = path.with_suffix(".json.new")
-    unfinished.write_text(canonical_json.dumps(of(graded)), encoding="ascii")
-    unfinished.replace(path.with_suffix(".json"))
+    whole_files.write(path.with_suffix(".json"), canonical_json.dumps(of(graded)))
 
 
 def read(path: Path) -> Checked | None:

@@ -14,6 +14,7 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.reading import casefile
@@ -108,9 +109,7 @@ class DraftFolder:
         self._write(_KEPT, kept)
 
     def _write(self, name: str, record: object) -> None:
-        unfinished = self.folder / f"{name}.new"
-        unfinished.write_text(canonical_json.dumps(record))
-        unfinished.replace(self.folder / name)
+        whole_files.write(self.folder / name, canonical_json.dumps(record))
 
 
 def begin(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.grading.exports.class_page import addresses
 from harness.grading.records import IMAGE, ClassResult, Graded
 from harness.service.work import check_results
@@ -33,9 +34,7 @@ class _Every(NamedTuple):
 def write(result: ClassResult, folder: Path) -> None:
     """Write where the evidence is, beside the folder of a grading."""
     every = _Every(tuple(EvidenceOf(one.submission.key, _places(one)) for one in result.graded))
-    unfinished = folder.with_name(f"{folder.name}.cases.new")
-    unfinished.write_text(canonical_json.dumps(every), encoding="ascii")
-    unfinished.replace(path_of(folder))
+    whole_files.write(path_of(folder), canonical_json.dumps(every))
 
 
 def _places(one: Graded) -> tuple[EvidencePlace, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from harness import whole_files
 from harness.errors import HarnessError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading import grade
@@ -153,9 +154,7 @@ def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
     path = check_page(ground.settings.assignment_folder(ground.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     check_results.write(path, graded)
-    unfinished = path.with_suffix(".new")
-    unfinished.write_text(escape_controls(text), encoding="utf-8")
-    unfinished.replace(path)
+    whole_files.write(path, escape_controls(text))
 
 
 def _require_results(graded: Graded) -> None:

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.assignments.assignment import Assignment
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
@@ -81,9 +82,7 @@ class Preview:
 
     def write(self, found: Previewed) -> None:
         """Write down what would change."""
-        unfinished = self._found.with_suffix(".new")
-        unfinished.write_text(canonical_json.dumps(found))
-        unfinished.replace(self._found)
+        whole_files.write(self._found, canonical_json.dumps(found))
 
     def read(self) -> Previewed | None:
         """Return the changes, or None if they are not yet known."""

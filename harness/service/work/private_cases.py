@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from harness import whole_files
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks import bank_runs
@@ -105,9 +106,7 @@ def measure(ground: Ground, job: Job) -> None:
     found = canonical_json.dumps(_add_answers(measured, files, specification))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    unfinished = path.with_suffix(".new")
-    unfinished.write_text(found)
-    unfinished.replace(path)
+    whole_files.write(path, found)
 
 
 def _add_answers(
