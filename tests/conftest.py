@@ -171,10 +171,10 @@ _FAILED = pytest.StashKey[bool]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
-    """Note that a test has failed."""
+    """Note that a test has failed, in this run of it."""
     report = yield
-    if report.failed:
-        item.stash[_FAILED] = True
+    if report.failed or report.when == "setup":
+        item.stash[_FAILED] = report.failed
     return report
 
 
@@ -189,6 +189,17 @@ def _end_what_a_failed_test_started(request: pytest.FixtureRequest):
         for pid in set(leftovers.children()) - before - postgresql.KEPT:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell each test that failed first and was run again, with all that its failure said.
+
+    Of 14,000 tests one can meet a busy moment of the machine. That costs no whole run, and it is
+    not passed over: what is told here is to be mended.
+    """
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"failed at first, and was run again: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
