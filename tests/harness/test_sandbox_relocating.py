@@ -173,3 +173,12 @@ def test_a_file_that_is_brought_along_is_open_to_all(stage, monkeypatch, tmp_pat
         os.umask(before)
     found = tmp_path / "room" / "course" / "game.sgf"
     assert stat.S_IMODE(found.lstat().st_mode) == 0o644
+
+
+def test_what_has_a_place_already_keeps_nothing_else_away(stage, tmp_path):
+    place = tmp_path / "room" / "course" / "game.sgf"
+    place.parent.mkdir(parents=True)
+    place.write_text("another game")
+    relocating._bring_others(seen_of(stage), str(tmp_path / "room"), 0)
+    assert place.read_text() == "another game"
+    assert (place.parent / "large").readlink() == stage / "course" / "large"

@@ -135,19 +135,40 @@ def test_a_directory_of_a_zip_with_more_than_it_says():
     assert told.value.message == ("it is damaged: its directory has more members than it says")
 
 
-def test_who_closes_a_reader_waits_for_its_server():
-    done: list[str] = []
+class Noting:
+    """Notes what is called."""
 
-    class Told:
-        def __getattr__(self, name: str) -> Any:
-            return lambda: done.append(name)
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda: self.done.append(name)
+
+
+def test_who_closes_a_reader_waits_for_its_server():
+    noting = Noting()
+    reader = confined_reading.ConfinedReader("pass")
+    reader._server = noting, noting  # type: ignore[assignment]
+    reader.close()
+    assert noting.done == ["close", "wait"]
+    reader.close()
+    assert noting.done == ["close", "wait"]
+
+
+def test_a_reader_waits_for_a_server_that_died_before_it_starts_another(monkeypatch):
+    noting = Noting()
+
+    def send(control: Any, *_: Any) -> None:
+        if control is noting:
+            raise BrokenPipeError
 
     reader = confined_reading.ConfinedReader("pass")
-    reader._server = Told(), Told()  # type: ignore[assignment]
-    reader.close()
-    assert done == ["close", "wait"]
-    reader.close()
-    assert done == ["close", "wait"]
+    reader._server = noting, noting  # type: ignore[assignment]
+    monkeypatch.setattr(confined_reading.socket, "send_fds", send)
+    monkeypatch.setattr(confined_reading, "_start", lambda program: ("another", program))
+    reader._send(b"", [])
+    assert noting.done == ["close", "wait"]
+    assert reader._server == ("another", "pass")
 
 
 def test_a_reader_of_archives_ends_when_its_socket_breaks(monkeypatch):

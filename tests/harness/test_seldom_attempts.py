@@ -106,6 +106,18 @@ def test_a_bench_has_the_limits_of_the_assignment():
     assert made._kit == (own, Path("course"), None, own.limits, False, 77.0, 0.0)
 
 
+def test_orders_that_are_over_leave_no_sandbox_and_no_file(monkeypatch):
+    own, closed = find("go-scoring"), []
+    sandbox = SimpleNamespace(close=lambda: closed.append("sandbox"))
+    monkeypatch.setattr(orders, "sandbox_of", lambda *_: sandbox)
+    context = GradingContext(own, Path("course"), "3", (), 77.0, 1)
+    made = orders.Orders(context, own.box, alone=False)
+    assert Path(made._store.name).is_dir()
+    made.close()
+    assert closed == ["sandbox"]
+    assert not Path(made._store.name).exists()
+
+
 def test_files_that_commands_name_are_taken_along(tmp_path):
     for name in ("a.sgf", "x/b.txt", "e", "f.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

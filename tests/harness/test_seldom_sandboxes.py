@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import stat
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,8 +14,10 @@ import pytest
 from harness.errors import (
     SandboxError,
 )
-from harness.sandbox import folder_copies, levels, memory, untrusted_folders
+from harness.options import GIB
+from harness.sandbox import bubblewrap, folder_copies, levels, memory, untrusted_folders
 from harness.sandbox.boxed_engines import BoxedLauncher
+from harness.sandbox.plan import COPY, LaunchPlan, Mount, Watched
 
 
 @pytest.mark.parametrize("start", [levels.strongest, lambda: levels.make_proven(3)])
@@ -85,3 +90,57 @@ def test_a_folder_that_cannot_be_opened_is_not_entered(tmp_path, monkeypatch):
     monkeypatch.setattr(untrusted_folders.os, "open", refuse)
     assert untrusted_folders._enter_marked(here, "a", 0) < 0
     os.close(here)
+
+
+def test_who_gives_a_link_away_gives_nothing_that_it_leads_to(tmp_path, monkeypatch):
+    given: list[tuple[Any, Any]] = []
+
+    def note(path: str, *_: int, follow_symlinks: bool = True, dir_fd: int | None = None) -> None:
+        given.append((path, follow_symlinks))
+
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").touch()
+    link = tmp_path / "link"
+    link.symlink_to("folder")
+    monkeypatch.setattr(untrusted_folders.os, "chown", note)
+    untrusted_folders.give(str(link), 54321)
+    assert given == [(str(link), False)]
+
+
+PLAN = LaunchPlan(
+    *(3, ("engine",), "/", {}, 0, (Mount(COPY, "/a", "/b"),), (), 0, "bwrap", b"", (), 0),
+    *(Watched(GIB, 2.5, 3, 50, 7), (), (), (0, 0)),
+)
+
+
+@contextlib.contextmanager
+def few_open_files() -> Iterator[None]:
+    """Have no file open under the numbers of one digit beyond the first three."""
+    saved = {}
+    for number in range(3, 10):
+        with contextlib.suppress(OSError):
+            saved[number] = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10)
+            os.close(number)
+    try:
+        yield
+    finally:
+        for number, copy in saved.items():
+            os.dup2(copy, number, inheritable=False)
+            os.close(copy)
+
+
+def test_of_an_engine_that_was_started_only_the_pipe_that_it_waits_at_stays_open(monkeypatch):
+    def start(*_: Any, file_actions: list[tuple[int, ...]], **__: Any) -> int:
+        connected.extend(one[1] for one in file_actions if one[0] == os.POSIX_SPAWN_DUP2)
+        return 77
+
+    connected: list[int] = []
+    monkeypatch.setattr(bubblewrap.os, "posix_spawn", start)
+    with few_open_files():
+        before = set(os.listdir("/proc/self/fd"))
+        started = bubblewrap.start(PLAN, (0, 1, 2), 0, 0)
+        left = {int(one) for one in set(os.listdir("/proc/self/fd")) - before}
+        for number in left:
+            os.close(number)
+    assert left == {started.hold}
+    assert min(connected) > 9  # the engine's own numbers, 8 and 9, are set one by one

@@ -335,6 +335,13 @@ def test_a_slow_machine_has_longer(cpu, pace, longer):
     assert unit_worker._longer_here(Measurements(cpu=cpu, pace=pace)) == longer
 
 
+def test_case_files_that_others_have_make_nothing_longer():
+    """What another process does of a shared unit takes nothing of the budget, and adds nothing."""
+    refuse = unit_worker.free(0)._replace(granted=False)
+    told = unit_worker.UnitWorker._case(None, 0, None, 0.0, pytest.fail, lambda index: refuse)  # type: ignore[arg-type]
+    assert told == 0.0
+
+
 def test_hangs_are_counted_on_and_told():
     told = []
     hangs = unit_worker._Told(2, lambda: told.append("hung"))
