@@ -6,15 +6,18 @@ done twice. If the service says when to try again, the client waits until then.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 
+from harness import connection_errors
 from harness.errors import ServerError, UsageError
 
 _TRIES = 5
@@ -24,6 +27,11 @@ _ID = "[0-9A-Za-z]+"
 _BASE = r"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?"
 _PLACE = re.compile(rf"{_BASE}/courses/(?P<course>{_ID})/assignments/(?P<assignment>{_ID})/?")
 _SUITE = re.compile(rf"{_BASE}/suites/(?P<suite>{_ID})/?")
+# What the environment may say of connections; each is also read in lower case.
+_OF_CONNECTIONS = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE",
+                   "SSL_CERT_DIR")  # fmt: skip
+_LAST_PORT = 65535
+_PATIENCE = 60.0  # seconds for an answer
 _ARCHIVE, _JSON = "application/octet-stream", "application/json"
 
 
@@ -98,13 +106,22 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """``base``: such as https://tests.example.org; ``transport``: for tests."""
-        self._http = httpx.Client(
-            base_url=f"{base.rstrip('/')}/api/v1",
-            headers={"authorization": f"Bearer {token}"},
-            timeout=60.0,
-            transport=transport,
-        )
+        """``base``: such as https://tests.example.org; ``transport``: for tests.
+
+        Raises:
+            UsageError: that is not an address, or not a token; the environment names a proxy or
+                certificates that cannot be used.
+        """
+        url = _read_address(base)
+        if not token.isascii() or not token.isprintable():
+            raise UsageError("the API token has characters in it that none has")
+        with _naming_settings():
+            self._http = httpx.Client(
+                base_url=url,
+                headers={"authorization": f"Bearer {token}"},
+                timeout=_PATIENCE,
+                transport=transport,
+            )
         self._base = base
         self._pause = pause
 
@@ -219,26 +236,31 @@ class Client:
         for again in range(_TRIES):
             answer = self._answer(method, path, **rest)
             is_last = again == _TRIES - 1
-            if answer is not None and answer.status_code not in _AGAIN:
+            if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
             if not is_last:
                 self._pause(_wait(answer, again))
-        if answer is None:
-            raise ServerError(f"{self._base} cannot be reached")
-        raise ServerError(f"{self._base}: {_why(answer)}")
+        if isinstance(answer, httpx.Response):
+            raise ServerError(f"{self._base}: {_why(answer)}")
+        raise ServerError(f"{self._base} cannot be reached: {answer}")
 
-    def _answer(self, method: str, path: str, **rest: Any) -> httpx.Response | None:
-        """Return the answer, or None if the request may not have arrived."""
+    def _answer(self, method: str, path: str, **rest: Any) -> httpx.Response | str:
+        """Return the answer, or why the request may not have arrived."""
         try:
             return self._http.request(method, path, **rest)
-        except httpx.TransportError:
-            return None
+        except httpx.LocalProtocolError:  # its message has the header, and in it the token
+            raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
+        except httpx.TransportError as error:
+            return _explain(error)
         except (httpx.InvalidURL, httpx.HTTPError, UnicodeError) as error:
             raise UsageError(f"{self._base} cannot be asked: {error}") from None
 
     def _read(self, answer: httpx.Response) -> Any:
         if answer.status_code >= 500:
             raise ServerError(f"{self._base}: {_why(answer)}")
+        if answer.has_redirect_location:
+            there = answer.headers["location"]
+            raise UsageError(f"{self._base} leads to {there}: give the address of that service")
         if not answer.is_success:
             raise UsageError(f"{self._base} refuses: {_why(answer)}")
         try:
@@ -247,10 +269,38 @@ class Client:
             raise UsageError(f"{self._base} is not a service of gtp-harness") from None
 
 
-def _wait(answer: httpx.Response | None, again: int) -> float:
+def _read_address(base: str) -> httpx.URL:
+    """Return the address of the API; raises UsageError if it is not one."""
+    with suppress(httpx.InvalidURL, ValueError):
+        found = httpx.URL(f"{base.rstrip('/')}/api/v1")
+        if found.host and (found.port or 0) <= _LAST_PORT:
+            return found
+    raise UsageError(f"found {base!r}, expected an address such as https://tests.example.org")
+
+
+@contextmanager
+def _naming_settings() -> Iterator[None]:
+    """Turn what is wrong with the settings of the environment into a sentence that names them."""
+    try:
+        yield
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        known = (both for name in _OF_CONNECTIONS for both in (name, name.lower()))
+        named = ", ".join(name for name in known if os.environ.get(name))
+        where = f"; the environment has {named}" if named else ""
+        raise UsageError(f"no connection can be made: {error}{where}") from None
+
+
+def _explain(error: httpx.TransportError) -> str:
+    """Return why a request may not have arrived."""
+    if isinstance(error, httpx.TimeoutException):
+        return f"no answer in {_PATIENCE:g} seconds"
+    return connection_errors.explain(error)
+
+
+def _wait(answer: httpx.Response | str, again: int) -> float:
     """Return the seconds to wait: as the service says, else longer each time."""
-    said = answer.headers.get("retry-after", "") if answer is not None else ""
-    return min(float(said), _LONGEST) if said.isdigit() else float(2**again)
+    said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
+    return min(float(said), _LONGEST) if said.isdecimal() else float(2**again)
 
 
 def _why(answer: httpx.Response) -> str:

@@ -2,12 +2,15 @@
 
 import argparse
 import hashlib
+import socket
+import threading
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 
 from harness.cli import submit
-from harness.client import Client, place_of
+from harness.client import Client, client, place_of
 from harness.client.client import RemoteAssignment
 from harness.errors import ServerError, UsageError
 from harness.service.people import entering
@@ -193,7 +196,10 @@ def test_a_lost_request_is_sent_again_under_the_same_key(tmp_path):
         (httpx.Response(404, json={"detail": "there is no such course"}), UsageError, "no such"),
         (httpx.Response(500, text="x"), ServerError, "500 Internal Server Error"),
         (httpx.Response(503, json={"detail": "in a minute"}), ServerError, "in a minute"),
-        (httpx.ConnectError("no"), ServerError, "cannot be reached"),
+        (httpx.Response(503, headers=[(b"retry-after", b"\xb2")]), ServerError, "503"),
+        (httpx.Response(301, headers={"location": f"{BASE}/x"}), UsageError, f"leads to {BASE}/x"),
+        (httpx.ConnectError("no"), ServerError, "cannot be reached: no$"),
+        (httpx.ReadTimeout(""), ServerError, "cannot be reached: no answer in 60 seconds"),
         (httpx.Response(200, text="<html>"), UsageError, "is not a service of gtp-harness"),
     ],
 )
@@ -201,6 +207,94 @@ def test_what_a_service_says_becomes_an_error(answer, error, said):
     client, _, _ = make_scripted_client(*[answer] * 5)
     with pytest.raises(error, match=said):
         client.get("/me")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("HTTPS_PROXY", "socks5://127.0.0.1:1", "socks"),
+        ("https_proxy", "ftp://127.0.0.1", "Unknown scheme for proxy"),
+        ("NO_PROXY", "[::1]", "Invalid port"),
+        ("SSL_CERT_FILE", "/nowhere/ca.pem", "No such file"),
+    ],
+)
+def test_settings_of_the_environment_that_cannot_be_used_are_named(monkeypatch, name, value, said):
+    """The harness itself failed."""
+    for one in client._OF_CONNECTIONS:
+        monkeypatch.delenv(one, raising=False)
+        monkeypatch.delenv(one.lower(), raising=False)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=rf"(?i){said}.*; the environment has {name}$"):
+        Client(BASE, "t")
+
+
+@pytest.mark.parametrize("address", ["https://tests.example.org:99999", "https://[::1", "https:"])
+def test_an_address_that_cannot_be_read_is_told(address):
+    with pytest.raises(UsageError, match="expected an address such as https://"):
+        Client(address, "t")
+
+
+@pytest.mark.parametrize("token", ["s3cret\n", "s3crét"])
+def test_a_token_that_cannot_be_sent_is_not_told(token):
+    with pytest.raises(UsageError, match="the API token has characters in it") as error:
+        Client(BASE, token)
+    assert "s3cr" not in str(error.value)
+
+
+def test_a_request_that_cannot_be_sent_tells_no_token():
+    with socket.create_server(("127.0.0.1", 0)) as server, answering(server, b""):
+        base = f"http://127.0.0.1:{server.getsockname()[1]}"
+        with Client(base, "s3cret ") as client, pytest.raises(UsageError) as error:
+            client.get("/me")
+    assert str(error.value) == f"{base} cannot be asked: a header cannot be sent"
+
+
+def test_a_server_without_tls_and_one_that_is_away_are_told_apart():
+    """All that was said was that it cannot be reached."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with answering(server, b"HTTP/1.1 400 Bad Request\r\n\r\n"):
+            assert "no connection by TLS" in why_not(f"https://127.0.0.1:{port}")
+    assert why_not(f"http://127.0.0.1:{port}").endswith("cannot be reached: Connection refused")
+
+
+@contextmanager
+def answering(server, data):
+    """Answer each connection with the same bytes, meanwhile."""
+
+    def answer():
+        with suppress(OSError):
+            while True:
+                with server.accept()[0] as connection:
+                    connection.recv(1 << 16)
+                    connection.sendall(data)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def why_not(base):
+    """Return what is said if a service cannot be asked."""
+    with Client(base, "t", pause=lambda _: None) as client, pytest.raises(ServerError) as error:
+        client.get("/me")
+    return str(error.value)
+
+
+def test_who_cannot_wait_for_results_is_told_that_the_archive_was_received(
+    service, course, tmp_path, capsys
+):
+    file = tmp_path / "a1.tgz"
+    file.write_bytes(RIGHT)
+    told = argparse.Namespace(no_wait=False, file=str(file))
+    said = "the archive was received, but not its results"
+    with client_of(service, "ada", "submit") as client, pytest.raises(UsageError, match=said):
+        submit.submit(client, place(course), told)
+    assert capsys.readouterr().out.startswith("Received: a1.tgz")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from harness import connection_errors
 from harness.service.people.oidc import (
     BACK,
     EMAIL,
@@ -145,7 +146,8 @@ def _naming_errors() -> Iterator[None]:
     except httpx2.HTTPStatusError as error:
         raise AwayError(f"the provider answered {error.response.status_code}") from None
     except httpx2.HTTPError as error:
-        raise AwayError(f"the provider cannot be reached: {type(error).__name__}") from None
+        why = connection_errors.explain(error)
+        raise AwayError(f"the provider cannot be reached: {why}") from None
     except (AuthlibBaseError, JoseError) as error:
         told = getattr(error, "error", "") or type(error).__name__
         claim = getattr(error, "claim", "")
