@@ -63,6 +63,6 @@ def keep_same(typed: str, kept: str) -> str:
     return kept if kept and typed in (figures, figures.removesuffix(":00")) else typed
 
 
-def to_seconds(text: str) -> float:
+def read_seconds(text: str) -> float:
     """Return a teacher's date in seconds since 1970, by which a page sorts; 0 for none."""
     return read_moment(text).timestamp() if text else 0.0

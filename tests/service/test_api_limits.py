@@ -1,12 +1,14 @@
 """What bounds the API: keys for requests that are sent again, rates, tokens that end."""
 
 import asyncio
+import errno
 import itertools
 
 import httpx
 import pytest
 
 from harness.errors import UsageError
+from harness.grading.ledger import originals
 from harness.service.app import guard_application
 from harness.service.people import entering
 from harness.service.web.rate_limits import Rates, RequestsUnderWay
@@ -65,6 +67,24 @@ def test_a_key_of_another_request_is_refused(asking, other):
 def test_a_request_that_was_refused_does_not_use_up_its_key(asking):
     assert send(asking, data=b"").status_code == 422
     assert send(asking).status_code == 201
+
+
+def test_a_full_disk_is_told_and_the_same_key_can_be_sent_again(asking, monkeypatch, capsys):
+    """Students were told that their file was wrong, and where the service has its files."""
+    with monkeypatch.context() as full:
+        full.setattr(originals.os, "fsync", refuse)
+        answer = send(asking)
+    assert answer.status_code == 503
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["detail"] == (
+        "the disk of the service is full, so this was not kept: tell its operator"
+    )
+    assert "No space left on device" in capsys.readouterr().err
+    assert send(asking).status_code == 201
+
+
+def refuse(_descriptor):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_so_many_uploads_of_one_person_at_a_time_and_no_more(service, counting):

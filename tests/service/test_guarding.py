@@ -20,6 +20,7 @@ from tests.service.serving import (
     BASE,
     KINDS,
     Browser,
+    client_of,
     link_for,
     make_course,
     open_service,
@@ -125,11 +126,29 @@ def test_style_elements_are_in_reports_alone():
 def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
     answer = Browser(service).get("/api/v1/me")
     assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.json() == {
         "title": "Unauthorized",
         "status": 401,
         "detail": f"no API token was sent: make one on the page {BASE}/tokens",
     }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "said"),
+    [
+        ("GET", "/api/v1/nothing", 404, "there is no resource at this address"),
+        ("DELETE", "/api/v1/me", 405, "method: found DELETE, expected one of GET, PATCH"),
+    ],
+)
+def test_an_address_that_programs_mistype_is_told_in_a_sentence(
+    service, method, path, status, said
+):
+    """The name of the status was said twice, and of several methods the first was allowed."""
+    answer = client_of(service).request(method, path)
+    assert (answer.status_code, answer.json()["status"]) == (status, status)
+    assert answer.json()["detail"] == said
+    assert answer.headers.get("allow", "") == ("GET, PATCH" if status == 405 else "")
 
 
 def test_a_submission_is_an_attachment_with_its_very_bytes(course, ada):

@@ -67,7 +67,7 @@ class Store:
                         unfinished.chmod(0o444)
                         unfinished.replace(self.path(sha256.hexdigest()))
             except OSError as error:
-                raise UsageError(f"cannot keep {source}: {error.strerror}") from None
+                raise UsageError(f"cannot keep {source}: {error.strerror}") from error
             finally:
                 unfinished.unlink(missing_ok=True)
         return sha256.hexdigest()
@@ -106,7 +106,7 @@ class Store:
         try:
             handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=self._folder)
         except OSError as error:
-            raise UsageError(f"cannot write into {self._folder}: {error.strerror}") from None
+            raise UsageError(f"cannot write into {self._folder}: {error.strerror}") from error
         os.close(handle)
         return Path(name)
 

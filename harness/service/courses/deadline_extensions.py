@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from harness.clock_changes import measure
 from harness.errors import UsageError
 from harness.service.courses import making
-from harness.service.local_times import add_offset, describe_time, to_seconds
+from harness.service.local_times import add_offset, describe_time, read_seconds
 from harness.service.records import Assigned
 from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
@@ -17,7 +17,7 @@ from harness.service.storage.audit_log import Act
 def latest(extensions: Mapping[str, str], students: Iterable[str]) -> str:
     """Return the deadline of their own that these students have together; empty: none."""
     own = [extensions[one] for one in students if one in extensions]
-    return max(own, key=to_seconds, default="")
+    return max(own, key=read_seconds, default="")
 
 
 def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:

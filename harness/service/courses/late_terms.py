@@ -12,7 +12,7 @@ from harness.clock_changes import measure
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
 from harness.service.courses.making import late, moment
-from harness.service.local_times import describe_date, describe_time, to_seconds
+from harness.service.local_times import describe_date, describe_time, read_seconds
 from harness.service.records import Assigned, Upload
 from harness.service.storage import courses, owner_rows
 from harness.text import number_of
@@ -80,7 +80,7 @@ def list_open_dates(db: Connection, assigned: Assigned, now: datetime.datetime) 
 
     Late submissions that are always taken have no such date.
     """
-    last = max(courses.extensions(db, assigned.id).values(), key=to_seconds, default="")
+    last = max(courses.extensions(db, assigned.id).values(), key=read_seconds, default="")
     dates = {
         "the deadline is": assigned.deadline,
         "the last extension ends": last,

@@ -14,7 +14,7 @@ from harness.assignments.assignment import Assignment, Late
 from harness.clock_changes import is_skipped, read_moment, write
 from harness.errors import UsageError
 from harness.service.courses.point_weights import apply_worth, exact, load_worth
-from harness.service.local_times import to_seconds
+from harness.service.local_times import read_seconds
 from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
@@ -176,8 +176,8 @@ def check(wanted: Assigned) -> Assigned:
 
 
 def _check_dates(made: Assigned) -> None:
-    if made.deadline and made.closes and to_seconds(made.closes) < to_seconds(made.deadline):
+    if made.deadline and made.closes and read_seconds(made.closes) < read_seconds(made.deadline):
         raise UsageError("closes: this is before the deadline: choose a later time, or the same")
     last = made.closes or made.deadline
-    if made.opens and last and to_seconds(made.opens) >= to_seconds(last):
+    if made.opens and last and read_seconds(made.opens) >= read_seconds(last):
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")

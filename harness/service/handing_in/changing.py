@@ -15,7 +15,7 @@ from harness.service.courses import making, roster
 from harness.service.courses.grading import NotNowError
 from harness.service.courses.late_terms import describe_late
 from harness.service.handing_in import ownership
-from harness.service.local_times import describe_date, to_seconds
+from harness.service.local_times import describe_date, read_seconds
 from harness.service.records import Assigned, Course
 from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
@@ -123,8 +123,8 @@ def _say(name: str, value: object) -> str:
 
 def _list_ended(made: Assigned, extensions: Mapping[str, str]) -> list[str]:
     """Return whose extensions give no more time than all would have."""
-    common = to_seconds(made.deadline or made.closes)
-    ended = (key for key, own in extensions.items() if not common or to_seconds(own) <= common)
+    common = read_seconds(made.deadline or made.closes)
+    ended = (key for key, own in extensions.items() if not common or read_seconds(own) <= common)
     return sorted(ended)
 
 

@@ -58,6 +58,7 @@ def keep(
     """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
 
     Raises:
+        OSError: they cannot be written.
         UsageError: they are not any, or too many.
     """
     size = source.stat().st_size
@@ -67,6 +68,8 @@ def keep(
         sha256 = store.keep(source, IntakeLimits()._replace(compressed=largest))
     except ArchiveError as error:
         raise UsageError(f"the file is refused: {error}") from None
+    except UsageError as error:  # the service's own trouble, such as a full disk
+        raise error.__cause__ or error from None
     return Kept(name, sha256, size, store.path(sha256))
 
 

@@ -366,7 +366,8 @@ class Guard:
 
     def _check_person(self, here: Here) -> None:
         if self.rule.signed_in and here.person is None:
-            raise Refused(401, self._explain_stranger(here))
+            wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
+            raise Refused(401, self._explain_stranger(here), wanted)
         rates = here.service.rates if here.token else here.service.page_rates
         if here.person and (wait := rates.take(here.person.id)):
             raise Refused(429, f"too many requests: wait {wait} s", {"retry-after": str(wait)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import service_log
@@ -20,6 +22,7 @@ from harness.service.web import problems, rendering
 from harness.service.web.access import Here, Refused, guard_of
 
 API = "/api/"
+_FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
 _NOT_TAKEN = (409, 422)  # a form may be sent again after a change
 # What a page is headed by; the API has the names that HTTP gives.
 _HEADINGS = {
@@ -48,6 +51,7 @@ def add_handlers(app: FastAPI) -> None:
         ServerError: _unavailable,
         ClientDisconnect: lambda _request, _error: Response(status_code=400),  # to nobody
         HarnessError: _fault,
+        OSError: _system,
         Exception: _fault,
     }
     for kind, handler in handlers.items():
@@ -102,15 +106,39 @@ def _unreadable(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    is_page = error.status_code in (404, 405) and not request.url.path.startswith(API)
-    why = "there is no page at this address" if is_page else str(error.detail)
+    is_page = not request.url.path.startswith(API)
+    if error.status_code == 405:
+        return _answer_method(request, is_page=is_page)
+    why = str(error.detail)
+    if error.status_code == 404:
+        why = f"there is no {'page' if is_page else 'resource'} at this address"
     return answer(request, error.status_code, why, error.headers)
+
+
+def _answer_method(request: Request, *, is_page: bool) -> Response:
+    """Say by which methods an address can be asked: each of its routes has one."""
+    routes = (one for one in request.app.routes if isinstance(one, APIRoute))
+    there = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
+    allowed = ", ".join(sorted({method for one in there for method in one.methods or ()}))
+    why = f"method: found {request.method}, expected one of {allowed}"
+    headers = {"allow": allowed}
+    return answer(request, 405, "there is no page at this address" if is_page else why, headers)
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
     settings = request.app.state.service.settings
     service_log.warn(settings, str(error), request=request.state.request)
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
+
+
+def _system(request: Request, error: Exception) -> Response:
+    """Tell a full disk from what is the service's own fault."""
+    if not isinstance(error, OSError) or error.errno not in _FULL:
+        return _fault(request, error)
+    service_log.warn(request.app.state.service.settings, str(error), request=request.state.request)
+    return answer(
+        request, 503, "the disk of the service is full, so this was not kept: tell its operator"
+    )
 
 
 def _fault(request: Request, error: Exception) -> Response:

@@ -25,8 +25,8 @@ from harness.service.local_times import (
     describe_date,
     describe_moment,
     name_zone,
+    read_seconds,
     to_field,
-    to_seconds,
 )
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.form_style import OWN_STYLE
@@ -99,7 +99,7 @@ def _environment() -> Environment:
         "bytes": size,
         "local": describe_date,
         "field": to_field,
-        "seconds": to_seconds,
+        "seconds": read_seconds,
         "begun": begin_sentence,
         "given": format_counting_mark,
         "points": decimal,
