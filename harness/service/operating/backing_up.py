@@ -44,15 +44,23 @@ class Made(NamedTuple):
 
 
 def back_up(settings: Settings, target: Path) -> Made:
-    """Copy a service, which may run, into a new folder.
+    """Copy a service, which may run, into a new folder. If that fails, nothing of it stays.
 
     Raises:
         HarnessError: something cannot be copied.
         UsageError: there is no service, or the folder exists.
     """
     if not settings.keys.is_dir():
-        raise UsageError(f"found no service in {settings.data}")
+        raise UsageError(f"found no service in {settings.data}: give its --data")
     _make_new(target)
+    with contextlib.ExitStack() as undo:
+        undo.callback(shutil.rmtree, target, ignore_errors=True)
+        made = _copy_all(settings, target)
+        undo.pop_all()
+    return made
+
+
+def _copy_all(settings: Settings, target: Path) -> Made:
     place = settings.own_place()
     if isinstance(place, ServerPlace):
         copying.dump(place, target / _DUMP)

@@ -25,6 +25,7 @@ from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage import data_folder
 from harness.service.storage.audit_log import Act, Log
+from harness.service.storage.tables import VERSION_TABLE
 
 SERVICE = ledger_server.ServerWords(
     use="now",
@@ -37,6 +38,19 @@ _AGAIN = 5.0  # seconds before a server that cannot be used is tried again
 _SPACE, _MAKING = 0x47545047, 17  # of a lock of the server's
 
 
+def refuse_later(name: str, version: str) -> None:
+    """See that tables are not of a later version than ours; ``version``: "" if there are none.
+
+    Raises:
+        UsageError: they are.
+    """
+    if version and not (_STEPS / "versions" / f"version_{version}.py").is_file():
+        raise UsageError(
+            f"{name} was last used by a later version of gtp-harness, with tables of version"
+            f" {version}: install that version"
+        )
+
+
 class Database:
     """The service's tables. It may be shared by threads, not by processes."""
 
@@ -45,7 +59,7 @@ class Database:
 
         Raises:
             ServerError: its server cannot be used now.
-            UsageError: it cannot be opened, or its key is missing.
+            UsageError: it cannot be opened, its key is missing, or a later version made it.
         """
         self._settings = settings
         self._place = settings.own_place()
@@ -121,6 +135,7 @@ class Database:
         """Make today's tables of those of any former version, or of none; one process does it."""
         from alembic import command
         from alembic.config import Config
+        from alembic.migration import MigrationContext
 
         with self.changing() as db:
             if isinstance(self._place, ServerPlace):
@@ -129,6 +144,8 @@ class Database:
             config = Config()
             config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
             config.attributes["connection"] = db
+            found = MigrationContext.configure(db, opts={"version_table": VERSION_TABLE})
+            refuse_later(self._place.name, found.get_current_revision() or "")
             command.upgrade(config, "head")
 
     def _open_log(self) -> Log:
