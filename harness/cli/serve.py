@@ -29,7 +29,8 @@ Exit status:
     1  with --check: something is missing or wrong
     2  the input was bad, or the port is taken
     3  the harness itself failed, or the database's server cannot be used
-  130  interrupted with Ctrl-C: unfinished work continues at the next start
+  130  interrupted with Ctrl-C, or 143, ended by SIGTERM: unfinished work continues
+       at the next start
 
 Examples:
   gtp-harness serve --check
@@ -102,9 +103,11 @@ def _serve(settings: Settings) -> int:
     from harness.service.mailing import outbox
     from harness.service.operating import pruning
     from harness.service.people import oidc
+    from harness.service.settings import read_address
     from harness.service.storage import data_folder
 
     data_folder.keep_files_private()
+    read_address(settings)
     outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
@@ -124,9 +127,10 @@ def tell_zone(settings: Settings) -> None:
     from harness.service import service_log
     from harness.service.storage import time_zone
 
-    if why := time_zone.explain_other(settings.data):
+    now = time_zone.find()
+    if why := time_zone.explain_other(settings.data, now):
         service_log.warn(settings, why)
-    time_zone.keep(settings.data)
+    time_zone.keep(settings.data, now)
 
 
 def command_line() -> CommandParser:
@@ -144,11 +148,12 @@ def command_line() -> CommandParser:
     add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
         " many as its workers keep all of them busy)")  # fmt: skip
-    add("--largest", type=whole(1, "megabytes"), default=64, metavar="MB",
+    add("--largest", type=whole(1, "a whole number of megabytes from 1"), default=64, metavar="MB",
         help="largest submission, in MB (default: %(default)s)")  # fmt: skip
     add("--most-uploads", type=whole(1, "a whole number from 1"), default=100, metavar="N",
         help="submissions of a student to an assignment (default: %(default)s)")  # fmt: skip
-    add("--most-uploaded", type=whole(1, "megabytes"), default=2048, metavar="MB",
+    add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
+        metavar="MB",
         help="size of these together, in MB (default: %(default)s)")  # fmt: skip
     grading_options.add_sandbox(add)
     grading_options.add_unsafe(add)

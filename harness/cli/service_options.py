@@ -48,16 +48,21 @@ def require(settings: Settings) -> None:
         UsageError: there is none.
     """
     if not settings.keys.is_dir():
-        raise UsageError(f"found no service in {settings.data}")
+        raise UsageError(
+            f"found no service in {settings.data}: give its --data; gtp-harness serve makes one"
+        )
 
 
 def place(given: argparse.Namespace) -> Settings:
     """Return settings that say where the data are.
 
     Raises:
-        UsageError: a package is not installed.
+        UsageError: a package is not installed, or there is no such database.
     """
     extras.require("the service", "service", "fastapi", "jinja2", "multipart", "uvicorn")
+    from harness.grading.ledger.places import is_server
     from harness.service.settings import Settings, data_folder
 
+    if given.database and not is_server(given.database):  # which may have a password in it
+        raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
     return Settings(Path(given.data).absolute() if given.data else data_folder(), given.database)

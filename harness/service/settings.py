@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
+from harness import paths
+from harness.errors import UsageError
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 _DATABASE = "service.sqlite"
+_BRACKETS = str.maketrans("", "", "[]")  # around an address of IPv6
 _SCHEMA = "gtp_service"  # of the service's own tables on a server
 
 
@@ -49,7 +54,8 @@ class Settings(NamedTuple):
     @property
     def base(self) -> str:
         """Return what the addresses of its pages begin with."""
-        return self.address.rstrip("/") or f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.address.rstrip("/") or f"http://{host}:{self.port}"
 
     @property
     def is_secure(self) -> bool:
@@ -114,6 +120,23 @@ class Settings(NamedTuple):
         return ServerPlace(_with_schema(self.database, schema_of(assignment)), key)
 
 
+def read_address(settings: Settings) -> SplitResult:
+    """Return the parts of the address by which people reach a service.
+
+    Raises:
+        UsageError: no links can begin with it.
+    """
+    parts, port = urlsplit(""), None
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(settings.base)
+        port = parts.port
+    whole = f"{parts.scheme}://{parts.hostname}{f':{port}' if port is not None else ''}"
+    bare = settings.base.lower().translate(_BRACKETS)
+    if parts.scheme not in ("http", "https") or bare != whole or any(map(str.isspace, bare)):
+        raise UsageError(f"--address: found {settings.address!r}, expected https://HOST")
+    return parts
+
+
 def schema_of(assignment: str) -> str:
     """Return the schema of an assignment's ledger on a server."""
     return f"ledger_{assignment}"
@@ -150,6 +173,4 @@ def load_settings(text: str) -> tuple[Settings, int]:
 
 def data_folder() -> Path:
     """Return the user's folder for the data of a service."""
-    named = os.environ.get("XDG_DATA_HOME", "")
-    home = Path(named) if named.startswith("/") else Path.home() / ".local" / "share"
-    return home / "gtp-harness" / "service"
+    return Path(paths.user_data(), "service")

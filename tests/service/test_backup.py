@@ -1,5 +1,6 @@
 """A backup of a service that ran, and the service made of it: the same marks, and chains hold."""
 
+import errno
 import json
 import sqlite3
 
@@ -111,7 +112,7 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
         ada = Browser(service).enter(course.links["ada"])
         files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
         page = ada.post(f"{course.assignment}/uploads", course.assignment, files).url.path
-        time_zone.keep(settings.data)
+        time_zone.keep(settings.data, time_zone.find())
         backing_up.back_up(settings, tmp_path / "backup")
     backing_up.restore(tmp_path / "backup", elsewhere)
     kept = [(one.data / time_zone.FILE).read_bytes() for one in (settings, elsewhere)]
@@ -134,6 +135,31 @@ def test_a_restore_that_fails_leaves_nothing(settings, elsewhere, counting, tmp_
     backing_up.restore(tmp_path / "backup", elsewhere)
     with open_service(elsewhere) as service:
         Browser(service).enter(course.links["ada"])
+
+
+def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
+    """The next one in the same place was refused, because there was a folder."""
+    with open_service(settings):
+        pass
+    with monkeypatch.context() as broken, pytest.raises(OSError, match="No space"):
+        broken.setattr(backing_up, "_digest", full)
+        backing_up.back_up(settings, tmp_path / "backup")
+    assert not (tmp_path / "backup").exists()
+    backing_up.back_up(settings, tmp_path / "backup")
+
+
+def full(_path):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_backup_of_a_later_version_is_named(counting, tmp_path, capsys):
+    settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
+    with open_service(settings) as service, service.database.changing() as db:
+        db.exec_driver_sql("UPDATE service_version SET version_num = '999'")
+    backing_up.back_up(settings, target)
+    assert cli.main(["restore", str(target), "--data", str(tmp_path / "restored")]) == 2
+    assert "by a later version of gtp-harness" in capsys.readouterr().err
+    assert not (tmp_path / "restored").exists()
 
 
 def no_good(_settings):

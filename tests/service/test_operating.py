@@ -1,5 +1,6 @@
 """What operators ask: whether a service can be started, and whether one that runs is ready."""
 
+import errno
 import os
 import shutil
 import socket
@@ -19,6 +20,7 @@ from harness.cli import serve
 from harness.cluster import certificates, status_query
 from harness.cluster.records import ClusterState, WorkerStatus
 from harness.cluster.rules import Facts
+from harness.errors import UsageError
 from harness.service import counters, living_workers
 from harness.service.counters import Counter
 from harness.service.operating import checking, metrics, state
@@ -76,6 +78,10 @@ def test_so_is_one_that_has_served(settings):
 
 BAD = [
     ({"address": "tests.example.org"}, "address", "expected https://HOST"),
+    ({"address": "https://[::1"}, "address", "expected https://HOST"),
+    ({"address": "https://tests.example.org:99999"}, "address", "expected https://HOST"),
+    ({"address": "https://tests.example.org/courses"}, "address", "expected https://HOST"),
+    ({"address": "https://ann@tests.example.org"}, "address", "expected https://HOST"),
     ({"address": "http://tests.example.org"}, "address", "is not encrypted"),
     ({"address": "", "host": "0.0.0.0"}, "address", "is not encrypted"),
     ({"workers": 1000}, "workers", "1000 workers, but only"),
@@ -87,6 +93,39 @@ def test_what_is_not_good_is_named(tmp_path, changed, name, said):
     wrong = run_checks(Settings(tmp_path / "data", port=0)._replace(**changed))
     assert {one.name for one in wrong.values() if not one.is_good} == {name}
     assert said in wrong[name].said
+
+
+@pytest.mark.parametrize(
+    ("changed", "base"),
+    [
+        ({"host": "::1", "port": 80}, "http://[::1]:80"),
+        ({"address": "https://Tests.example.org:8443/"}, "https://Tests.example.org:8443"),
+        ({"address": "https://[2001:db8::1]"}, "https://[2001:db8::1]"),
+    ],
+)
+def test_addresses_that_are_good(tmp_path, changed, base):
+    settings = Settings(tmp_path)._replace(**changed)
+    assert run_checks(settings)["address"] == ("address", True, base)
+
+
+def test_a_service_does_not_start_with_an_address_that_no_link_can_have(tmp_path, capsys):
+    """It started, and printed a link that leads nowhere."""
+    words = ["serve", "--data", str(tmp_path / "data"), "--port", "0", "--address", "example.org"]
+    assert cli.main(words) == 2
+    assert "--address: found 'example.org', expected https://HOST" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense", "mysql://me:s3cret@host/x", "host=x password=s3cret"]
+)
+def test_an_address_of_another_database_is_refused(tmp_path, capsys, address):
+    """It was told with a part of the options that the service adds to it."""
+    words = ["--data", str(tmp_path / "data"), "--database", address]
+    for command in (["serve"], ["serve", "--check"], ["admin", "people"]):
+        assert cli.main([*command, *words]) == 2
+        said = capsys.readouterr().err
+        assert said == "gtp-harness: --database: expected postgresql://USER@HOST/DATABASE\n"
 
 
 OLD = f"its gtp-harness is 0.0.9, and ours is {__version__}"
@@ -175,6 +214,12 @@ def test_a_port_that_is_taken(tmp_path):
             assert "by this service" in told.said
 
 
+@pytest.mark.parametrize("host", ["192.0.2.1", "host.invalid"])
+def test_an_address_that_this_machine_does_not_have(tmp_path, host):
+    told = run_checks(Settings(tmp_path / "data", host=host, port=0))["port"]
+    assert not told.is_good and told.said.endswith("; --host names another one")
+
+
 def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(checking, "LEAST_FREE", 1 << 62)
     assert not run_checks(Settings(tmp_path / "data"))["disk"].is_good
@@ -189,6 +234,38 @@ def test_a_damaged_database_and_a_lost_key(tmp_path):
     (tmp_path / "key").rename(key)
     (settings.data / "service.sqlite").write_bytes(b"not a database" * 1000)
     assert "cannot be used now" in run_checks(settings)["database"].said
+
+
+LATER = "UPDATE service_version SET version_num = '999'"
+
+
+def test_tables_of_a_later_version_are_named(settings):
+    """The harness itself failed, and a check of the same data was good."""
+    database = Database(settings)
+    with database.changing() as db:
+        db.exec_driver_sql(LATER)
+    database.close()
+    told = run_checks(settings)["database"]
+    said = "was last used by a later version of gtp-harness, with tables of version 999"
+    assert not told.is_good and said in told.said
+    with pytest.raises(UsageError, match=said):
+        Database(settings)
+
+
+def test_a_rule_for_old_data_that_cannot_be_read_is_not_good(settings):
+    """The service did not start with it, and its check was good."""
+    assert run_checks(settings)["keep"].said.startswith("days: logs 90, ")
+    told = run_checks(settings._replace(keep="logs=soon"))["keep"]
+    assert not told.is_good and "--keep logs: found 'soon'" in told.said
+
+
+def test_a_folder_that_cannot_be_written_into_is_named(settings, monkeypatch):
+    def refuse(**made):
+        raise PermissionError(errno.EACCES, "Permission denied", f"{made['dir']}/tmp1x2y")
+
+    monkeypatch.setattr(checking.tempfile, "TemporaryFile", refuse)
+    folder = settings.data if settings.data.exists() else settings.data.parent
+    assert run_checks(settings)["data"].said == f"cannot write into {folder}: Permission denied"
 
 
 def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):

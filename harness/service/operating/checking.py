@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from harness import shipped
 from harness.assignments import assignment, needs
@@ -17,9 +16,10 @@ from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import listening, living_workers, machines
 from harness.service.mailing import outbox
+from harness.service.operating import pruning
 from harness.service.operating.state import LEAST_FREE
 from harness.service.people import providers
-from harness.service.settings import Settings
+from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, probing, time_zone
 from harness.text import number_of
 
@@ -44,15 +44,15 @@ def of(name: str, look: Look, settings: Settings) -> Finding:
     """Return the result of one check."""
     try:
         return Finding(name, True, look(settings))
-    except (HarnessError, OSError) as error:
+    except HarnessError as error:
         return Finding(name, False, str(error))
+    except OSError as error:
+        return Finding(name, False, f"{error.filename or name}: {error.strerror or error}")
 
 
 def _settings(settings: Settings) -> str:
-    parts = urlsplit(settings.base)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"--address: found {settings.address!r}, expected https://HOST")
-    if not settings.is_secure and not _is_local(parts.hostname):
+    host = read_address(settings).hostname
+    if not settings.is_secure and not _is_local(host or ""):
         raise UsageError(
             f"{settings.base} is not encrypted: put a server with TLS in front, and give its"
             " address by --address https://…"
@@ -82,8 +82,11 @@ def _folder(settings: Settings) -> str:
     folder = _nearest(settings.data)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
-    with tempfile.TemporaryFile(dir=folder) as file:
-        file.write(b"x")
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"x")
+    except OSError as error:
+        raise UsageError(f"cannot write into {folder}: {error.strerror}") from None
     if exposed := data_folder.find_exposed(settings.data):
         raise UsageError(
             f"other users of this machine can read {exposed}: chmod -R go= {settings.data}"
@@ -97,9 +100,17 @@ def _nearest(path: Path) -> Path:
 
 
 def _zone(settings: Settings) -> str:
-    if why := time_zone.explain_other(settings.data):
+    now = time_zone.find()
+    if why := time_zone.explain_other(settings.data, now):
         raise UsageError(why)
-    return time_zone.find().name
+    return now.name
+
+
+def _keep(settings: Settings) -> str:
+    """Name the times after which old data goes."""
+    rules = pruning.read(settings.keep)
+    told = (f"{kind} {'forever' if days is None else days}" for kind, days in rules.items())
+    return f"days: {', '.join(told)}"
 
 
 def _disk(settings: Settings) -> str:
@@ -176,6 +187,7 @@ LOOKS: dict[str, Look] = {
     "data": _folder,
     "zone": _zone,
     "disk": _disk,
+    "keep": _keep,
     "database": probing.probe,
     "sandbox": _sandbox,
     "workers": _processors,

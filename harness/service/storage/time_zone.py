@@ -39,12 +39,12 @@ def _standard() -> datetime.timezone:
     return datetime.timezone(datetime.timedelta(seconds=-time.timezone))
 
 
-def explain_other(data: Path) -> str:
+def explain_other(data: Path, now: Zone) -> str:
     """Return what is to be done if data were last served in another zone; "" if they were not.
 
-    ``data``: the folder of a service.
+    ``data``: the folder of a service; ``now``: the zone of this machine.
     """
-    before, now = _load(data), find()
+    before = _load(data)
     if before is None or before.digest == now.digest:
         return ""
     return (
@@ -53,11 +53,10 @@ def explain_other(data: Path) -> str:
     )
 
 
-def keep(data: Path) -> None:
+def keep(data: Path, now: Zone) -> None:
     """Write down that data are served in the zone of this machine."""
-    found = find()
-    if _load(data) != found:
-        whole_files.write(data / FILE, json.dumps(found._asdict()))
+    if _load(data) != now:
+        whole_files.write(data / FILE, json.dumps(now._asdict()))
 
 
 def _load(data: Path) -> Zone | None:
