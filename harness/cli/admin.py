@@ -25,7 +25,8 @@ people lists everybody. add adds a person; with --admin, the person may make
 courses. link prints a link that works once, within a day. token prints an API
 token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
 all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
-of PERSON; their submissions stay. change gives PERSON another --name or --email;
+of PERSON, whose submissions stay; somebody with a mail address can still ask for a
+new link, so change the address first. change gives PERSON another --name or --email;
 another address ends sessions, links and tokens. Each change is in the audit log.
 
 courses lists all courses with their teachers. add-teacher makes PERSON a teacher
@@ -71,6 +72,7 @@ def main(arguments: list[str]) -> int:
         settings = settings._replace(address=given.address)
     from harness.service.storage.database import Database
 
+    service_options.require(settings)
     database = Database(settings)
     try:
         with database.acting() as act:
@@ -112,9 +114,11 @@ def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
 
 
 def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.people import entering
+    from harness.service.people import accounts, entering
 
-    person = entering.add_person(act, given.who, given.email, is_admin=given.admin)
+    name = accounts.check_name(given.who)
+    email = entering.check_address(given.email) if given.email else ""
+    person = entering.add_person(act, name, email, is_admin=given.admin)
     return [_line(person.id, person.name, person.email)]
 
 

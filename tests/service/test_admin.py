@@ -79,6 +79,26 @@ def test_who_is_shut_out_is_nowhere_in_and_can_be_let_in_again(service, admin):
     Browser(service).enter(admin("link", "Ann Author", "--address", BASE)[0])
 
 
+def test_a_person_is_added_with_a_name_and_a_mail_address_that_can_be_used(service, admin):
+    """Any text was kept as an address, and capital letters hid its owner from this command."""
+    (refused,) = admin("add", "Tess", "--email", "nonsense", status=2)
+    assert "expected a mail address, such as ada@example.org" in refused
+    (refused,) = admin("add", " ", status=2)
+    assert "name: found 0 characters" in refused
+    admin("add", "Tess", "--email", "Tess@Example.org")
+    for address in ("tess@example.org", "TESS@example.org"):
+        assert asks(service, admin("token", address)[0]).json()["name"] == "Tess"
+
+
+@pytest.mark.parametrize("words", [("people",), ("add", "Ann"), ("log", "--check")])
+def test_a_folder_without_a_service_is_named_and_none_is_made(tmp_path, capsys, words):
+    """A folder that was mistyped became a service of its own, in which nobody was found."""
+    folder = tmp_path / "none"
+    assert cli.main(["admin", *words, "--data", str(folder)]) == 2
+    assert f"found no service in {folder}" in capsys.readouterr().err
+    assert not folder.exists()
+
+
 def test_a_token_and_shutting_out_are_for_who_was_named(service, admin):
     """They were for the only person without an address, whoever was named."""
     admin("add", "Ann Author")

@@ -22,8 +22,12 @@ def find(db: Connection, wanted: str) -> Person:
     Raises:
         UsageError: nobody is called so, or several are.
     """
-    for column in ("id", "email", "name") if wanted else ():  # many have no address
-        found = people.PEOPLE.all(db, "id", **{column: wanted})
+    ways = (
+        people.PEOPLE.all(db, "id", id=wanted),
+        people.by_email(db, wanted),
+        people.PEOPLE.all(db, "id", name=wanted),
+    )
+    for found in ways if wanted else ():  # many have no address
         if len(found) == 1:
             return found[0]
         if found:
