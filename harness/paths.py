@@ -18,5 +18,28 @@ def cache() -> str:
     As root, engines run as another user, who cannot look into root's home.
     """
     named = os.environ.get("XDG_CACHE_HOME", "")
-    home = "/var/cache" if os.geteuid() == 0 else os.path.expanduser("~/.cache")
-    return os.path.join(named if named.startswith("/") else home, "gtp-harness")
+    if not named.startswith("/"):
+        named = "/var/cache" if os.geteuid() == 0 else os.path.join(home(), ".cache")
+    return os.path.join(named, "gtp-harness")
+
+
+def user_data() -> str:
+    """Return the folder in which the harness keeps data of the user that must not be lost."""
+    named = os.environ.get("XDG_DATA_HOME", "")
+    if not named.startswith("/"):
+        named = os.path.join(home(), ".local", "share")
+    return os.path.join(named, "gtp-harness")
+
+
+def home() -> str:
+    """Return the user's home folder.
+
+    Raises:
+        UsageError: the user has none, as some in containers.
+    """
+    found = os.path.expanduser("~")
+    if found == "~":
+        from harness.errors import UsageError
+
+        raise UsageError(f"the user {os.geteuid()} has no home folder: set the variable HOME")
+    return found

@@ -167,7 +167,8 @@ def of_all_versions() -> list[Interpreter]:
 
 def _of_version(short: str) -> Iterator[str]:
     yield from _others([f"python{short}", "python3"])
-    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    own = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")  # noqa: PTH111 - "~" stays
+    versions = Path(own, "versions")
     yield from sorted(map(str, versions.glob(f"{short}.*/bin/python3")), reverse=True)
     if (uv := shutil.which("uv")) is not None:
         command = [uv, "python", "find", "--no-project", "--system", short]

@@ -6,9 +6,9 @@ which the beginning and end of the password are not certain is refused.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from harness import paths
 from harness.errors import UsageError
 
 _SCHEMES = ("postgresql://", "postgres://")
@@ -90,9 +90,7 @@ def is_server(where: Path | str) -> bool:
 
 def keys() -> Path:
     """Return the folder with the keys of ledgers on servers."""
-    named = os.environ.get("XDG_DATA_HOME", "")
-    home = Path(named) if named.startswith("/") else Path.home() / ".local" / "share"
-    return home / "gtp-harness" / "keys"
+    return Path(paths.user_data(), "keys")
 
 
 def _without_password(address: str) -> str:

@@ -1,0 +1,38 @@
+"""Where the harness keeps what is the user's, also for a user who has no home."""
+
+from __future__ import annotations
+
+import pwd
+from collections.abc import Callable
+
+import pytest
+
+from harness import paths
+from harness.errors import UsageError
+from harness.grading.ledger import places
+from harness.service import settings
+
+
+def nobody(_number: int) -> object:
+    raise KeyError("uid not found")
+
+
+@pytest.mark.parametrize(
+    "place", [paths.cache, paths.user_data, places.keys, settings.data_folder]
+)
+def test_a_user_without_a_home_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, place: Callable[[], object]
+) -> None:
+    """The harness itself failed; what can be made again went into a folder called ~."""
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.setattr(paths.os, "geteuid", lambda: 12345)
+    with pytest.raises(
+        UsageError, match="the user 12345 has no home folder: set the variable HOME"
+    ):
+        place()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/tmp/cache")
+    monkeypatch.setenv("XDG_DATA_HOME", "/tmp/data")
+    assert str(place()).startswith("/tmp/")
