@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from harness import signals
 from harness.engine import engine_clock, leftovers
-from harness.errors import StarvedError
+from harness.errors import SandboxError, StarvedError
 from harness.processes import children, descendants
 from harness.typed import NamedTuple, Protocol
 
@@ -135,7 +135,7 @@ class _PipedWorker:
 def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault:
     try:
         return work(task, note)
-    except StarvedError as error:
+    except (SandboxError, StarvedError) as error:
         return Fault(str(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
         from traceback import format_exc

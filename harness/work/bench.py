@@ -134,7 +134,9 @@ class UnitRunner:
         try:
             setting = self._setting(gauge, room, ends, patience)._replace(on_test=on_test)
             result = run_file(case, setting)
-        except (SandboxError, StarvedError, OSError) as error:
+        except (SandboxError, StarvedError) as error:
+            return HarnessFailed(basis, str(error))
+        except OSError as error:
             return HarnessFailed(basis, f"{type(error).__name__}: {error}")
         times = canonical_json.get_measurements(result)
         figures = about._replace(

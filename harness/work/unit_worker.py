@@ -11,7 +11,7 @@ from traceback import format_exc
 from typing import BinaryIO, NamedTuple
 
 from harness.assignments.assignment import Assignment, find
-from harness.errors import StarvedError, UsageError
+from harness.errors import SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs
@@ -82,7 +82,7 @@ class UnitWorker:
         try:
             self._do(unit, say, ask)
             ended = UnitFinished()
-        except StarvedError as error:
+        except (SandboxError, StarvedError) as error:
             ended = UnitFinished(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
             ended = UnitFinished(f"{type(error).__name__}: {error}", format_exc())

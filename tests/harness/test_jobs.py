@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.engine import leftovers
+from harness.errors import SandboxError
 from harness.running import jobs
 
 pytestmark = pytest.mark.processes
@@ -26,6 +27,15 @@ def test_each_task_has_its_result(workers: int) -> None:
     found = collect([3, 1, 2], lambda task, _note: task * 10, workers)
     assert found == {0: 30, 1: 10, 2: 20}
     assert collect([], lambda task, _note: task, workers) == {}
+
+
+def no_sandbox(_task: int, _note: object) -> None:
+    raise SandboxError("no user may read /root/engine")
+
+
+def test_a_sandbox_that_cannot_be_is_told_in_its_own_sentence() -> None:
+    """The name of an error's class came before it."""
+    assert collect([1], no_sandbox, 1) == {0: jobs.Fault("no user may read /root/engine")}
 
 
 def wait_for(reached: Callable[[], bool]) -> None:
