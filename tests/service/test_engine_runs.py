@@ -67,6 +67,13 @@ def test_an_engine_is_run_and_compared_with_the_one_before(service, ann, suite):
     assert "engine.tgz" in ann.browser.get(f"{page}/runs/{second['id']}").text
 
 
+def test_the_kind_of_a_body_is_read_in_any_case(ann, suite):
+    """RFC 9110, 8.3.1; an archive was read as a document of a run."""
+    headers = {"content-type": "Application/Octet-Stream"}
+    query = {"name": "engine.tgz"}
+    ann.ask("POST", f"{suite}/runs", 201, params=query, content=RIGHT, headers=headers)
+
+
 @pytest.mark.processes
 def test_an_archive_that_cannot_be_run_says_why(service, ann, suite):
     run = post(ann, suite, b"no archive")["id"]

@@ -7,7 +7,7 @@ import pytest
 
 from harness.errors import SandboxError
 from harness.service import service_log
-from harness.service.work import job_handlers
+from harness.service.work import job_handlers, private_cases
 from tests.service.serving import (
     KINDS,
     Browser,
@@ -61,6 +61,22 @@ def test_a_grading_with_a_wrong_test_needs_a_tick(service, course):
     assert SAID in text_of(tess.get(grading.url.path))
     public = tess.post(place, course.assignment, public_only="yes")
     assert public.status_code == 200 and SAID not in text_of(public)
+
+
+def test_a_page_reads_once_what_the_tests_catch(service, course, monkeypatch):
+    """Some read it two and three times."""
+    add(course, WRONG)
+    work(service)
+    api, place, count = api_of(service, "Tess Teacher"), f"{course.assignment}/private", []
+    load = private_cases.load_result
+    monkeypatch.setattr(private_cases, "load_result", lambda *of: count.append(of) or load(*of))
+    for get in (course.teacher.get, lambda page: api("GET", f"/api/v1{page}")):
+        count.clear()
+        assert SAID in html.unescape(get(place).text)
+        assert len(count) == 1
+    count.clear()
+    assert SAID in text_of(course.teacher.get(course.assignment))
+    assert len(count) == 1
 
 
 def test_the_api_says_the_same(service, course):

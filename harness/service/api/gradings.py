@@ -30,7 +30,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work import wrong_expectations
+from harness.service.work import private_cases, wrong_expectations
 from harness.service.work.report_folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
@@ -183,6 +183,7 @@ class GradebookShown(BaseModel):
     platform: str
     columns: list[str]  # that are filled in; none: those that the platform has
     is_filled: bool  # false: a worker has yet to do it
+    notes: list[str]  # sentences: how many rows were filled in, and which were not
 
 
 class Gradebooks(BaseModel):
@@ -248,7 +249,10 @@ def _describe_gradebooks(here: Here) -> Gradebooks:
     return Gradebooks(
         gradebooks=[
             GradebookShown(
-                platform=one.platform, columns=list(one.columns), is_filled=one.is_filled
+                platform=one.platform,
+                columns=list(one.columns),
+                is_filled=one.is_filled,
+                notes=list(one.notes) if one.is_filled else [],
             )
             for one in found
         ]
@@ -263,7 +267,9 @@ def _find(here: Here, db: Connection, name: str) -> GradingShown:
 
 def find_doubts(here: Here) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    return wrong_expectations.find(here.service.settings, here.sure().assigned)
+    settings, assigned = here.service.settings, here.sure().assigned
+    measured = private_cases.load_measured(settings, assigned)
+    return wrong_expectations.find(settings, assigned, measured)
 
 
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:

@@ -103,19 +103,18 @@ def _path(here: Here) -> Path:
 
 def describe_private_cases(here: Here) -> PrivateCases:
     """Return the private case files as the API tells them."""
-    made = _get_folder(here)
-    left = previewing.still_left_out(here.service.settings, here.sure().assigned)
-    found = private_cases.load_result(made, private_cases.about(here.sure().assigned.id, made))
+    settings, assigned = here.service.settings, here.sure().assigned
+    left = previewing.still_left_out(settings, assigned)
+    measured = private_cases.load_measured(settings, assigned)
+    found = measured.caught
     told = {one.name: one for one in found.files} if found else {}
     return PrivateCases(
-        files=[_describe(path, told.get(path.name)) for path in cases.paths(made)],
+        files=[_describe(path, told.get(path.name)) for path in cases.paths(measured.made)],
         caught=found.caught if found else None,
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
-        doubts=wrong_expectations.find(here.service.settings, here.sure().assigned),
-        unchecked=wrong_expectations.explain_unchecked(
-            here.service.database, here.service.settings, here.sure().assigned
-        ),
+        doubts=wrong_expectations.find(settings, assigned, measured),
+        unchecked=wrong_expectations.explain_unchecked(here.service.database, measured),
         still_left_out=[one.name for one in left],
     )
 

@@ -130,7 +130,7 @@ async def post(
 
     An engine is an archive as the assignment of the suite wants it, as plain bytes.
     """
-    if here.request.headers.get("content-type", "").startswith(_BYTES):
+    if here.request.headers.get("content-type", "").lower().startswith(_BYTES):
         async with bodies.as_file(here) as path:
             return await run_in_threadpool(
                 _post_engine, here, path, name, revision, idempotency_key

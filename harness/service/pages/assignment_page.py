@@ -29,7 +29,7 @@ from harness.service.records import Member, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Form, Here, Known, Now, Routes
-from harness.service.work import previewing, wrong_expectations
+from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
@@ -91,6 +91,7 @@ def _to_staff(here: Here) -> Response:
         gradings = uploads.gradings(db, known.assigned.id)
         states = {one.id: grading.state(db, one) for one in gradings}
         decisions = {one.id: grading.list_decisions(db, one) for one in gradings}
+    measured = private_cases.load_measured(settings, known.assigned)
     return rendering.page(
         here,
         "assignment_staff.html",
@@ -99,10 +100,8 @@ def _to_staff(here: Here) -> Response:
         standings=standings,
         choices=choices(student_table.choices(standings)),
         gradings=gradings,
-        doubts=wrong_expectations.find(settings, known.assigned),
-        unchecked=wrong_expectations.explain_unchecked(
-            here.service.database, settings, known.assigned
-        ),
+        doubts=wrong_expectations.find(settings, known.assigned, measured),
+        unchecked=wrong_expectations.explain_unchecked(here.service.database, measured),
         still_left_out=previewing.still_left_out(settings, known.assigned),
         states=states,
         decisions=decisions,

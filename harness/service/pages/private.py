@@ -33,35 +33,30 @@ _MOST_GAMES = 200  # files
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
 def show(here: Now) -> Response:
     """Show the private case files, with what they catch, and the drafts."""
-    made, what = _get_folder(here), _about(here)
+    settings, assigned = here.service.settings, here.sure().assigned
+    measured = private_cases.load_measured(settings, assigned)
     with here.service.database.reading() as db:
-        job = queue.JOBS.find(db, kind=MEASURE, about=what)
-        drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=here.sure().assigned.id)
-    found = private_cases.load_result(made, what)
+        job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
+        drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=assigned.id)
+    found = measured.caught
     told = {one.name: one for one in found.files} if found else {}
     return rendering.page(
         here,
         "private.html",
         crumbs(here, "Private cases"),
-        files=[(path.name, told.get(path.name)) for path in cases.paths(made)],
+        files=[(path.name, told.get(path.name)) for path in cases.paths(measured.made)],
         found=found,
-        doubts=wrong_expectations.find(here.service.settings, here.sure().assigned),
+        doubts=wrong_expectations.find(settings, assigned, measured),
         fault=job.fault if job and job.state == FAULT else "",
         is_running=job is not None and job.state != FAULT,
         drafts=drafts,
-        still_left_out=previewing.still_left_out(here.service.settings, here.sure().assigned),
-        why_no_drafts=drafting.why_not(
-            own_files.assignment_of(here.service.settings, here.sure().assigned)
-        ),
+        still_left_out=previewing.still_left_out(settings, assigned),
+        why_no_drafts=drafting.why_not(own_files.assignment_of(settings, assigned)),
     )
 
 
 def _get_folder(here: Here) -> Path:
     return here.service.settings.assignment_folder(here.sure().assigned.id)
-
-
-def _about(here: Here) -> str:
-    return private_cases.about(here.sure().assigned.id, _get_folder(here))
 
 
 def _address(here: Here, *more: str) -> str:

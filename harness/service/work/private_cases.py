@@ -20,6 +20,7 @@ from harness.judging import strength
 from harness.records import CaseFile
 from harness.service.courses import cases
 from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
+from harness.service.settings import Settings
 from harness.service.storage import queue
 from harness.service.storage.audit_log import Act
 from harness.service.work import conversation_candidates
@@ -46,6 +47,14 @@ class CaughtMistakes(NamedTuple):
     caught: int  # mistakes that some file catches
     of: int  # mistakes that are known; 0: none are
     survivors: tuple[str, ...]  # sentences
+
+
+class MeasuredCases(NamedTuple):
+    """The private case files of an assignment as they are, and what they catch."""
+
+    made: Path  # the folder of the assignment
+    about: str  # what a job about these files is about
+    caught: CaughtMistakes | None  # None: no worker has told it yet
 
 
 class NewCase(NamedTuple):
@@ -136,6 +145,13 @@ def load_result(made: Path, what: str) -> CaughtMistakes | None:
     """Return the result of a job about ``what``, or None if there is none yet."""
     path = place(made, what)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
+
+
+def load_measured(settings: Settings, assigned: Assigned) -> MeasuredCases:
+    """Return the private case files with what they catch, once for all that a page says."""
+    made = settings.assignment_folder(assigned.id)
+    what = about(assigned.id, made)
+    return MeasuredCases(made, what, load_result(made, what))
 
 
 def _measure_with(

@@ -13,14 +13,14 @@ from harness.service.storage import queue
 from harness.service.storage.database import Database
 from harness.service.work import previewing, private_cases
 from harness.service.work.failed_by_reference import WrongTest
+from harness.service.work.private_cases import MeasuredCases
 
 _TOLD = 5  # tests in one message
 
 
-def find(settings: Settings, assigned: Assigned) -> list[str]:
+def find(settings: Settings, assigned: Assigned, measured: MeasuredCases) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    made = settings.assignment_folder(assigned.id)
-    found = private_cases.load_result(made, private_cases.about(assigned.id, made))
+    found = measured.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
     left_out = _names_left_out(settings, assigned) if wrong else frozenset()
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
@@ -43,14 +43,12 @@ def _names_left_out(settings: Settings, assigned: Assigned) -> frozenset[str]:
     return frozenset(test.name for test in tests) - counting
 
 
-def explain_unchecked(database: Database, settings: Settings, assigned: Assigned) -> str:
+def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
     """Return why nobody knows if private tests are wrong, or "" if that is known."""
-    made = settings.assignment_folder(assigned.id)
-    what = private_cases.about(assigned.id, made)
-    if not cases.paths(made) or private_cases.load_result(made, what):
+    if measured.caught or not cases.paths(measured.made):
         return ""
     with database.reading() as db:
-        job = queue.JOBS.find(db, kind=MEASURE, about=what)
+        job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
     if job and job.state == FAULT:
         return (
             f"the private tests could not be checked ({job.fault.rstrip('.')}): add one of them"
@@ -67,12 +65,12 @@ def require_none(database: Database, settings: Settings, assigned: Assigned, how
     Raises:
         NotNowError: some may be, or nobody knows yet.
     """
-    if why := explain_unchecked(database, settings, assigned):
+    measured = private_cases.load_measured(settings, assigned)
+    if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            made = settings.assignment_folder(assigned.id)
-            private_cases.let_measure(act, assigned, made, (DONE,))
+            private_cases.let_measure(act, assigned, measured.made, (DONE,))
         raise NotNowError(f"{why}, or {how}")
-    if not (found := find(settings, assigned)):
+    if not (found := find(settings, assigned, measured)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
     raise NotNowError(
