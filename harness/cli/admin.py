@@ -68,8 +68,11 @@ def main(arguments: list[str]) -> int:
     if mistake := _find_mistake(given):
         parser.error(mistake)
     settings = service_options.place(given)
+    from harness.service.settings import read_address
+
     if given.address:
         settings = settings._replace(address=given.address)
+        read_address(settings)
     from harness.service.storage.database import Database
 
     service_options.require(settings)

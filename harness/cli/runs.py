@@ -12,9 +12,10 @@ from pathlib import Path
 from harness.cli import service_client
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.errors import UsageError
+from harness.errors import ServerError, UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
+from harness.text import number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
     """Post an engine, wait until it was run, and return the exit status."""
     sent = client.post_engine(suite, file, revision)
     print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
-    *_, found = client.watch_run(suite, sent["id"])
+    try:
+        *_, found = client.watch_run(suite, sent["id"])
+    except (ServerError, UsageError) as error:  # nobody need post it once more
+        raise type(error)(f"the engine was received, but not its results: {error}") from None
     if found["state"] == "fault":
         print("The service failed to run it.")
         return ExitCode.FAULT
@@ -178,6 +182,8 @@ def _line(run: dict[str, Any]) -> str:
     parts = [f"run {run['number']}", run["started"], run["engine"], run["revision"][:12], counts]
     if run["undecided"]:
         parts.append(f"{run['undecided']} not run or not judged")
+    if run["broken"]:
+        parts.append(f"the engine failed in {number_of(run['broken'], 'file')}")
     return "  ".join(filter(None, parts))
 
 

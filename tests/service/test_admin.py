@@ -90,6 +90,12 @@ def test_a_person_is_added_with_a_name_and_a_mail_address_that_can_be_used(servi
         assert asks(service, admin("token", address)[0]).json()["name"] == "Tess"
 
 
+def test_a_link_begins_with_an_address(service, admin):
+    admin("add", "Ann")
+    (refused,) = admin("link", "Ann", "--address", "tests.example.org", status=2)
+    assert "--address: found 'tests.example.org', expected https://HOST" in refused
+
+
 @pytest.mark.parametrize("words", [("people",), ("add", "Ann"), ("log", "--check")])
 def test_a_folder_without_a_service_is_named_and_none_is_made(tmp_path, capsys, words):
     """A folder that was mistyped became a service of its own, in which nobody was found."""

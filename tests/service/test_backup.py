@@ -152,6 +152,20 @@ def full(_path):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
+    backup, tmp_path, capsys, monkeypatch
+):
+    """It named the file of the backup, which nobody writes."""
+
+    def copy(source, _target):
+        raise OSError(errno.ENOSPC, "No space left on device", str(source))
+
+    monkeypatch.setattr(backing_up.shutil, "copy2", copy)
+    assert cli.main(["restore", str(backup), "--data", str(tmp_path / "restored")]) == 3
+    assert f"cannot write {tmp_path / 'restored'}/" in capsys.readouterr().err
+    assert not (tmp_path / "restored").exists()
+
+
 def test_a_backup_of_a_later_version_is_named(counting, tmp_path, capsys):
     settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
     with open_service(settings) as service, service.database.changing() as db:

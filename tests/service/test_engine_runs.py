@@ -7,10 +7,12 @@ import pytest
 
 from harness.cli import runs
 from harness.client import Client, suite_of
+from harness.errors import UsageError
 from harness.service.operating import administering
+from harness.service.people import entering
 from harness.service.records import RUN
 from harness.service.runs import keeping
-from harness.service.storage import courses, pruning, queue
+from harness.service.storage import courses, pruning, queue, suites
 from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import BASE, KINDS, counting, open_service, settings_of, work
@@ -112,6 +114,22 @@ def test_from_the_command_line(service, ann, suite, tmp_path, capsys, monkeypatc
     assert status == 1 and "broke (1)" in out
     status, out = push_engine(b"x")
     assert status == 1 and "is refused" in out
+
+
+def test_who_cannot_wait_is_told_that_the_engine_was_received(service, ann, suite, tmp_path):
+    """The token may post it, and not look at it: a second post would be a second run."""
+    with service.database.acting() as act:
+        person = suites.SUITES.find(act.db, id=suite.rpartition("/")[2]).person
+        token = entering.token(act, "ci", "submit", owner=person)[1].text
+    file = tmp_path / "engine.tgz"
+    file.write_bytes(RIGHT)
+    given = argparse.Namespace(words=[str(file)], revision="r1")
+    said = "the engine was received, but not its results: .* scope is 'submit'"
+    with (
+        Client(BASE, token, transport=Through(service)) as client,
+        pytest.raises(UsageError, match=said),
+    ):
+        runs.push(client, suite_of(f"{BASE}{suite}"), given)
 
 
 def test_a_suite_without_an_assignment_takes_no_engines(ann):

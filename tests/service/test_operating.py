@@ -36,6 +36,7 @@ from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
     Browser,
+    client_of,
     counting,
     make_course,
     open_service,
@@ -353,6 +354,12 @@ def test_a_service_is_ready_while_a_worker_lives(service):
     with living_workers.announce(service.settings.workers_folder):
         assert ready(service) == []
     assert ready(service) == ["no worker lives"]
+
+
+@pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/ready", 503)])
+def test_monitors_that_want_no_body_are_answered(service, path, status):
+    """They were told that there is no page."""
+    assert client_of(service).head(path).status_code == status
 
 
 def test_a_worker_that_died_without_a_word_counts_no_more(tmp_path):

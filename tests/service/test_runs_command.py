@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.report import json as run_json
 from tests.service.serving import BASE, KINDS, open_service, settings_of
 from tests.service.test_api_submissions import Through
-from tests.service.test_suites import Author, F, P, document
+from tests.service.test_suites import Author, F, J, P, document
 
 
 @pytest.fixture(params=KINDS)
@@ -70,6 +70,14 @@ def test_runs_are_posted_listed_and_compared(ask, run_file, monkeypatch):
     assert ask("compare", 3, 1)[0] == 1
     with pytest.raises(UsageError, match="unknown run 9"):
         ask("compare", 9)
+
+
+def test_a_run_in_which_the_engine_failed_says_so(ask, tmp_path):
+    """Nothing failed, it said, of an engine that never started."""
+    found, file = json.loads(document([J])), tmp_path / "run.json"
+    found["files"][0]["failure"] = {"message": "The engine could not be started."}
+    file.write_text(json.dumps(found))
+    assert ask("push", file, revision="r")[1][0].endswith("the engine failed in 1 file")
 
 
 def test_without_a_commit_the_program_itself_tells_its_builds_apart(ask, tmp_path, monkeypatch):

@@ -172,8 +172,11 @@ def restore(source: Path, settings: Settings) -> Made:
 def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
     for name in files:
         if name != _DUMP:
-            (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copy2(source / name, data / name)
+            try:
+                (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                shutil.copy2(source / name, data / name)
+            except OSError as error:  # which names the file that is read, whatever is full
+                raise OSError(error.errno, error.strerror, str(data / name)) from None
 
 
 def _export_anew(settings: Settings) -> None:
