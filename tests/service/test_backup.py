@@ -12,6 +12,7 @@ from harness.grading.ledger.ledger import Ledger
 from harness.service.operating import backing_up
 from harness.service.settings import Settings
 from harness.service.storage import courses, time_zone, uploads
+from harness.service.storage.database import Database
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
@@ -148,6 +149,16 @@ def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
     backing_up.back_up(settings, tmp_path / "backup")
 
 
+def test_a_service_without_its_key_is_not_backed_up(settings, tmp_path, capsys):
+    """It was, and no service could be made of it."""
+    with open_service(settings):
+        pass
+    (settings.keys / "service.key").unlink()
+    assert cli.main(["backup", str(tmp_path / "backup"), *options(settings)]) == 2
+    assert "the key of the audit log is missing: there is no" in capsys.readouterr().err
+    assert not (tmp_path / "backup").exists()
+
+
 def full(_path):
     raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -250,7 +261,7 @@ def test_what_is_there_is_not_written_over(backup, tmp_path, capsys):
 
 
 def test_a_server_that_is_not_there_is_said_without_its_password(tmp_path, capsys):
-    (tmp_path / "data" / "keys").mkdir(parents=True)
+    Database(Settings(tmp_path / "data")).close()  # makes a key, of another database
     place = ["--database", "postgresql://me:s3cret@127.0.0.1:1/none", "--data"]
     assert cli.main(["backup", str(tmp_path / "b"), *place, str(tmp_path / "data")]) == 3
     said = capsys.readouterr().err

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import LedgerError, UsageError
+from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
 from harness.service.courses import gradebooks
@@ -48,10 +49,13 @@ def back_up(settings: Settings, target: Path) -> Made:
 
     Raises:
         HarnessError: something cannot be copied.
-        UsageError: there is no service, or the folder exists.
+        UsageError: there is no service, its key is missing, or the folder exists.
     """
     if not settings.keys.is_dir():
         raise UsageError(f"found no service in {settings.data}: give its --data")
+    key = settings.own_place().key("")
+    if seal.find(key) is None:  # no service could be made of what is copied
+        raise UsageError(f"the key of the audit log is missing: there is no {key}")
     _make_new(target)
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, target, ignore_errors=True)
