@@ -1,18 +1,19 @@
 """A backup of a service that ran, and the service made of it: the same marks, and chains hold."""
 
 import errno
+import functools
 import json
+import shutil
 import sqlite3
 
 import pytest
 
 from harness import cli
-from harness.errors import LedgerError
+from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.ledger import Ledger
 from harness.service.operating import backing_up
 from harness.service.settings import Settings
 from harness.service.storage import courses, time_zone, uploads
-from harness.service.storage.database import Database
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
@@ -149,6 +150,23 @@ def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
     backing_up.back_up(settings, tmp_path / "backup")
 
 
+def test_a_file_that_cannot_be_copied_is_named(settings, tmp_path, monkeypatch):
+    """All of them were, as a list of Python."""
+
+    def copy(source, target, **_how):
+        raise OSError(errno.ENOSPC, "No space left on device", str(source), None, str(target))
+
+    with open_service(settings):
+        pass
+    monkeypatch.setattr(backing_up.shutil, "copy2", copy)
+    copytree = functools.partial(shutil.copytree, copy_function=copy)
+    monkeypatch.setattr(backing_up.shutil, "copytree", copytree)
+    with pytest.raises(UsageError) as error:
+        backing_up.back_up(settings, tmp_path / "backup")
+    source, target = (one / "keys" / "service.key" for one in (settings.data, tmp_path / "backup"))
+    assert str(error.value) == f"cannot copy {source} to {target}: No space left on device"
+
+
 def test_a_service_without_its_key_is_not_backed_up(settings, tmp_path, capsys):
     """It was, and no service could be made of it."""
     with open_service(settings):
@@ -164,27 +182,29 @@ def full(_path):
 
 
 def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
-    backup, tmp_path, capsys, monkeypatch
+    settings, elsewhere, tmp_path, capsys, monkeypatch
 ):
     """It named the file of the backup, which nobody writes."""
 
     def copy(source, _target):
         raise OSError(errno.ENOSPC, "No space left on device", str(source))
 
+    with open_service(settings):
+        pass
+    backing_up.back_up(settings, tmp_path / "backup")
     monkeypatch.setattr(backing_up.shutil, "copy2", copy)
-    assert cli.main(["restore", str(backup), "--data", str(tmp_path / "restored")]) == 3
-    assert f"cannot write {tmp_path / 'restored'}/" in capsys.readouterr().err
-    assert not (tmp_path / "restored").exists()
+    assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 3
+    assert f"cannot write {elsewhere.data}/" in capsys.readouterr().err
+    assert not elsewhere.data.exists()
 
 
-def test_a_backup_of_a_later_version_is_named(counting, tmp_path, capsys):
-    settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
+def test_a_backup_of_a_later_version_is_named(settings, elsewhere, tmp_path, capsys):
     with open_service(settings) as service, service.database.changing() as db:
         db.exec_driver_sql("UPDATE service_version SET version_num = '999'")
-    backing_up.back_up(settings, target)
-    assert cli.main(["restore", str(target), "--data", str(tmp_path / "restored")]) == 2
+    backing_up.back_up(settings, tmp_path / "backup")
+    assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 2
     assert "by a later version of gtp-harness" in capsys.readouterr().err
-    assert not (tmp_path / "restored").exists()
+    assert not elsewhere.data.exists()
 
 
 def no_good(_settings):
@@ -261,7 +281,9 @@ def test_what_is_there_is_not_written_over(backup, tmp_path, capsys):
 
 
 def test_a_server_that_is_not_there_is_said_without_its_password(tmp_path, capsys):
-    Database(Settings(tmp_path / "data")).close()  # makes a key, of another database
+    keys = tmp_path / "data" / "keys"
+    keys.mkdir(parents=True)
+    (keys / "service.key").write_text("00" * 32)
     place = ["--database", "postgresql://me:s3cret@127.0.0.1:1/none", "--data"]
     assert cli.main(["backup", str(tmp_path / "b"), *place, str(tmp_path / "data")]) == 3
     said = capsys.readouterr().err

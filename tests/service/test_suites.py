@@ -41,6 +41,14 @@ def document(verdicts, *, path="a.gtp", started="2026-01-29T23:55:00Z", **rest) 
     return "".join(run_json.parts(run, [tally(one) for one in run.files])).encode()
 
 
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"x", "run --json: Invalid JSON"), (b"[]", "run --json: Input should be")]
+)
+def test_what_is_no_object_is_told_without_a_place(data, said):
+    with pytest.raises(UsageError, match=said):
+        documents.read(data)
+
+
 P, F, X, J = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.NOT_JUDGED
 
 

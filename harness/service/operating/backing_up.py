@@ -102,8 +102,12 @@ def _copy_folder(source: Path, target: Path) -> None:
     try:
         if source.is_dir():
             shutil.copytree(source, target, symlinks=True, ignore=ignored, dirs_exist_ok=True)
-    except (OSError, shutil.Error) as error:
-        raise UsageError(f"cannot copy {source}: {error}") from None
+    except shutil.Error as error:  # (source, target, why) of each file
+        path, there, why = error.args[0][0]
+        reason = str(why).rpartition("] ")[2].partition(": ")[0]
+        raise UsageError(f"cannot copy {path} to {there}: {reason}") from None
+    except OSError as error:
+        raise UsageError(f"cannot copy {source}: {error.strerror}") from None
 
 
 def _copy_zone(settings: Settings, target: Path) -> None:
@@ -128,7 +132,7 @@ def _copy_file(source: Path, target: Path, room: Path) -> None:
         if source.is_file():
             shutil.copy2(source, target / source.relative_to(room))
     except OSError as error:
-        raise UsageError(f"cannot copy {source}: {error}") from None
+        raise UsageError(f"cannot copy {source}: {error.strerror}") from None
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from harness.errors import UsageError
 from harness.escaping import escape_controls
@@ -135,11 +136,16 @@ def read(data: bytes) -> RunDocument:
         return RunDocument.model_validate_json(data)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found[:_SHOWN]]
+        wrong = [": ".join(filter(None, (_place(one), one["msg"]))) for one in found[:_SHOWN]]
         more = len(found) - len(wrong)
         told = "; ".join(wrong) + (f"; and {more} more" if more else "")
         why = f"this is not a document of run --json: {told}"
         raise UsageError(escape_controls(why)) from None
+
+
+def _place(error: ErrorDetails) -> str:
+    """Return where in a document something is wrong; "" if it is the document itself."""
+    return ".".join(map(str, error["loc"]))
 
 
 def make_kept(found: RunDocument, number: int, revision: str) -> RunKept:
