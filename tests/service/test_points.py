@@ -374,5 +374,5 @@ def test_a_file_corrected_behind_a_preview_is_not_taken_for_the_one_that_was_see
     work(service)
     tess.post(page, page, {"file": ("mine.gtp", MENDED)})
     assert left_out(tess.get(seen).text) == ["mine.gtp:1"]
-    tess.post(f"{seen}/set", seen)
+    tess.post(f"{seen}/set", seen, all_the_same="yes")
     assert left_out(tess.get(points).text) == ["mine.gtp:1"]

@@ -115,6 +115,62 @@ def test_what_is_corrected_or_counts_nothing_is_not_told(service, course):
     assert api("POST", f"{place}/gradings", json={}).status_code == 201
 
 
+def preview(service, course, **weights):
+    """Ask for other points of an assignment with a wrong test; return the page of the preview."""
+    page = f"{course.assignment}/points"
+    fields = dict(re.findall(r'name="((?:part|weight) [^"]*)" value="([^"]*)"', page_of(course)))
+    named = {name: weights["one"] for name in fields if name.endswith(" one.gtp%3A2")}
+    assert named
+    part = next(name for name in fields if name.startswith("part "))
+    asked = course.teacher.post(page, page, **fields | named | {part: "3"})
+    work(service)
+    return asked.url.path
+
+
+def page_of(course):
+    return course.teacher.get(f"{course.assignment}/points").text
+
+
+def test_setting_points_with_a_wrong_test_needs_a_tick(service, course):
+    tess, api = course.teacher, api_of(service, "Tess Teacher")
+    add(course, WRONG)
+    work(service)
+    seen = preview(service, course, one="1")
+    text = text_of(tess.get(seen))
+    assert SAID in text and 'name="all_the_same"' in text
+    refused = tess.post(f"{seen}/set", seen)
+    assert refused.status_code == 409
+    assert SAID in text_of(refused) and "tick Grade all the same" in refused.text
+    answer = api("POST", f"/api/v1{seen}/set")
+    assert answer.status_code == 409 and "send all_the_same" in answer.json()["detail"]
+    grading = tess.post(f"{seen}/set", seen, all_the_same="yes")
+    assert "/gradings/" in grading.url.path and SAID in text_of(grading)
+    assert tess.post(f"{seen}/set", seen).url.path == grading.url.path  # once more, it is set
+    work(service)
+    seen = preview(service, course, one="2")
+    assert api("POST", f"/api/v1{seen}/set?all_the_same=true").status_code == 201
+
+
+def test_points_that_leave_the_wrong_test_out_need_no_tick(service, course):
+    add(course, WRONG)
+    work(service)
+    seen = preview(service, course, one="0")
+    assert "may be wrong" not in course.teacher.get(seen).text
+    assert "/gradings/" in course.teacher.post(f"{seen}/set", seen).url.path
+
+
+def test_setting_points_after_a_grading_with_public_tests_needs_no_tick(service, course):
+    add(course, WRONG)
+    util = as_archive({"util/board.py": ""})
+    assert course.teacher.post(f"{course.assignment}/overlay", course.assignment, util)
+    place = f"{course.assignment}/gradings"
+    course.teacher.post(place, course.assignment, public_only="yes")
+    work(service)
+    seen = preview(service, course, one="1")
+    assert "may be wrong" not in course.teacher.get(seen).text
+    assert "/gradings/" in course.teacher.post(f"{seen}/set", seen).url.path
+
+
 def refuse_grading(service, course, said):
     """See that page and API refuse a grading, and say why."""
     place = f"{course.assignment}/gradings"

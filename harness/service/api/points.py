@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
 from harness.service.api import bodies, gradings
@@ -13,7 +13,7 @@ from harness.service.courses.point_weights import WeighedPart, WeighedTest, Wort
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
-from harness.service.work import previewing
+from harness.service.work import previewing, wrong_expectations
 from harness.service.work.previewing import Preview
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["points"])
@@ -117,11 +117,20 @@ def preview(here: Now) -> PreviewShown:
 @ROUTES.at(
     "POST", f"{_ONE}/set", TEACHERS, scope="all", status_code=201, response_model=GradingShown
 )
-def put_in_force(here: Now) -> GradingShown:
+def put_in_force(
+    here: Now,
+    all_the_same: Annotated[
+        bool, Query(description="even if private tests may be wrong, or are not checked yet")
+    ] = False,
+) -> GradingShown:
     """Set these points and weights, and grade; marks in force change only if that is accepted."""
     assert here.job
     settings, assigned = here.service.settings, here.sure().assigned
     own = Preview(settings.assignment_folder(assigned.id), here.job.about)
+    if not all_the_same:
+        wrong_expectations.require_none_in(
+            here.service.database, settings, assigned, own, "send all_the_same"
+        )
     with here.service.database.acting(here.by) as act:
         made = previewing.put_in_force(act, settings, assigned, own)
         found = uploads.GRADINGS.find(act.db, id=made.id)

@@ -16,7 +16,7 @@ from harness.service.pages.assignment_page import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Form, Here, Now, Routes
-from harness.service.work import previewing
+from harness.service.work import previewing, wrong_expectations
 from harness.service.work.previewing import Preview
 
 ROUTES = Routes()
@@ -88,13 +88,18 @@ def _address(here: Here) -> str:
 def preview(here: Now) -> Response:
     """Show each mark that would change."""
     assert here.job
-    own = _preview(here)
+    own, service = _preview(here), here.service
+    doubts = wrong_expectations.list_doubts(
+        service.database, service.settings, here.sure().assigned, own
+    )
     left = previewing.would_be_left_out(here.service.settings, here.sure().assigned, own.worth)
     return rendering.page(
         here,
         "preview.html",
         crumbs(here, "Other points"),
         still_left_out=left,
+        doubts=doubts.found,
+        unchecked=doubts.unchecked,
         found=own.read(),
         changed=list(_list_changes(here, own.worth)),
         fault=here.job.fault if here.job.state == FAULT else "",
@@ -127,7 +132,12 @@ def _preview(here: Here) -> Preview:
 @ROUTES.at("POST", f"{_ONE}/set", TEACHERS, most=Form(page=preview))
 def set_points(here: Now) -> Response:
     """Set the points and weights, and grade with them."""
-    settings, assigned = here.service.settings, here.sure().assigned
-    with here.service.database.acting(here.by) as act:
-        made = previewing.put_in_force(act, settings, assigned, _preview(here))
+    service, assigned, asked = here.service, here.sure().assigned, _preview(here)
+    if here.field("all_the_same") != "yes":
+        tick = "tick Grade all the same"
+        wrong_expectations.require_none_in(
+            service.database, service.settings, assigned, asked, tick
+        )
+    with service.database.acting(here.by) as act:
+        made = previewing.put_in_force(act, service.settings, assigned, asked)
     return RedirectResponse(f"{_address(here)}/gradings/{made.id}", 303)

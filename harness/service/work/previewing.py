@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlalchemy import Connection
+
 from harness import whole_files
 from harness.assignments.assignment import Assignment
 from harness.grading import grade
@@ -91,12 +93,14 @@ class Preview:
         return canonical_json.loads(Previewed, self._found.read_text())
 
 
-def parts(settings: Settings, assigned: Assigned) -> list[WeighedPart]:
-    """Return the parts of an assignment with their tests, as they are in the course."""
+def parts(settings: Settings, assigned: Assigned, then: Worth | None = None) -> list[WeighedPart]:
+    """Return the parts of an assignment with their tests, as they are in the course.
+
+    ``then``: points and weights that would be in force; None: those that are.
+    """
     own = own_files.assignment_of(settings, assigned)
-    return _list_weighed_parts(
-        settings, assigned, point_weights.apply_worth(own, point_weights.load_worth(assigned))
-    )
+    worth = point_weights.load_worth(assigned) if then is None else then
+    return _list_weighed_parts(settings, assigned, point_weights.apply_worth(own, worth))
 
 
 def _list_weighed_parts(
@@ -180,8 +184,13 @@ def _set(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Gr
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
     act.note("points set", assigned.id, **now._asdict())
-    last = uploads.in_force(act.db, assigned.id)
-    return grading.begin(act, assigned, public_only=last is not None and last.public_only)
+    return grading.begin(act, assigned, public_only=is_public_only(act.db, assigned))
+
+
+def is_public_only(db: Connection, assigned: Assigned) -> bool:
+    """Whether a grading with other points has only public case files, as the last one had."""
+    last = uploads.in_force(db, assigned.id)
+    return last is not None and last.public_only
 
 
 def preview(ground: Ground, job: Job) -> None:

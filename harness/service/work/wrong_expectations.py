@@ -5,24 +5,41 @@ A worker finds them when it measures the private case files. A test of weight 0 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from harness.service.courses import cases, point_weights
 from harness.service.courses.grading import NotNowError
+from harness.service.courses.point_weights import Worth
 from harness.service.records import DONE, FAULT, MEASURE, Assigned
 from harness.service.settings import Settings
 from harness.service.storage import queue
 from harness.service.storage.database import Database
 from harness.service.work import previewing, private_cases
 from harness.service.work.failed_by_reference import WrongTest
+from harness.service.work.previewing import Preview
 from harness.service.work.private_cases import MeasuredCases
 
 _TOLD = 5  # tests in one message
 
 
-def find(settings: Settings, assigned: Assigned, measured: MeasuredCases) -> list[str]:
-    """Return a sentence for each private test that may be wrong, and counts."""
+class Doubts(NamedTuple):
+    """Why a grading with private tests may be wrong."""
+
+    found: list[str]  # a sentence for each test that may be wrong
+    unchecked: str  # why nobody knows, or ""
+
+
+def find(
+    settings: Settings, assigned: Assigned, measured: MeasuredCases, then: Worth | None = None
+) -> list[str]:
+    """Return a sentence for each private test that may be wrong, and counts.
+
+    ``then``: points and weights that would be in force; None: those that are.
+    """
     found = measured.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
-    left_out = _names_left_out(settings, assigned) if wrong else frozenset()
+    worth = point_weights.load_worth(assigned) if then is None else then
+    left_out = _names_left_out(settings, assigned, worth) if wrong else frozenset()
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
 
 
@@ -34,11 +51,11 @@ def _describe(name: str, test: WrongTest) -> str:
     )
 
 
-def _names_left_out(settings: Settings, assigned: Assigned) -> frozenset[str]:
+def _names_left_out(settings: Settings, assigned: Assigned, worth: Worth) -> frozenset[str]:
     """Return the names of private tests with weight 0 in each part."""
-    if not point_weights.load_worth(assigned).weights:
+    if not worth.weights:
         return frozenset()
-    tests = [test for part in previewing.parts(settings, assigned) for test in part.tests]
+    tests = [test for part in previewing.parts(settings, assigned, worth) for test in part.tests]
     counting = {test.name for test in tests if test.weight}
     return frozenset(test.name for test in tests) - counting
 
@@ -57,10 +74,16 @@ def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
     return "the private tests are still being checked: try again in a moment"
 
 
-def require_none(database: Database, settings: Settings, assigned: Assigned, how: str) -> None:
+def require_none(
+    database: Database,
+    settings: Settings,
+    assigned: Assigned,
+    how: str,
+    then: Worth | None = None,
+) -> None:
     """See before a grading that no private test may be wrong.
 
-    ``how``: how to grade all the same.
+    ``how``: how to grade all the same. ``then``: as for :func:`find`.
 
     Raises:
         NotNowError: some may be, or nobody knows yet.
@@ -70,9 +93,35 @@ def require_none(database: Database, settings: Settings, assigned: Assigned, how
         with database.acting() as act:  # who waits must not wait for a job that there is not
             private_cases.let_measure(act, assigned, measured.made, (DONE,))
         raise NotNowError(f"{why}, or {how}")
-    if not (found := find(settings, assigned, measured)):
+    if not (found := find(settings, assigned, measured, then)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
     raise NotNowError(
         f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
     )
+
+
+def list_doubts(database: Database, settings: Settings, own: Assigned, asked: Preview) -> Doubts:
+    """Return what may be wrong with private tests if the points of a preview are set."""
+    if asked.grading or _is_public_only(database, own):
+        return Doubts([], "")
+    measured = private_cases.load_measured(settings, own)
+    unchecked = explain_unchecked(database, measured)
+    return Doubts(find(settings, own, measured, asked.worth), unchecked)
+
+
+def require_none_in(
+    database: Database, settings: Settings, own: Assigned, asked: Preview, how: str
+) -> None:
+    """See before the points of a preview are set as :func:`require_none` does before a grading.
+
+    Raises:
+        NotNowError: as there.
+    """
+    if not (asked.grading or _is_public_only(database, own)):
+        require_none(database, settings, own, how, asked.worth)
+
+
+def _is_public_only(database: Database, own: Assigned) -> bool:
+    with database.reading() as db:
+        return previewing.is_public_only(db, own)
