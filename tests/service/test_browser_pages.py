@@ -15,13 +15,20 @@ from harness.report.html import board_drawing, parts
 from harness.report.markup import Markup
 from harness.report.tally import Tally
 from harness.service.pages import submission
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, people, queue, uploads
 from harness.service.work.report_folders import check_page
 from oracle.color import BLACK
 from oracle.draw import Diagram
 from oracle.grid import grid
 from oracle.position import Position
-from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, open_service, settings_of
+from tests.service.serving import (
+    KINDS_AT_LENGTH,
+    Browser,
+    link_for,
+    make_course,
+    open_service,
+    settings_of,
+)
 from tests.service.stories import World, listening
 from tests.service.test_story import hand_in
 
@@ -158,3 +165,58 @@ def watch_another(service, *, ends=False):
 
 def lines(page):
     return page.locator("#live li").all_inner_texts()
+
+
+# --- forms -------------------------------------------------------------------------------------
+
+
+def test_a_second_click_sends_no_form_again(world, browser, course):
+    """Later it may be sent again: the page stays where a form gives a file."""
+    with entered(world, browser, link_for(world.service, find_teacher(world.service))) as page:
+        page.clock.install()
+        page.goto(f"{course.assignment}/students/ada")
+        page.evaluate(COUNT)
+        page.get_by_label("The student or group sees it").fill("Well done.")
+        for seconds, count in ((0, 1), (1, 1), (3, 2)):
+            page.clock.fast_forward(1000 * seconds)
+            page.get_by_role("button", name="Add the comment").click()
+            assert page.evaluate("sent") == count
+
+
+# Counts what would be sent, and keeps it here.
+COUNT = """() => {
+  window.sent = 0;
+  addEventListener("submit", event => {
+    sent += !event.defaultPrevented;
+    event.preventDefault();
+  });
+}"""
+
+
+def find_teacher(service):
+    with service.database.reading() as db:
+        return next(one for one in people.PEOPLE.all(db) if one.is_admin)
+
+
+def test_a_folder_that_is_refused_says_why(world, browser, course):
+    """A script sends what is dropped, and tells the answer."""
+    with entered(world, browser, course.links["ben"]) as page:
+        page.goto(course.assignment)
+        page.evaluate(DROP)
+        page.get_by_text("1 files are ready").wait_for()
+        page.get_by_role("button", name="Submit").click()
+        page.get_by_text("expected the name of a file in a folder").wait_for()
+
+
+# A folder whose only file has a name that is too long.
+DROP = """() => {
+  const file = {name: "a.c", isFile: true, fullPath: "/x/" + "y".repeat(250) + ".c",
+    file: done => done(new File(["int x;"], "a.c"))};
+  const folder = {name: "x", isFile: false, fullPath: "/x", createReader: () => {
+    let left = [file];
+    return {readEntries: done => { done(left); left = []; }};
+  }};
+  const event = new Event("drop", {cancelable: true});
+  event.dataTransfer = {items: [{webkitGetAsEntry: () => folder}], files: []};
+  document.getElementById("submit").dispatchEvent(event);
+}"""

@@ -257,4 +257,5 @@ def test_a_revoked_token_holds_no_more(service):
 
 
 def test_files_of_pages_are_ours_alone():
-    assert set(files()) == {"style.css", "page.js", "live.js", "htmx.js", "drop.js", "icon.svg"}
+    scripts = {"page.js", "live.js", "htmx.js", "drop.js", "forms.js"}
+    assert set(files()) == scripts | {"style.css", "icon.svg"}

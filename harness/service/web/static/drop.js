@@ -60,7 +60,7 @@ form.addEventListener("submit", function (event) {
   fetch(form.action, {method: "POST", body: data}).then(function (answer) {
     if (answer.ok) { location.href = answer.url; return null; }
     return answer.text().then(function (text) {
-      var why = new DOMParser().parseFromString(text, "text/html").querySelector("#why p");
+      var why = new DOMParser().parseFromString(text, "text/html").querySelector(".untaken, #why p");
       said.textContent = why ? why.textContent : "It was refused.";
     });
   }).catch(function () { said.textContent = "It could not be sent: try again."; });
