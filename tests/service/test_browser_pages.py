@@ -21,6 +21,7 @@ from oracle.color import BLACK
 from oracle.draw import Diagram
 from oracle.grid import grid
 from oracle.position import Position
+from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,
@@ -220,3 +221,34 @@ DROP = """() => {
   event.dataTransfer = {items: [{webkitGetAsEntry: () => folder}], files: []};
   document.getElementById("submit").dispatchEvent(event);
 }"""
+
+
+# --- the way to a page -------------------------------------------------------------------------
+
+# Pairs of names in the head of a page of which one lies upon the other.
+UPON = """() => {
+  const found = [...document.querySelectorAll("nav a, nav b")].map(
+    one => [one.textContent, one.getBoundingClientRect(), one]);
+  const ends = one => Math.min(one[1].right, one[2].offsetParent.getBoundingClientRect().right);
+  const wide = one => getComputedStyle(one[2]).overflow === "hidden" ? ends(one)
+    : one[1].left + one[2].scrollWidth;
+  return found.flatMap((one, place) => found.slice(place + 1).filter(other =>
+    one[1].top < other[1].bottom && other[1].top < one[1].bottom && wide(one) > other[1].left
+  ).map(other => [one[0], other[0]]));
+}"""
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_names_on_the_way_to_a_page_are_beside_each_other(
+    world, browser, course, submitted, width
+):
+    """Those of a course may be as long as those of universities are."""
+    with world.service.database.changing() as db:
+        title = "Search, Knowledge and Simulations in the Game of Go"
+        courses.COURSES.change(db, {"title": title}, id=course.course.rpartition("/")[2])
+    with entered(world, browser, course.links["ada"]) as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(submitted)
+        assert page.evaluate(UPON) == []
+        shown = page.locator("nav a, nav b").all()
+        assert min(one.bounding_box()["width"] for one in shown) > 30

@@ -28,6 +28,7 @@ input[type=checkbox]{width:24px;height:24px}
 border-radius:var(--r2);background:var(--fail-t);scroll-margin:80px}
 form .untaken,form.card>p{margin-bottom:var(--s3)}
 nav a{display:inline-block;min-height:24px;min-width:24px}
+.trail a{overflow:hidden;text-overflow:ellipsis}
 #problem:empty,#interrupted:empty{display:none}
 @media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}
 .over{outline:3px dashed var(--accent);outline-offset:3px}#dropped:empty{display:none}
@@ -39,6 +40,8 @@ form.card ul{margin-bottom:var(--s3)}
 .tbl td input:not([type=checkbox]){font:inherit;color:inherit;background:var(--bg);max-width:12em;
 border:1px solid var(--line-2);border-radius:var(--r1);padding:4px 8px;min-height:32px}
 form.card h2{margin-bottom:var(--s2)}form.card h2+p{margin-bottom:var(--s3)}
-@media(max-width:520px){.position{grid-template-columns:minmax(0,1fr)}.who{max-width:6em;
+@media(max-width:520px){.head{position:static}.head>div{flex-wrap:wrap;justify-content:flex-end}
+.head .trail{order:1;flex:1 0 100%;flex-wrap:wrap;padding-bottom:var(--s2)}.trail>*{max-width:100%}
+.position{grid-template-columns:minmax(0,1fr)}.who{max-width:6em;
 overflow:hidden;text-overflow:ellipsis;white-space:nowrap}}
 """

@@ -152,7 +152,7 @@ def explain_form(here: Here, action: str = "") -> str:
         return ""
     name, colon, rest = here.why.partition(":")
     why = f"{_LABELS.get(name, name)}{colon}{rest}"
-    return f"{begin_sentence(why)}."
+    return begin_sentence(why if why.endswith(".") else f"{why}.")
 
 
 def typed(here: Here, action: str, name: str, given: str = "") -> str:
