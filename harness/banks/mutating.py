@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness import open_folders
 from harness.banks.mutants import Mutant, mutants
 from harness.banks.records import WrongEngine
 from harness.engine.launch import as_typed, split_program
@@ -65,5 +66,6 @@ def _engine(one: Mutant, words: list[str], place: int, room: Path) -> WrongEngin
     folder = room / one.name
     shutil.copytree(program.parent, folder, ignore=_NOT_COPIED)
     (folder / one.file).write_text(one.source, encoding="utf-8", errors="surrogateescape")
+    open_folders.open_all(folder)  # an engine of root is another user
     changed = [*words[:place], str(folder / program.name), *words[place + 1 :]]
     return WrongEngine(one.name, one.sentence, shlex.join(changed), str(folder))

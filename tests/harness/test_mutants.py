@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +83,20 @@ def test_modules_beside_the_program_are_changed_too(tmp_path, tmp_path_factory):
 def test_a_program_of_another_language_is_told():
     with pytest.raises(UsageError, match="mutants are made of a program in Python"):
         mutant_engines("gnugo --mode gtp", 5, 0, None)
+
+
+def test_an_engine_of_root_may_read_a_mutant_whatever_the_umask(tmp_path):
+    """It was told to open a folder of ours, which is gone afterwards."""
+    program = tmp_path / "own" / "main.py"
+    program.parent.mkdir()
+    program.write_text("print(1 + 2)\n")
+    program.chmod(0o600)
+    former = os.umask(0o077)
+    try:
+        found = mutant_engines(f"python3 {program}", 5, 0, tmp_path / "room")
+    finally:
+        os.umask(former)
+    assert found
+    for one in found:
+        for path in (Path(one.folder), Path(one.folder, "main.py")):
+            assert path.stat().st_mode & 0o044 == 0o044

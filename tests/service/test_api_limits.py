@@ -79,7 +79,7 @@ def test_a_full_disk_is_told_and_the_same_key_can_be_sent_again(asking, monkeypa
     assert answer.json()["detail"] == (
         "the disk of the service is full, so this was not kept: tell its operator"
     )
-    assert "No space left on device" in capsys.readouterr().err
+    assert "data: No space left on device" in capsys.readouterr().err
     assert send(asking).status_code == 201
 
 

@@ -135,7 +135,9 @@ def _system(request: Request, error: Exception) -> Response:
     """Tell a full disk from what is the service's own fault."""
     if not isinstance(error, OSError) or error.errno not in _FULL:
         return _fault(request, error)
-    service_log.warn(request.app.state.service.settings, str(error), request=request.state.request)
+    settings = request.app.state.service.settings
+    told = f"cannot write into {settings.data}: {error.strerror}"
+    service_log.warn(settings, told, request=request.state.request)
     return answer(
         request, 503, "the disk of the service is full, so this was not kept: tell its operator"
     )
