@@ -7,6 +7,7 @@ from sqlalchemy import update
 
 from harness import cli
 from harness.errors import UsageError
+from harness.service import serving
 from harness.service.local_times import describe_logged_date
 from harness.service.operating import administering
 from harness.service.people import secrets
@@ -88,6 +89,15 @@ def test_a_person_is_added_with_a_name_and_a_mail_address_that_can_be_used(servi
     admin("add", "Tess", "--email", "Tess@Example.org")
     for address in ("tess@example.org", "TESS@example.org"):
         assert asks(service, admin("token", address)[0]).json()["name"] == "Tess"
+
+
+def test_the_first_link_is_the_first_administrators(service, admin):
+    """It was that of whoever the database named first: of Prometheus, perhaps."""
+    serving.first_link(service.settings)
+    admin("add", "Prometheus", "--admin")
+    admin("change", "Teacher", "--name", "Tess")
+    tess = Browser(service).enter(serving.first_link(service.settings))
+    assert "Tess" in tess.get("/").text and "Prometheus" not in tess.get("/").text
 
 
 def test_a_link_begins_with_an_address(service, admin):
