@@ -1,7 +1,7 @@
 """Run the processes of a cluster that speak to Dask, from start to end.
 
-A scheduler and a connector accept messages from strangers. Before the first message, they restrict
-for good what a pickle may name. A worker accepts messages only from its scheduler.
+A scheduler and a connector accept messages from strangers. Before the first message, they refuse
+for good to read pickles. A worker accepts messages only from its scheduler.
 """
 
 from __future__ import annotations
@@ -43,13 +43,6 @@ from harness.errors import UsageError
 from harness.work import canonical_json
 from harness.work.machine import Machine
 
-# What a client sends a scheduler to have one function run; the scheduler calls none of it.
-_OF_A_GRAPH = (
-    ("dask._expr", "Expr._reconstruct"),
-    ("dask._expr", "LLGExpr"),
-    ("dask._task_spec", "Task"),
-    (dask_task.__name__, dask_task.run.__name__),
-)
 _GONE = 30.0  # seconds of silence after which a worker counts as dead
 _QUIET = {
     "distributed.scheduler.http.routes": [],  # nothing is served but what grading needs
@@ -58,15 +51,13 @@ _QUIET = {
     # What it does all the time so that it could be watched, which is nobody's concern here.
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
-    "distributed.scheduler.active-memory-manager.start": False,
 }
 
 
 def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None:
     """Be a scheduler until a signal comes; ``told``: is given the address."""
     prepare()
-    unpickling.restrict(_OF_A_GRAPH)
-    unpickling.believe(False)  # but those of clients: see GuardedScheduler.handle_comm
+    unpickling.refuse()
 
     async def work() -> None:
         papers = Papers(Path(settings.tls), roles.SCHEDULER) if settings.tls else None
@@ -165,7 +156,7 @@ def carry(settings: ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
     """
     prepare()
-    unpickling.restrict(())
+    unpickling.refuse()
     unpickling.refuse_objects()
     asyncio.run(connector.carry(settings))
 
@@ -178,7 +169,7 @@ def look(settings: ConnectorSettings, told: Callable[[str], object]) -> None:
         UsageError: it is not one of ours.
     """
     prepare()
-    unpickling.restrict(())
+    unpickling.refuse()
     unpickling.refuse_objects()
     told(canonical_json.dumps(asyncio.run(connector.look(settings))))
 

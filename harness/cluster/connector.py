@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from distributed import Client, Future, wait
 
-from harness.cluster import cluster_state, dask_task, json_lines, roles, rules, scheduler_probe
+from harness.cluster import cluster_state, json_lines, roles, rules, scheduler_probe
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.message_filter import BROUGHT, CENSUS, LEFT, REPORT, GuardedScheduler
+from harness.cluster.message_filter import BROUGHT, CENSUS, LEFT, REPORT, TASK, GuardedScheduler
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
@@ -49,7 +49,7 @@ class NoSchedulerError(Exception):
 
 
 class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
-    """A client to which how a task failed is nobody's concern: only that it did.
+    """A client that sends and takes plain data, and takes of failed tasks only that they failed.
 
     ``reports``: what workers sent along when they were done, and who, by key.
     """
@@ -58,6 +58,12 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
         self.reports: dict[str, tuple[str, str]] = {}
         super().__init__(*arguments, **options)
         self._stream_handlers[BROUGHT] = self._handle_brought
+
+    def send_task(self, key: str, **told: object) -> Future:
+        """Have a task done; ``told``: see :meth:`GuardedScheduler.add_task`."""
+        future = Future(key, self)
+        self._send_to_scheduler({"op": TASK, "key": key, **told})
+        return future
 
     def _handle_brought(self, key: str, address: str, report: str) -> None:
         if key in self.futures:  # else nobody is waiting for it
@@ -145,17 +151,14 @@ class Connector:
         """Send a load; its workers may have gone since it was made."""
         self._release_ended()
         token = self._served.tokens.make(load.files)
-        future = self._client.submit(
-            dask_task.run,
-            canonical_json.dumps(
+        future = self._client.send_task(
+            cluster_state.task_name(load),
+            text=canonical_json.dumps(
                 DaskTask(load.unit, self._served.address, token, load.environment)
             ),
-            key=cluster_state.task_name(load),
-            workers=list(load.only),
-            allow_other_workers=False,
+            workers=load.only,
             resources=rules.list_requested_resources(load.needs),
-            priority=-load.number,
-            pure=False,
+            number=load.number,
         )
         sent = self._on_the_way[load.id] = _SentUnit(load, future, token)
         task = asyncio.create_task(self._await_report(sent))

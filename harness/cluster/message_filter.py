@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from dask._task_spec import Task
 from distributed import Scheduler, Worker, get_worker
 from distributed.comm import Comm
 from distributed.comm.core import CommClosedError
+from distributed.stealing import WorkStealing
 
-from harness.cluster import roles, unpickling
+from harness.cluster import dask_task, roles
 
 BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a client is told
 # Operations of ours.
 CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
+TASK = "gtp_harness_task"
 _RELEASED = "release-worker-data"  # says that a worker has forgotten what it was told to forget
 _REMEMBERED = 20  # workers that have left
+_BEAT = 2.0  # seconds between two signs of life of a worker
 _SHORT = 1 << 18  # characters of a report that goes with a message; others are fetched
 
 Rule = Callable[[str], frozenset[str] | None]
@@ -31,9 +35,38 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
     """A scheduler that serves workers only what they need and remembers departed ones."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+        super().__init__(*arguments, extensions={"stealing": WorkStealing}, **options)
         self._left: deque[tuple[str, str, float, list[str]]] = deque(maxlen=_REMEMBERED)
         self.handlers |= {CENSUS: self.census, LEFT: self.list_departed, REPORT: self.find_report}
+        self.stream_handlers[TASK] = self.add_task
+
+    def heartbeat_worker(self, **said: Any) -> dict[str, Any]:
+        """Take note that a worker is there; it need not say so as often as Dask wants.
+
+        What it measures for extensions of Dask is left out: we do not have these.
+        """
+        answer: dict[str, Any] = super().heartbeat_worker(**{**said, "extensions": None})
+        asked = answer.get("heartbeat-interval", 0.0)
+        return {**answer, "heartbeat-interval": max(asked, _BEAT)}
+
+    def add_task(  # noqa: PLR0913, PLR0917 - as a client sends it
+        self,
+        client: str,
+        key: str,
+        text: str,
+        workers: Sequence[str],
+        resources: dict[str, float],
+        number: int,
+    ) -> None:
+        """Let one of these workers do a task; those with a small number are done first.
+
+        Dask's own clients send a graph as a pickle. This process reads none.
+        """
+        task = self.new_task(key, Task(key, dask_task.run, text), "released")
+        task.worker_restrictions, task.resource_restrictions = set(workers), resources
+        task.priority = (number,)
+        self.client_desires_keys([key], client)
+        self.transitions({key: "waiting"}, f"{TASK}-{key}")
 
     def census(self) -> int:
         """Return a number that is another one when other workers are there, or one's status is.
@@ -71,7 +104,6 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
         ``serializers``: ways of writing that who asks can read; Dask adds them.
         """
-        unpickling.believe(False)  # a worker answers
         holders = self.get_who_has([key])[key]
         found = await self.gather(keys=[key], serializers=serializers)
         return (holders[0], found["data"][key]) if holders and found["status"] == "OK" else None
@@ -84,14 +116,15 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         return await super().remove_worker(address, *arguments, **options)
 
     def handle_comm(self, comm: Comm) -> Any:
-        """Take a connection that somebody opened; of a client's pickles come the tasks."""
-        allowed = find_allowed(comm, roles.at_scheduler)
-        unpickling.believe(allowed is None)
-        return super().handle_comm(guard(comm, allowed))
+        """Take a connection that somebody opened."""
+        return super().handle_comm(guard(comm, find_allowed(comm, roles.at_scheduler)))
 
 
 class GuardedWorker(Worker):  # type: ignore[misc]
     """A worker that accepts messages only from its scheduler."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, extensions={}, **options)
 
     def batched_send(self, msg: dict[str, Any]) -> None:
         """Send a message; one that nobody waits for goes with the next one."""

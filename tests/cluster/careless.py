@@ -11,15 +11,18 @@ from harness.cluster import connector, unpickling
 from harness.cluster.__main__ import main
 
 
-class CarelessClient(Client):
-    """A client as Dask makes it: it reads whatever comes."""
+class CarelessClient(connector._PlainClient):
+    """A client that reads whatever comes, as Dask's own does."""
 
     def __init__(self, address, **options):
         super().__init__(address, **{**options, "deserializers": None})
 
+    def _handle_task_erred(self, **said):
+        Client._handle_task_erred(self, **said)
+
 
 if __name__ == "__main__":
-    unpickling.restrict = lambda _allowed: None
+    unpickling.refuse = lambda: None
     unpickling.refuse_objects = lambda: None
     connector._PlainClient = CarelessClient
     sys.exit(main(sys.argv[1:]))

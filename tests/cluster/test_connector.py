@@ -45,7 +45,7 @@ class Client:
     def __init__(self):
         self.futures, self.reports = [], {}
 
-    def submit(self, *_arguments, **_options):
+    def send_task(self, _key, **_told):
         self.futures.append(Future())
         return self.futures[-1]
 
@@ -177,6 +177,25 @@ def test_one_of_who_does_not_have_the_task_is_not(scheduler, key, worker, run, r
     scheduler.handle_task_finished(key, worker, "why", metadata={BROUGHT: report}, run_id=run)
     assert scheduler.told == []
     assert len(scheduler.after) == 1
+
+
+@pytest.mark.parametrize(
+    ("dask", "asked"), [({"status": "OK", "heartbeat-interval": 0.5}, 2.0),
+                        ({"status": "OK", "heartbeat-interval": 9.0}, 9.0),
+                        ({"status": "missing"}, 2.0)],
+)  # fmt: skip
+def test_workers_say_seldom_that_they_are_there(dask, asked, monkeypatch):
+    heard = []
+
+    def hear(_self, **said):
+        heard.append(said)
+        return dask
+
+    monkeypatch.setattr(distributed.Scheduler, "heartbeat_worker", hear)
+    made = object.__new__(GuardedScheduler)
+    answer = made.heartbeat_worker(address="tcp://one", extensions={"spans": {}})
+    assert answer == {**dask, "heartbeat-interval": asked}
+    assert heard == [{"address": "tcp://one", "extensions": None}]
 
 
 @pytest.mark.parametrize("is_list", [True, False])
