@@ -17,8 +17,8 @@ class CarelessClient(connector._PlainClient):
     def __init__(self, address, **options):
         super().__init__(address, **{**options, "deserializers": None})
 
-    def _handle_task_erred(self, **said):
-        Client._handle_task_erred(self, **said)
+    def _handle_task_erred(self, key=None, exception=None, traceback=None):
+        Client._handle_task_erred(self, key, exception, traceback)
 
 
 if __name__ == "__main__":
