@@ -210,3 +210,29 @@ def test_what_is_no_newer_upload_changes_nothing(service):
         replace(course, files, 422)
     assert "upload 1, which is in use now" in course.teacher.get(course.assignment).text
     assert list(service.settings.data.glob(".source-*")) == []
+
+
+NESTED = {
+    "assignment.toml": FILES["assignment.toml"].replace(
+        '["*.gtp"]', '["public/*.gtp", "public/more/*.gtp"]'
+    ),
+    "public/a.gtp": "1 twice 1\n#? [2]\n",
+    "public/more/a.gtp": "1 twice 3\n#? [6]\n2 twice 2\n#? [4]\n",
+}
+
+
+def test_points_of_an_assignment_with_case_files_in_folders(service):
+    """As the documents have it: weights know a case file by its name alone."""
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    answer = send(course, as_archive(NESTED))
+    assert answer.status_code == 200, answer.text
+    tess, points = course.teacher, f"{answer.url.path}/points"
+    page = tess.get(points)
+    assert page.status_code == 200, page.text
+    fields = dict(re.findall(r'name="((?:part|weight) [^"]*)" value="([^"]*)"', page.text))
+    assert fields["weight public a.gtp%3A1"] == "1"
+    seen = tess.post(points, points, **fields | {"weight public a.gtp%3A2": "0"}).url.path
+    work(service)
+    assert "Marks that would change: 0 of 0" in tess.get(seen).text
+    assert tess.post(f"{seen}/set", seen).status_code == 200
+    assert 'name="weight public a.gtp%3A2" value="0"' in tess.get(points).text

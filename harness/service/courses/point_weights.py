@@ -6,11 +6,12 @@ It stays left out when its file is put right later, which has to be told (:func:
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -120,10 +121,23 @@ def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest
         for step in case.read().steps:
             if step.is_test and test_results.is_reliable(step) and marking.is_meant(part, step):
                 heaps.setdefault(test_results.names(case.name, step), []).append(step)
-    digests = {case.name: case.sha256 for case in own}
+    digests = _digest_files(own)
     for (name, file), steps in heaps.items():
         commands = tuple(step.command for step in steps)
         yield WeighedTest(name, commands, marking.weight(part, (name, file)), digests[file])
+
+
+def _digest_files(own: Iterable[PlannedCase]) -> dict[str, str]:
+    """Return digests of case files by the names that weights know them by: without folders."""
+    heaps: dict[str, list[str]] = {}
+    for case in own:
+        heaps.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
+    return {name: _join_digests(heap) for name, heap in heaps.items()}
+
+
+def _join_digests(heap: Sequence[str]) -> str:
+    """Return a digest of files in several folders that have one name; of one file its own."""
+    return heap[0] if len(heap) == 1 else hashlib.sha256(" ".join(heap).encode()).hexdigest()
 
 
 def read(assignment: Assignment, now: Sequence[WeighedPart], told: Worth) -> Worth:
