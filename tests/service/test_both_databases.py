@@ -48,6 +48,8 @@ ALONE = {
         "a file is damaged; a server that is away is the test after it",
     "test_operating::test_a_database_that_is_gone_is_told_to_anybody_without_its_name":
         "the file is removed; the answer is the same for a server that is away",
+    "test_operating::test_a_server_that_is_not_there_and_its_password_is_not_told":
+        "a server is away; a file that cannot be used is the test of a damaged one",
     "test_queue::test_a_machine_whose_clock_is_wrong_takes_no_lease_and_keeps_none":
         "a file is on one machine, which has one clock",
 }  # fmt: skip

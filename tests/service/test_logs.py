@@ -50,6 +50,19 @@ def test_a_request_has_a_line_under_the_id_of_its_answer(service):
         assert last["person"] == people.PEOPLE.all(db)[0].id
 
 
+def test_who_is_refused_is_in_the_log(service):
+    """Nobody was: an operator could not see whose program asks too often."""
+    with service.database.acting() as act:
+        person = entering.add_person(act, "Ann")
+        token = entering.token(act, "ci", "all", owner=person.id)[1].text
+    headers = {"authorization": f"Bearer {token}"}
+    for path, status in (("/api/v1/metrics", 403), ("/api/v1/courses/none", 404)):
+        assert client_of(service).get(path, headers=headers).status_code == status
+        assert (lines(service)[-1]["status"], lines(service)[-1]["person"]) == (status, person.id)
+    assert Browser(service).get("/api/v1/me").status_code == 401
+    assert lines(service)[-1]["person"] == ""
+
+
 def test_the_id_of_a_request_is_never_what_was_sent(service):
     answer = Browser(service).get("/health", headers={"x-request-id": "made-up"})
     assert answer.headers["x-request-id"] != "made-up"

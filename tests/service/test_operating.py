@@ -20,7 +20,7 @@ from harness.cli import serve
 from harness.cluster import certificates, status_query
 from harness.cluster.records import ClusterState, WorkerStatus
 from harness.cluster.rules import Facts
-from harness.errors import UsageError
+from harness.errors import ServerError, UsageError
 from harness.service import counters, living_workers
 from harness.service.counters import Counter
 from harness.service.operating import checking, metrics, state
@@ -275,6 +275,9 @@ def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
     assert "s3cret" not in said and "postgresql://me@127.0.0.1:1/none" in said
     assert "cannot be used now" in said
     assert "same command" not in said  # that is grade's
+    with pytest.raises(ServerError, match="cannot be used now"):
+        Database(Settings(tmp_path / "data", address))
+    assert not (tmp_path / "data").exists()  # or a backup could not be restored there
 
 
 @pytest.mark.processes

@@ -63,9 +63,12 @@ class Database:
         """
         self._settings = settings
         self._place = settings.own_place()
+        self.engine = _engine(self._place)
+        if isinstance(self._place, ServerPlace):  # one that is away leaves no folder behind
+            with self.naming_errors(), self.engine.connect():
+                pass
         for folder in (settings.data, settings.keys):
             data_folder.make(folder)
-        self.engine = _engine(self._place)
         self._reader = _at_one_moment(self.engine)
         with self.naming_errors():
             self._bring_up()

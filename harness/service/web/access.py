@@ -346,6 +346,7 @@ class Guard:
         service: Service = request.app.state.service
         with service.database.reading() as db:
             here = self._identify(db, Here(service, request))
+            request.state.by = here.by  # for the log, also if the request is refused
             self._check_person(here)
             for name, look in _LOOKED_UP.items():
                 if name in request.path_params:

@@ -68,6 +68,6 @@ def _about(scope: Scope) -> dict[str, Any]:
     return {
         "method": scope["method"],
         "route": _route(scope),
-        "person": here.by if here else "",
+        "person": scope["state"].get("by", ""),
         **{name: named[name] for name in _IDS if here and name in named},
     }
