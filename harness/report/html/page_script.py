@@ -365,7 +365,13 @@ _END = r"""
 function open() {
   var there = location.hash.length > 1 && D.getElementById(location.hash.slice(1));
   var card = there && there.closest("details");
-  if (card) { card.open = true; there.scrollIntoView(); }
+  if (!card) return;
+  card.open = true;
+  there.scrollIntoView();
+  // what comes into sight above it is laid out only then, and moves it
+  requestAnimationFrame(function () {
+    requestAnimationFrame(function () { there.scrollIntoView(); });
+  });
 }
 addEventListener("hashchange", open);
 open();
@@ -382,5 +388,5 @@ SCRIPT = _script(_BEGIN, _ACTS, _FILTER, _END)
 LOG_SCRIPT = _script(_BEGIN, _LOG, _FILTER, _END)
 
 # In base 64, as a page's policy has it; to work it out at each start would take too long.
-SHA256 = "+mbRAT87e6hIUWk71wSFpbo3ECJGZAgsklUsIQ4ESC4="
-LOG_SHA256 = "PSnVeU1rb22tphevlkVH+Nx37D7oi5SaC6aElk4TVYA="
+SHA256 = "CTgFwYi9sqkyy5xz1JuZCrNyyzy6tXLBec4YfTgmLI4="
+LOG_SHA256 = "fSBma3myVklQHAO57E4dLcDcelnIyB3YygxAUWtq5yI="
