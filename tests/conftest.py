@@ -191,6 +191,14 @@ def _end_what_a_failed_test_started(request: pytest.FixtureRequest):
                 os.kill(pid, signal.SIGKILL)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _end_references() -> Iterator[None]:
+    """A command ends with what it asked; a process with the tests of many modules lives on."""
+    yield
+    if asked := sys.modules.get("harness.declared.reference"):
+        asked.end_processes()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tell each test that failed first and was run again, with all that its failure said.
 

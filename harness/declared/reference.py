@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import pairwise, repeat
 from pathlib import Path
+from weakref import WeakSet
 
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
@@ -31,12 +32,27 @@ from harness.records import Reply
 _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads
 
+_asked_programs: WeakSet[ReferenceProgram] = WeakSet()  # those that may have a process
+
+
+@atexit.register
+def end_processes() -> None:
+    """End the processes of all references in this process; later questions start others.
+
+    Who lives long calls it after each piece of work: a program that only waits keeps its memory,
+    and is looked at twenty times a second.
+    """
+    for program in list(_asked_programs):
+        with contextlib.suppress(HarnessError):  # it may have ended before
+            program.close()
+
 
 class ReferenceProgram:
     """A program that answers rightly: the truth of a declared assignment.
 
     See :class:`~harness.specifications.truth.Truth`. A process is started when something is asked
-    that was never asked before, and ended with the harness.
+    that was never asked before, and ended by :func:`end_processes`, at the latest with the
+    harness.
     """
 
     def __init__(
@@ -53,7 +69,6 @@ class ReferenceProgram:
         self._answers = ReferenceAnswers(self._digest)
         self._asked: dict[int, ProgramProcess] = {}  # by the id of our process: none may be shared
         self._starts = 0  # of its processes, that ran the program with this digest
-        atexit.register(self._close_at_exit)
 
     def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         """Return the right replies to a conversation.
@@ -98,14 +113,11 @@ class ReferenceProgram:
         if asked := self._asked.pop(os.getpid(), None):
             asked.close()
 
-    def _close_at_exit(self) -> None:
-        with contextlib.suppress(HarnessError):  # its box may have ended before
-            self.close()
-
     def _own(self) -> ProgramProcess:
         if os.getpid() not in self._asked:
             self._asked.clear()
             self._asked[os.getpid()] = ProgramProcess(self.program)
+            _asked_programs.add(self)
             self._starts = 0
         return self._asked[os.getpid()]
 

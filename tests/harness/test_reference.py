@@ -10,8 +10,9 @@ from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import read
 from harness.declared.engine_choices import accepts, choices
 from harness.declared.program_process import ProgramStart
-from harness.declared.reference import digest
+from harness.declared.reference import digest, end_processes
 from harness.declared.specifying import specify
+from harness.engine import leftovers
 from harness.errors import ReferenceFailedError
 from harness.records import Reply
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, lay, read_sent_commands
@@ -247,6 +248,17 @@ def test_many_at_once_are_answered_as_one_by_one(find_specification):
     under_way = truth.begin(many)
     under_way.go_on()
     assert [texts(replies) for replies in under_way.replies()] == alone
+
+
+def test_no_process_lasts_longer_than_the_work(find_specification, open_place):
+    before = set(leftovers.children())
+    truths = [find_specification().truth for _ in range(2)]
+    for place, truth in enumerate(truths):
+        truth.replies(GAME[: 3 + place])
+    assert len(set(leftovers.children()) - before) == 2
+    end_processes()
+    assert set(leftovers.children()) <= before
+    assert texts(truths[0].replies(GAME)) == ["", "", "", "", "1"]  # another one is started
 
 
 def test_another_question_does_not_disturb_those_under_way(find_specification):

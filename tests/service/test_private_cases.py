@@ -7,6 +7,7 @@ import pytest
 
 from harness import shipped
 from harness.assignments import assignment
+from harness.engine import leftovers
 from harness.errors import UsageError
 from harness.judging import strength
 from harness.reading import casefile
@@ -305,7 +306,9 @@ def test_a_game_without_a_board_shows_what_is_said(service):
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
     page = private_of(course)
     draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
+    before = set(leftovers.children())
     assert work(service) == 1
+    assert set(leftovers.children()) <= before, "the reference has ended with the job"
     text = course.teacher.get(draft).text
     assert 'class="board"' not in text and text.count('<pre class="setup"') > 0
     assert "game 3 3" in text and "no kill rate" in text

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 
 from harness import signals
+from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.ledger import owners
 from harness.service import counters, machines, service_log
@@ -74,8 +75,11 @@ class Worker:
     def _do(self, job: Job) -> None:
         with self._database.reading() as db:
             assigned = job_handlers.find_assigned(db, job)
-        with ground(self._settings, self._database, assigned) as found:
-            job_handlers.KINDS[job.kind](found, job, self._company)
+        try:
+            with ground(self._settings, self._database, assigned) as found:
+                job_handlers.KINDS[job.kind](found, job, self._company)
+        finally:
+            reference.end_processes()
 
     @contextlib.contextmanager
     def _settle(self, job: Job) -> Iterator[None]:
