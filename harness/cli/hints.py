@@ -111,7 +111,7 @@ def _instead(word: str) -> list[str]:
     from oracle.spelling import nearest
 
     found = None if "/" in word else nearest(word, _programs(), _ALIKE)
-    return [found] if found else []
+    return [found] if found and found != word else []
 
 
 def _programs() -> Iterator[str]:

@@ -186,6 +186,19 @@ def test_a_misspelt_program_of_the_path(capsys, here, monkeypatch):
     assert call(capsys, "run", "enigne", "good.gtp")[2].endswith("did you mean engine?\n")
 
 
+@pytest.mark.processes
+def test_a_program_of_the_path_is_not_taken_for_itself(capsys, here, monkeypatch):
+    """The hint was the very command that had failed."""
+    broken = here / "quits"
+    broken.write_text("#!/bin/sh\nexit 2\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{here}:/usr/bin:/bin")
+    monkeypatch.chdir(here.parent)
+    found = call(capsys, "run", "quits", str(here / "good.gtp"))
+    assert found[0] == 2 and "exit status 2" in found[2]
+    assert "did you mean" not in found[2]
+
+
 def test_gnu_go_without_its_option(capsys, here, gnugo):
     """It would wait for ever for a program that speaks its other protocol."""
     status, _, err = call(capsys, "run", gnugo, "good.gtp")
