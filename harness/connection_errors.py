@@ -23,6 +23,11 @@ def explain(error: BaseException) -> str:
     return str(error) or "the connection ended"
 
 
+def is_distrusted(error: BaseException) -> bool:
+    """Whether a connection failed because the other machine's certificate is not valid."""
+    return any(isinstance(one, ssl.SSLCertVerificationError) for one in _list_causes(error))
+
+
 def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error, what it was raised from, and so on."""
     while error is not None:

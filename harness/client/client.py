@@ -251,7 +251,10 @@ class Client:
         except httpx.LocalProtocolError:  # its message has the header, and in it the token
             raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
         except httpx.TransportError as error:
-            return _explain(error)
+            why = _explain(error)
+            if connection_errors.is_distrusted(error):  # it will be the same in a minute
+                raise ServerError(f"{self._base} cannot be reached: {why}") from None
+            return why
         except (httpx.InvalidURL, httpx.HTTPError, UnicodeError) as error:
             raise UsageError(f"{self._base} cannot be asked: {error}") from None
 

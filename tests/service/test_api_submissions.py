@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import socket
+import ssl
 import threading
 from contextlib import contextmanager, suppress
 
@@ -247,6 +248,18 @@ def test_a_request_that_cannot_be_sent_tells_no_token():
         with Client(base, "s3cret ") as client, pytest.raises(UsageError) as error:
             client.get("/me")
     assert str(error.value) == f"{base} cannot be asked: a header cannot be sent"
+
+
+def test_a_certificate_that_is_not_valid_is_told_at_once():
+    """Five tries took a quarter of a minute."""
+    wrong = ssl.SSLCertVerificationError("x")
+    wrong.verify_message = "self-signed certificate"
+    lost = httpx.ConnectError("x")
+    lost.__cause__ = wrong
+    client, requests, pauses = make_scripted_client(lost)
+    with pytest.raises(ServerError, match="its certificate is not valid: self-signed certificate"):
+        client.get("/me")
+    assert (len(requests), pauses) == (1, [])
 
 
 def test_a_server_without_tls_and_one_that_is_away_are_told_apart():

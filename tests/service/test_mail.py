@@ -473,6 +473,7 @@ def test_a_process_of_its_own_sends_until_it_is_ended(service):
         ("smtp://example.org:x", FROM, "expected smtp://USER@HOST"),
         ("smtp://example.org/x", FROM, "expected smtp://USER@HOST"),
         ("smtp://example.org", "", "--mail needs --mail-from"),
+        ("smtp://example.org", "Tests", "--mail-from: found 'Tests', expected a mail address"),
     ],
 )
 def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, mail, sender, said):

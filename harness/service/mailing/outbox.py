@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import Iterator
 from email.message import EmailMessage
+from email.utils import parseaddr
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -52,7 +53,7 @@ def server(settings: Settings) -> MailServer | None:
     """Return the server of the settings; None: mails are files.
 
     Raises:
-        UsageError: it cannot be read, has a password in it, or nobody is named as the sender.
+        UsageError: it cannot be read, has a password in it, or no address is named as the sender.
     """
     if not settings.mail:
         return None
@@ -74,6 +75,11 @@ def server(settings: Settings) -> MailServer | None:
         )
     if not settings.mail_from:
         raise UsageError("--mail needs --mail-from: the address that mails come from")
+    if "@" not in parseaddr(settings.mail_from)[1]:
+        raise UsageError(
+            f"--mail-from: found {settings.mail_from!r}, expected a mail address, such as"
+            " tests@example.org"
+        )
     return found
 
 
