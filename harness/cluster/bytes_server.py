@@ -143,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection |= bool(size)
 
     def _answer(self, status: HTTPStatus, sizes: Sequence[int] = ()) -> None:
-        self.send_response(status)
+        self.send_response_only(status)  # no date, no name of a program
         self.send_header(SIZES, ",".join(map(str, sizes)))
         self.send_header("Content-Length", str(sum(sizes)))
         self.end_headers()

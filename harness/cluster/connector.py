@@ -101,6 +101,7 @@ class Connector:
         self._send_news = say
         self._on_the_way: dict[str, _SentUnit] = {}
         self._ended: list[Future] = []
+        self._releasing: asyncio.TimerHandle | None = None  # when what has ended is released
         self._tasks: set[asyncio.Task[None]] = set()
         self._present: tuple[Facts, ...] | None = None
         self._left: tuple[DepartedWorker, ...] = ()
@@ -226,10 +227,13 @@ class Connector:
         Each is then one message to the scheduler, and one from it to the worker, not two.
         """
         if not self._ended:
-            asyncio.get_running_loop().call_later(_LINGERS, self._release_ended)
+            loop = asyncio.get_running_loop()
+            self._releasing = loop.call_later(_LINGERS, self._release_ended)
         self._ended.append(future)
 
     def _release_ended(self) -> None:
+        if self._releasing:
+            self._releasing.cancel()
         while self._ended:
             self._release(self._ended.pop())
 
