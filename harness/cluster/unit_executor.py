@@ -26,8 +26,7 @@ from harness.errors import HarnessError, UsageError
 from harness.work import canonical_json, plain_values, unit_worker, worker_events
 from harness.work.machine import Machine
 from harness.work.records import WorkUnit
-from harness.work.unit_worker import answer
-from harness.work.worker_events import Claim, EngineHung, Granted, UnitFinished
+from harness.work.worker_events import UnitFinished
 
 _ROOM = Path(__file__).resolve().parents[2]
 # Not "-m": there may be another harness where we are.
@@ -162,17 +161,12 @@ class UnitExecutor:
         process = self._process_for(unit.environment.sandbox)
         assert process.stdin
         assert process.stdout
-        hangs = 0
         try:
-            _write_line(process, canonical_json.dumps(unit).encode() + b"\n")
+            process.stdin.write(canonical_json.dumps(unit).encode() + b"\n")
+            process.stdin.flush()
             for line in process.stdout:
-                kind = worker_events.kind_of(line)
-                if kind is Claim:
-                    _write_line(process, answer(Granted(granted=True, hangs=hangs)))
-                    continue
-                hangs += kind is EngineHung
                 yield line.decode().rstrip("\n")
-                if kind is UnitFinished:
+                if worker_events.kind_of(line) is UnitFinished:
                     return
         except BrokenPipeError:
             pass
@@ -187,7 +181,7 @@ class UnitExecutor:
         if self._process is None:
             self._level = level
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _TURN, str(_ROOM), "--serve", *self._options(level)],
+                [sys.executable, "-P", "-c", _TURN, str(_ROOM), *self._options(level)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 process_group=0,
@@ -197,14 +191,8 @@ class UnitExecutor:
     def _options(self, level: str) -> list[str]:
         stores = (self._own.cache.in_use, self._memory.folder)
         options = [word for store in stores for word in ("--store", str(store))]
-        options += ["--room", str(self._memory.room)]
+        options += ["--serve", "--unshared", "--room", str(self._memory.room)]
         return options + (["--proven", level, "--confined"] if level != "off" else [])
-
-
-def _write_line(process: subprocess.Popen[bytes], line: bytes) -> None:
-    assert process.stdin
-    process.stdin.write(line)
-    process.stdin.flush()
 
 
 def _describe_death(process: subprocess.Popen[bytes]) -> str:

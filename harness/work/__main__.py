@@ -64,6 +64,8 @@ def _options() -> argparse.ArgumentParser:
         help="where files are laid out (default: the folder of temporary files)")  # fmt: skip
     add("--serve", action="store_true",
         help="do units that come as lines, ask before each case file")  # fmt: skip
+    add("--unshared", action="store_true",
+        help="with --serve: ask for nothing, and tell of no progress")  # fmt: skip
     add("--schema", action="store_true", help="print the JSON Schema of units and words")
     return parser
 
@@ -90,7 +92,8 @@ def _serve(given: argparse.Namespace) -> int:
     signals.leave_sigint_to_the_parent()
     die_with_parent(os.getppid())
     try:
-        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, _worker(given))
+        own = _worker(given)
+        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, own, shared=not given.unshared)
     except KeyboardInterrupt:  # by SIGTERM, from who knows of it
         return signals.exit_status()
     return ExitCode.OK

@@ -28,6 +28,7 @@ from harness.work.worker_events import (
     Claim,
     EngineHung,
     Granted,
+    ProgressEvent,
     UnitFinished,
     WorkerEvent,
 )
@@ -50,9 +51,19 @@ def read(text: str | bytes, source: str) -> WorkUnit:
     return unit
 
 
-def free(_case: int) -> Granted:
-    """Grant every claim: there is no other worker."""
-    return Granted(granted=True, hangs=0)
+class _Unshared:
+    """A unit that no other worker has a part of: every claim is granted."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._hangs = 0
+
+    def say(self, word: WorkerEvent) -> None:
+        self._hangs += isinstance(word, EngineHung)
+        self._say(word)
+
+    def ask(self, _case: int) -> Granted:
+        return Granted(granted=True, hangs=self._hangs)
 
 
 class UnitWorker:
@@ -77,10 +88,14 @@ class UnitWorker:
             self._bench.close()
         self._room.cleanup()
 
-    def do(self, unit: WorkUnit, say: Say, ask: Ask = free) -> UnitFinished:
-        """Do a unit, and say what comes; return the last word, which is said, too."""
+    def do(self, unit: WorkUnit, say: Say, ask: Ask | None = None) -> UnitFinished:
+        """Do a unit, and say what comes; return the last word, which is said, too.
+
+        ``ask``: whether to run a case file; None: no other worker has a part of the unit.
+        """
+        own = _Unshared(say)
         try:
-            self._do(unit, say, ask)
+            self._do(unit, own.say, ask or own.ask)
             ended = UnitFinished()
         except (SandboxError, StarvedError) as error:
             ended = UnitFinished(str(error))
@@ -202,8 +217,11 @@ class _Told(Hangs):
         self._tell()
 
 
-def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker) -> None:
-    """Do the units that come as lines, until there are no more; claims are asked for in between.
+def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool = True) -> None:
+    """Do the units that come as lines, until there are no more.
+
+    ``shared``: other workers may have a part of a unit, and somebody watches: claims are asked for
+    in between, and progress is told. The other end is woken for each of these lines.
 
     Raises:
         UsageError: a line is none of these.
@@ -211,8 +229,9 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker) -> None:
     asked = 0
 
     def say(word: WorkerEvent) -> None:
-        sink.write(worker_events.line(word))
-        sink.flush()
+        if shared or not isinstance(word, ProgressEvent):
+            sink.write(worker_events.line(word))
+            sink.flush()
 
     def ask(case: int) -> Granted:
         say(Claim(case))
@@ -221,7 +240,7 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker) -> None:
     with closing(worker):
         while text := source.readline():
             asked += 1
-            worker.do(read(text, f"unit {asked}"), say, ask)
+            worker.do(read(text, f"unit {asked}"), say, ask if shared else None)
 
 
 def answer(granted: Granted) -> bytes:

@@ -1,7 +1,7 @@
 """Events that a worker reports while it runs a unit: one line of JSON for each. All immutable.
 
 Every line is an object with the name of the event and its fields. :class:`UnitFinished` comes
-last. A worker that runs several units also asks before each case file (:class:`Claim`), and reads
+last. A worker whose units others share also asks before each case file (:class:`Claim`), and reads
 a line as the answer (:class:`Granted`).
 
 Three kinds of failure stay apart. ``done`` with ``failed`` means that the submission failed a

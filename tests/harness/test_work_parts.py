@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import io
 import json
 import re
 import threading
@@ -21,7 +22,14 @@ from harness.options import Limits
 from harness.records import Build
 from harness.report import heartbeat
 from harness.work import __main__ as work
-from harness.work import bench, canonical_json, plain_values, stored_files, unit_worker
+from harness.work import (
+    bench,
+    canonical_json,
+    plain_values,
+    stored_files,
+    unit_worker,
+    worker_events,
+)
 from harness.work.canonical_json import Measurements
 from harness.work.machine import Machine
 from harness.work.records import Folder, Level, Name, Sha256, UnitCase, UnitFile, UnitSubmission
@@ -30,8 +38,12 @@ from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
     CaseProgress,
+    CaseStarted,
+    Claim,
+    EngineHung,
     Granted,
     HarnessFailed,
+    UnitFinished,
 )
 
 
@@ -337,7 +349,7 @@ def test_a_slow_machine_has_longer(cpu, pace, longer):
 
 def test_case_files_that_others_have_make_nothing_longer():
     """What another process does of a shared unit takes nothing of the budget, and adds nothing."""
-    refuse = unit_worker.free(0)._replace(granted=False)
+    refuse = Granted(granted=False, hangs=0)
     told = unit_worker.UnitWorker._case(None, 0, None, 0.0, pytest.fail, lambda index: refuse)  # type: ignore[arg-type]
     assert told == 0.0
 
@@ -347,7 +359,39 @@ def test_hangs_are_counted_on_and_told():
     hangs = unit_worker._Told(2, lambda: told.append("hung"))
     hangs.add(0)
     assert (hangs.of(0), told) == (3, ["hung"])
-    assert unit_worker.free(5) == Granted(granted=True, hangs=0)
+    unit = unit_worker._Unshared(lambda _: None)
+    for hung in (0, 1, 2):
+        assert unit.ask(5) == Granted(granted=True, hangs=hung)
+        unit.say(EngineHung("basis"))
+        unit.say(UnitFinished())
+
+
+class SaysAll:
+    """A worker that says one word of each kind of a unit, and asks for a case file if it may."""
+
+    def do(self, unit, say, ask=None):
+        for word in (CaseStarted("basis"), EngineHung("basis"), UnitFinished()):
+            say(word)
+        if ask:
+            assert ask(0).granted
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("shared", "kinds"),
+    [(True, [CaseStarted, EngineHung, UnitFinished, Claim]), (False, [EngineHung, UnitFinished])],
+)
+def test_of_a_unit_that_is_not_shared_nothing_is_asked_and_no_progress_told(
+    shared, kinds, monkeypatch
+):
+    monkeypatch.setattr(unit_worker, "read", lambda text, _: text)
+    said = io.BytesIO()
+    answered = unit_worker.answer(Granted(granted=True, hangs=0)) if shared else b""
+    source = io.BytesIO(b"a unit\n" + answered)
+    unit_worker.serve(source, said, SaysAll(), shared=shared)
+    assert [worker_events.kind_of(line) for line in said.getvalue().splitlines()] == kinds
 
 
 # --- plain values
@@ -472,7 +516,7 @@ def test_the_schema_of_a_record():
 HELP = """\
 usage: python -m harness.work [-h] [--store FOLDER] [--proven LEVEL]
                               [--confined] [--room FOLDER] [--serve]
-                              [--schema]
+                              [--unshared] [--schema]
                               [FILE]
 
 Do a unit of work, and say what comes as lines of JSON.
@@ -489,6 +533,7 @@ options:
   --room FOLDER    where files are laid out (default: the folder of temporary
                    files)
   --serve          do units that come as lines, ask before each case file
+  --unshared       with --serve: ask for nothing, and tell of no progress
   --schema         print the JSON Schema of units and words
 """
 
@@ -504,7 +549,7 @@ def test_the_options_of_the_command():
     read = work._options().parse_args
     assert vars(read([])) == {
         "file": "-", "store": [], "proven": "", "confined": False, "room": None, "serve": False,
-        "schema": False,
+        "unshared": False, "schema": False,
     }  # fmt: skip
     words = [
         "unit.json",
@@ -518,11 +563,12 @@ def test_the_options_of_the_command():
         "--room",
         "/c",
         "--serve",
+        "--unshared",
         "--schema",
     ]
     assert vars(read(words)) == {
         "file": "unit.json", "store": [Path("/a"), Path("/b")], "proven": "3", "room": "/c",
-        "confined": True, "serve": True, "schema": True,
+        "confined": True, "serve": True, "unshared": True, "schema": True,
     }  # fmt: skip
 
 
