@@ -236,6 +236,7 @@ class Collected:
         self.found = session.items
 
 
+@pytest.mark.long(4)
 def test_tests_that_share_what_is_made_are_one_workers(tmp_path):
     """Whatever parameters of their own they have: else each worker would make it anew."""
     (tmp_path / "test_sample.py").write_text(SHARED)

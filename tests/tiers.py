@@ -10,8 +10,8 @@ processes    it starts processes; so does every test that asks for a program of 
 long(30)     it takes about so many seconds: it begins before others, so that no core waits for it
              at the end; as the mark of a module: its tests together
 quick        quick none the less
-             A test that asks for the fixture ``service``, a whole one, is not quick either: each
-             of them is fast, but they are hundreds.
+             A test that asks for a whole service, the fixture ``service`` or ``world``, is not
+             quick either: each of them is fast, but they are hundreds.
 slow         a soak; the full suite has a smaller test of its kind
 soak(1500)   a Hypothesis test that draws as many examples in the full suite as it says itself, and
              so many in the slow tier
@@ -40,7 +40,7 @@ PROGRAMS = frozenset(
     {"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"}
     | {"postgresql", "own_postgresql", "database"}
 )
-WHOLE = frozenset({"service"})
+WHOLE = frozenset({"service", "world"})
 # Random examples of one test. Mistakes that were planted were found with 30 to 50.
 MOST = {"quick": 20, "full": 50}
 _SOME = 5.0  # seconds of a long test that does not say

@@ -170,6 +170,7 @@ def test_an_edit_is_noticed_and_named(path, edited, capsys):
 SPOILT = [*EDITS, "no magic", "zero bytes", "text", "another database"]
 
 
+@pytest.mark.long(2)
 def test_all_that_is_said_of_each_edit(made_ledger, tmp_path, capsys):
     """By a grading that would go on with it, by ``ledger check`` and by ``ledger salvage``."""
     text = ""

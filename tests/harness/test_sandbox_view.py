@@ -147,6 +147,7 @@ FIRST_LINE = {"Go1.py": ("file", "#!{secret}/gen.sh\n", 0o755)}
 LINKED = {"Go1.py": ("link", "{secret}/gen.sh", 0), "bin": ("link", "{secret}", 0)}
 
 
+@pytest.mark.long(5)
 @pytest.mark.parametrize("command", COMMANDS)
 @settings(max_examples=25, deadline=None)
 @example(VENV)
