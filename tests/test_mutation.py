@@ -117,6 +117,7 @@ def test_the_page_shows_the_sample():
     [
         ("tests/harness/test_ledger_key.py", "short", "short"),
         ("tests/harness/test_work.py", "short", "short"),
+        ("tests/harness/test_deciding_constants.py", "short", "short"),
         ("tests/harness/test_grade.py", "short", "short"),
         ("tests/harness/test_gradescope.py", "short", "quick"),
         ("tests/harness/test_grade_summary.py", "short", "short"),
