@@ -384,3 +384,16 @@ def test_processes_that_cannot_be_seen_are_not_waited_for(monkeypatch):
         assert time.monotonic() < ends
         time.sleep(0.02)
         one.look_if_due()
+
+
+@pytest.mark.parametrize(("limit", "looks"), [(engine_clock.NEVER, 0), (1e9, 1)])
+def test_an_engine_without_a_limit_is_not_looked_at(limit, looks, monkeypatch):
+    """To look takes time, which is the engine's on a machine with one processor."""
+    one = EngineClock(list)
+    one.wait_until(limit)
+    looked: list[bool] = []
+    monkeypatch.setattr(one, "look", lambda: looked.append(True))
+    monkeypatch.setattr(one, "_looked", one._looked - 60)
+    one.note_sleep(60)
+    one.note_arrival()
+    assert len(looked) == 2 * looks

@@ -92,6 +92,17 @@ def test_a_change_is_a_sentence():
     )
 
 
+@pytest.mark.parametrize(
+    ("points", "said"), [("1/2", "+0.5: x."), ("0", "+0: x."), ("-1/2", "-0.5: x.")]
+)
+def test_each_reason_has_its_points_with_a_sign(points, said):
+    """One part of a mark may lose what another one gains: that is told as well."""
+    mark = make_graded(attempt_of("pf")).marks
+    reason = regrading.MarkChangeReason(HARNESS, Fraction(points), "x.")
+    change = regrading.MarkChange("ada", (), mark, mark, (reason,))
+    assert str(change) == f"1 of 2 becomes 1 of 2. {said}"
+
+
 # --- why ---
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,19 @@ def test_headers_that_are_seldom(parts, said):
     else:
         ((name, size),) = read_tar(*parts)
         assert (name, size) in [("a", 5), ("a", 12)]
+
+
+def test_what_programs_of_their_own_note_in_a_zip_is_left_aside():
+    """Info-ZIP notes times and users with each member, as an "extra field" of the directory."""
+    entries = []
+    for name in ("a", "b", "c"):
+        entry = zipfile.ZipInfo(name)
+        entry.extra = b"ux\x0b\0\1\4" + bytes(4) + b"\4" + bytes(4)
+        entry.comment = b"of the last night"
+        entries.append((entry, b"x"))
+    whole = make_zip(entries)
+    found = zip_archive.members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole)))
+    assert [member.name for member in found] == ["a", "b", "c"]
 
 
 def test_a_directory_of_a_zip_with_more_than_it_says():

@@ -6,6 +6,7 @@ import pickle
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ from oracle.errors import OracleError
 from oracle.explanation import Explanation, Fact, Readings, Sentence
 from oracle.gtp.protocol import Engine
 from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, parse_vertex, vertex
+from tests import golden
 
 NUMBER, VERTEX = re.compile(r"-?\d+(?:\.\d+)?"), re.compile(r"\b[A-Z]\d+\b")
 SIZES = {
@@ -32,7 +34,7 @@ QUESTIONS = {
     "gomoku-rules": ("gogui-rules_final_result", "gogui-rules_legal_moves"),
     "gomoku-policy": ("policy_moves", "gogui-rules_final_result"),
 }
-SENTENCES = 32  # kinds, by their names
+KINDS = Path(__file__).with_name("golden") / "sentences.txt"
 
 
 def draw_engines(assignment: str, random: Random) -> Iterator[tuple[Engine, str]]:
@@ -101,7 +103,7 @@ def read_numbers(fact: Fact) -> object:
 
 
 def test_every_number_point_and_color_of_a_sentence_is_a_fact():
-    names: dict[str, set[str]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
     for assignment, engine, question in positions(200):
         letters = SENSEI_LETTERS if assignment == "gosensei" else GTP_LETTERS
         for sentence in engine.explain(question).sentences:
@@ -112,8 +114,10 @@ def test_every_number_point_and_color_of_a_sentence_is_a_fact():
             assert sentence.facts == {fact.name: fact.value for fact in facts}
             for fact in facts:
                 assert read(fact, letters) == fact.value, (sentence.text, fact)
-            names.setdefault(sentence.name, set()).update(sentence.facts)
-    assert len(names) == SENTENCES, "all kinds of sentences must come up here"
+            names.setdefault((assignment, sentence.name), set()).update(sentence.facts)
+    # Programs read them by these names, so each kind must come up here.
+    lines = [f"{', '.join((*kind, *sorted(names[kind])))}\n" for kind in sorted(names)]
+    golden.check(KINDS, "".join(lines))
 
 
 def test_facts_of_one_position():
