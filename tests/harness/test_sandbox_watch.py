@@ -83,6 +83,13 @@ def test_a_process_lives_as_long_as_one_of_its_threads(threads, second, task, pr
     assert (found.virtual, found.resident) == ((0, 0) if task == 7 else (4096, 5 * PAGE))
 
 
+def test_a_process_that_has_just_ended_has_no_threads(proc):
+    last = 1 << 22  # no process has such a number
+    proc[f"/proc/{last}/stat"] = stat_of(last, "Z", 2)
+    (found,) = watch.processes([last])
+    assert found.dead
+
+
 def test_what_the_processes_of_a_box_use_is_added_up(proc, monkeypatch):
     """The box's own ones count for time alone, the dead for no more."""
     looks = []

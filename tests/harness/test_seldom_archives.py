@@ -19,6 +19,7 @@ from harness.intake import archive_writing, confined_reading, placing, reader_se
 from harness.intake import zip as zip_archive
 from harness.intake.archive_limits import IntakeLimits, Meter
 from harness.intake.archive_streams import Stream
+from harness.intake.member_names import check_name
 from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
 
@@ -201,3 +202,8 @@ def test_a_reader_of_archives_ends_when_its_socket_breaks(monkeypatch):
     monkeypatch.setattr(reader_server.socket, "socket", lambda fileno: None)
     monkeypatch.setattr(reader_server, "_receive", fail)
     reader_server.main(0)
+
+
+@pytest.mark.parametrize("name", ["a/b", "a//b/", "./a/./b", "a/b/."])
+def test_a_name_has_no_parts_that_say_nothing(name):
+    assert check_name(name, IntakeLimits()) == ("a", "b")

@@ -16,15 +16,19 @@ from harness.errors import (
 from harness.exits import ExitCode
 from harness.grading.attempts import (
     alarm,
+    assembly,
     attempt_plan,
     attempt_runner,
     grading_progress,
     orders,
     recording,
+    set_aside,
 )
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.recording import MOST_FAULTS, Recorder
 from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.ledger.ledger import PlannedAttempt
+from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile, last_words
 from harness.records import Build
 from harness.running.jobs import Fault
@@ -283,3 +287,28 @@ def test_builds_that_fail_alike_have_one_reason():
     assert [one and one.words for one in found] == said
     assert len({one and one.reason for one in found}) == 1
     assert found[0] == (last_words.normalize(said[0]), said[0], False)
+
+
+def test_a_list_of_machines_that_was_edited_badly_says_what_a_line_should_be(tmp_path):
+    path = tmp_path / "aside.jsonl"
+    path.write_text('{"at": 5, "machine": "lab1"}\n{"machine": "lab2"}\n')
+    with pytest.raises(UsageError) as told:
+        set_aside.SetAside(path).machines()
+    assert str(told.value) == (
+        f"{path}:2: found " + repr('{"machine": "lab2"}') + ', expected {"at": SECONDS, "machine":'
+        " NAME, …}: remove the whole line to believe a machine again"
+    )
+
+
+def test_an_attempt_has_the_path_of_its_case_file():
+    """Pages name the file by its path, and lead to it."""
+    ledger: Any = SimpleNamespace(
+        states=lambda bases: dict.fromkeys(bases, ("waiting", 0, "")),
+        results=lambda basis, at: [],
+        build=lambda build: "",
+    )
+    planned = [PlannedAttempt(kind, "ada", kind, "a.gtp", "") for kind in (PUBLIC, PRIVATE)]
+    paths = {(PUBLIC, "a.gtp"): "cases/a.gtp", (PRIVATE, "a.gtp"): "secret/a.gtp"}
+    reader = assembly.AttemptReader(ledger, find("go-scoring"), paths)
+    found = reader.attempts(planned, at="2026-01-01T00:00:00Z")
+    assert [one.path for one in found] == ["cases/a.gtp", "secret/a.gtp"]

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from harness.errors import (
     HarnessError,
 )
-from harness.grading.ledger import chains, ledger_server, owners, salvage
+from harness.grading.ledger import chains, ledger_server, owners, places, salvage
 from harness.grading.ledger.ledger import (
     BuildRow,
     FinishedRun,
@@ -132,9 +132,10 @@ def test_a_table_that_cannot_be_read_to_its_end_is_read_from_there_too(monkeypat
     found: Any = object.__new__(salvage._Damaged)
     found._db = SimpleNamespace(execute=execute)
     found.is_signed = True
-    monkeypatch.setattr(found, "_find_known_names", lambda _: set(), raising=False)
+    known = {"run": {7}}  # what lies between the damage is asked for by its name
+    monkeypatch.setattr(found, "_find_known_names", known.get, raising=False)
     rows = list(found._read("run"))
-    assert asked == ["run.id", "run.id DESC"]
+    assert asked == ["run.id", "run.id DESC", ""]
     assert [row.values[0] for row in rows] == asked
 
 
@@ -175,3 +176,15 @@ def test_what_a_server_says_at_first_is_told_with_its_name(kind, monkeypatch):
     with pytest.raises(HarnessError, match=r"^the server of ada[ :]"):
         ledger_server.ServerDatabase("postgresql://x", "the server of ada")
     assert closed == [1] * (kind == "unicode")
+
+
+@pytest.mark.parametrize("named", [None, "", "not/absolute"])
+def test_keys_of_ledgers_on_servers_lie_in_the_usual_folder_of_a_user(
+    named, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(places.Path, "home", lambda: tmp_path)
+    if named is None:
+        monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_DATA_HOME", named)
+    assert places.keys() == tmp_path / ".local" / "share" / "gtp-harness" / "keys"

@@ -144,3 +144,17 @@ def test_of_an_engine_that_was_started_only_the_pipe_that_it_waits_at_stays_open
             os.close(number)
     assert left == {started.hold}
     assert min(connected) > 9  # the engine's own numbers, 8 and 9, are set one by one
+
+
+def test_a_folder_that_cannot_be_removed_keeps_no_other_one(tmp_path, monkeypatch):
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    enter = untrusted_folders._enter
+    monkeypatch.setattr(
+        untrusted_folders,
+        "_enter",
+        lambda top, name, mode: -1 if name == last else enter(top, name, mode),
+    )
+    last = os.listdir(tmp_path)[-1]  # the first that is entered
+    untrusted_folders.remove(str(tmp_path))
+    assert os.listdir(tmp_path) == [last]
