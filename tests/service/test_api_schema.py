@@ -166,6 +166,7 @@ ASKED = {
     f"POST {COURSE}/assistants": {"json": {"name": "Ann", "may": ["extend"]}},
     f"PUT {COURSE}/assistants/{{assistant}}/rights": {"json": {"may": ["comment"]}},
     f"POST {TASK}/gradings": {"json": {"all_the_same": True}},
+    f"POST {TASK}/points/{{preview}}/set": {"params": {"all_the_same": "true"}},
     f"POST {TASK}/points": {"json": {"points": {}}},
     f"POST {COURSE}/assignments/own": {"params": {"name": "a.zip"}, "content": zip_files(FILES)},
     f"POST {TASK}/source": {"params": {"name": "a.zip"}, "content": zip_files(NEWER)},
