@@ -283,3 +283,17 @@ def test_links_lead_from_a_grading_to_students_and_from_there_to_the_evidence(se
         assert tess.get(whole).status_code == 200
         if found:
             assert "failed: 0 of 1 tests passed" in text and "passed: 2 of 2 tests passed" in text
+
+
+def test_evidence_is_found_where_a_key_has_more_than_ascii(service, counting):
+    course = make_course(service, "student,name,group\njürgen,Jürgen,\ncyd,Cyd,Übung 3\n")
+    tess = course.teacher
+    grading, _ = grade_public(service, course)
+    listed = re.findall(rf'href="({grading}/files/[^"]*html)"', tess.get(grading).text)
+    own = re.findall(r'href="(evidence/[^"#]*)', tess.get(f"{grading}/files/class.html").text)
+    pages = [f"{grading}/files/{one}" for one in own]
+    for key in ("jürgen", "Übung-3"):
+        text = tess.get(f"{course.assignment}/students/{key}").text
+        pages += re.findall(r'href="([^"]*)">all evidence', text)
+    assert len({*pages}) == 2 and len({*listed}) == 5
+    assert {tess.get(one).status_code for one in [*listed, *pages]} == {200}

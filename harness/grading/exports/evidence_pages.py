@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from harness.escaping import one_line
 from harness.grading.attempts.test_results import quote
-from harness.grading.exports.class_page.addresses import PAGE, Places, evidence, format_students
+from harness.grading.exports.class_page.addresses import PAGE, Places, format_students
 from harness.grading.exports.class_page.class_overview import order_by_mark
 from harness.grading.exports.class_page.class_style import EVIDENCE
 from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
@@ -82,7 +82,7 @@ def files(material: Material) -> Files:
     for place, one in enumerate(listed):
         about = _EvidencePage(one, result, places, cards, material.seen[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
-        yield evidence(one), as_file(about.page(neighbors))
+        yield f"evidence/{one.submission.key}.html", as_file(about.page(neighbors))
 
 
 class _EvidencePage:
