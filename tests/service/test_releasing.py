@@ -19,6 +19,7 @@ from tests.service.serving import (
     work,
 )
 from tests.service.test_changing import asker
+from tests.service.test_gradebooks import api_of
 from tests.service.test_late_terms import at
 from tests.service.test_story import hand_in
 
@@ -127,3 +128,36 @@ def test_a_grading_that_waits_for_a_decision_says_so(service, counting):
         assert queue.JOBS.change(db, values, about=grading.id, kind=GRADE, state=DONE)
     listed = course.teacher.get(course.assignment).text
     assert "A decision waits: the harness failed in" in listed
+
+
+def test_marks_that_would_change_are_released_unchanged_only_if_that_is_confirmed(
+    service, counting
+):
+    course = make_course(service, ROSTER)
+    tess, api = course.teacher, api_of(service, "Tess Teacher")
+    grade(service, course)
+    submit(service, course)  # a mark in force changes only when that is accepted
+    path = grade(service, course)
+    page = tess.get(path).text
+    assert "Change them" in page and 'name="unchanged"' in page
+    refused = tess.post(f"{path}/release", path)
+    assert refused.status_code == 409 and "1 mark would change: change them first" in refused.text
+    assert api("POST", f"/api/v1{path}/release").status_code == 409
+    released = tess.post(f"{path}/release", path, unchanged="yes").text
+    assert "Marks that were not changed" in released and "To change them, grade again" in released
+    assert "Change them" not in released
+
+    path = grade(service, course)
+    tess.post(f"{path}/accept", path)
+    work(service)
+    assert 'name="unchanged"' not in tess.get(path).text
+    assert tess.post(f"{path}/release", path).status_code == 200
+
+
+def test_the_api_releases_unchanged_marks_if_asked(service, counting):
+    course = make_course(service, ROSTER)
+    grade(service, course)
+    submit(service, course)
+    path = grade(service, course)
+    answer = api_of(service, "Tess Teacher")("POST", f"/api/v1{path}/release?unchanged=true")
+    assert answer.status_code == 200 and answer.json()["state"] == "released"

@@ -136,9 +136,17 @@ def one(here: Now) -> GradingShown:
 def release(
     here: Now,
     early: Annotated[bool, Query(description="even while students can still submit")] = False,
+    unchanged: Annotated[bool, Query(description="even if marks would change")] = False,
 ) -> GradingShown:
-    """Let students see their marks; 409 while some can still submit, without ``early``."""
-    return _act(here, lambda act, one: grading.release(act, one, is_early=early))
+    """Let students see their marks.
+
+    409 while some can still submit, without ``early``; 409 if marks would change, without
+    ``unchanged``.
+    """
+    return _act(
+        here,
+        lambda act, one: grading.release(act, one, is_early=early, leaves_changes=unchanged),
+    )
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)

@@ -68,21 +68,38 @@ def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
     return made
 
 
-def release(act: Act, grading: Grading, *, is_early: bool = False) -> None:
-    """Let students see their marks; ``is_early``: even while some can still submit.
+def release(
+    act: Act, grading: Grading, *, is_early: bool = False, leaves_changes: bool = False
+) -> None:
+    """Let students see their marks.
+
+    ``is_early``: even while some can still submit. ``leaves_changes``: even if marks would change,
+    which then stay as they are until the next grading.
 
     Raises:
-        NotNowError: there are none yet, or a later grading has marks, or some can still submit.
+        NotNowError: there are none yet, or a later grading has marks, or some can still submit, or
+            some marks would change.
     """
     if not grading.concluded:
         raise NotNowError("there are no marks yet")
     _be_last(act, grading)
+    if (left := _count_open_changes(grading)) and not leaves_changes:
+        raise NotNowError(
+            f"{number_of(left, 'mark')} would change: change them first, or confirm a release"
+            " without these changes"
+        )
     assigned = courses.ASSIGNMENTS.find(act.db, id=grading.assignment)
     why = list_open_dates(act.db, assigned, datetime.datetime.now()) if assigned else []
     if why and not is_early:
         raise NotNowError(f"students can still submit: {'; '.join(why)}. Confirm an early release")
     uploads.GRADINGS.change(act.db, {"released": time.time()}, id=grading.id)
-    act.note("marks released", grading.id, **({"early": why} if why else {}))
+    told: dict[str, object] = {"early": why} if why else {}
+    act.note("marks released", grading.id, **told, **({"unchanged": left} if left else {}))
+
+
+def _count_open_changes(grading: Grading) -> int:
+    """Return how many marks in force would change, as long as nobody has accepted it."""
+    return 0 if grading.accept else len(json.loads(grading.changes))
 
 
 def accept(act: Act, grading: Grading) -> None:
@@ -142,8 +159,8 @@ def list_decisions(db: Connection, grading: Grading) -> list[str]:
         return []
     faults = sum(job.state == FAULT for job in queue.of(db, grading.id))
     found = [f"the harness failed in {number_of(faults, 'job')}"] if faults else []
-    changes = len(json.loads(grading.changes))
-    if changes and grading.concluded and not (grading.accept or grading.released):
+    changes = _count_open_changes(grading)
+    if changes and grading.concluded and not grading.released:
         found.append(f"{number_of(changes, 'mark')} would change")
     return found
 

@@ -175,8 +175,11 @@ def show_export(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
 def release(here: Now) -> Response:
     """Let students see their marks."""
-    is_early = here.field("early") == "yes"
-    return _act(here, lambda act, one: grading.release(act, one, is_early=is_early))
+    is_early, leaves = (here.field(one) == "yes" for one in ("early", "unchanged"))
+    return _act(
+        here,
+        lambda act, one: grading.release(act, one, is_early=is_early, leaves_changes=leaves),
+    )
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
