@@ -207,3 +207,18 @@ def test_a_reader_of_archives_ends_when_its_socket_breaks(monkeypatch):
 @pytest.mark.parametrize("name", ["a/b", "a//b/", "./a/./b", "a/b/."])
 def test_a_name_has_no_parts_that_say_nothing(name):
     assert check_name(name, IntakeLimits()) == ("a", "b")
+
+
+@pytest.mark.parametrize(("pid", "done"), [(7, []), (0, ["close", "answer", "exit 0"])])
+def test_an_archive_is_read_by_a_child_and_its_server_goes_on(pid, done, monkeypatch):
+    noting = Noting()
+    monkeypatch.setattr(reader_server.os, "fork", lambda: pid)
+    monkeypatch.setattr(reader_server.os, "_exit", lambda code: noting.done.append(f"exit {code}"))
+    monkeypatch.setattr(reader_server, "_answer", lambda *_: noting.done.append("answer"))
+    archive, sink = os.pipe()
+    got = reader_server._ReceivedArchive(reader_server.Request(IntakeLimits(), 5), archive, sink)
+    reader_server._fork(got, b"", noting, lambda *_: None)  # type: ignore[arg-type, return-value]
+    assert noting.done == done
+    for descriptor in (archive, sink):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)

@@ -15,7 +15,7 @@ from harness.errors import (
     SandboxError,
 )
 from harness.options import GIB
-from harness.sandbox import bubblewrap, folder_copies, levels, memory, untrusted_folders
+from harness.sandbox import bubblewrap, folder_copies, levels, memory, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.plan import COPY, LaunchPlan, Mount, Watched
 
@@ -158,3 +158,15 @@ def test_a_folder_that_cannot_be_removed_keeps_no_other_one(tmp_path, monkeypatc
     last = os.listdir(tmp_path)[-1]  # the first that is entered
     untrusted_folders.remove(str(tmp_path))
     assert os.listdir(tmp_path) == [last]
+
+
+def test_who_looks_for_other_names_of_a_hidden_file_opens_no_folder(tmp_path):
+    """The folders that an engine sees are the teacher's: nobody else may enter a shut one later."""
+    inner = tmp_path / "shown" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "secret").write_text("x")
+    (inner / "copy").hardlink_to(tmp_path / "secret")
+    inner.chmod(0o700)
+    found = view._other_names({str(tmp_path / "secret")}, (str(tmp_path / "shown"),))
+    assert found == {str(inner / "copy")}
+    assert stat.S_IMODE(inner.stat().st_mode) == 0o700
