@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, MarkPart
+from harness.grading.marks import marker
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.marking import describe_span, lateness, marks, sentence
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, CheckLog, decimal
@@ -473,3 +475,20 @@ def test_where_a_class_was_run_is_told_in_order():
     found = marker.result([])
     assert found.sandbox == "; ".join(names[::-1])
     assert found.python == "; ".join(names[:0:-1])
+
+
+def test_a_diagnosis_tells_nothing_of_private_tests(monkeypatch):
+    """Students see it: of what private tests and variants show they learn nothing."""
+    told: list[list[str]] = []
+
+    def diagnoses(files, memory):
+        told.append([file.case.path for file in files])
+        return ()
+
+    monkeypatch.setattr(marker, "diagnoses", diagnoses)
+    attempts = [
+        attempt_of("pf")._replace(kind=kind, result=result_of("pf", f"{kind}.gtp"))
+        for kind in (PRIVATE, PUBLIC, IMAGE)
+    ]
+    assert marker._Diagnoser(Path("place")).of(attempts) == ()
+    assert told == [["place/public.gtp"]]

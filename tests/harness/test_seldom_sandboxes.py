@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_removed_keeps_no_other_one(tmp_path, monkeypatc
 
 
 def test_who_looks_for_other_names_of_a_hidden_file_opens_no_folder(tmp_path):
-    """The folders that an engine sees are the teacher's: nobody else may enter a shut one later."""
+    """The folders that an engine sees are the teacher's: a shut one stays shut to others."""
     inner = tmp_path / "shown" / "inner"
     inner.mkdir(parents=True)
     (tmp_path / "secret").write_text("x")
