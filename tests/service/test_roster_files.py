@@ -227,3 +227,11 @@ def test_what_a_line_may_not_say(text, said):
         roster.read(text.encode(), "a.csv")
     assert str(refused.value).startswith(said)
     roster.read(text.replace(LONG, LONG[8:]).encode()) if LONG in text else None
+
+
+@pytest.mark.parametrize("name", ["[Content_Types].xml", "META-INF/manifest.xml"])
+def test_a_workbook_of_a_spreadsheet_is_no_roster(name):
+    """It is a zip; that of a platform has the submissions of each student in it."""
+    data = archives.make_zip([(name, "<x/>"), ("xl/workbook.xml", "<x/>")])
+    with pytest.raises(UsageError, match=r"^list\.xlsx is a workbook .*: save it as CSV UTF-8"):
+        roster.read(data, "list.xlsx")

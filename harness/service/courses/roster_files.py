@@ -22,9 +22,11 @@ refused, because nobody can say which of them is right.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tempfile
 import unicodedata
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -44,6 +46,7 @@ _NUMBER = re.compile(r"(\d+)\s*$")
 _NO_GROUP = "No groups"  # Moodle's word for it
 _STUDENT = "student"  # in a column of roles
 _LONGEST_TEXT = 200  # characters of a name, an id or a group's name
+_WORKBOOK = {"[Content_Types].xml", "META-INF/manifest.xml"}  # of Excel and of OpenDocument
 _NOBODY = ("Student, Test", "Test Student")  # Canvas's own
 
 
@@ -135,9 +138,22 @@ def show_name(name: str) -> str:
 
 
 def _of_zip(path: Path) -> RosterFile:
+    _refuse_workbook(path)
     with tempfile.TemporaryDirectory() as room:
         found = list(map(_clean, sources.read_pieces(path, room=Path(room))))
     return RosterFile(tuple(_list(found, {one.student.key for one in found if _lacks_name(one)})))
+
+
+def _refuse_workbook(path: Path) -> None:
+    """Refuse a file of a spreadsheet program: a zip, whose folders would be taken for students.
+
+    Raises:
+        UsageError: it is one.
+    """
+    no_zip = contextlib.suppress(zipfile.BadZipFile, ValueError, NotImplementedError)
+    with no_zip, zipfile.ZipFile(path) as file:  # what is wrong with it is told when it is read
+        if not _WORKBOOK.isdisjoint(file.namelist()):
+            raise UsageError(f"{path} is a workbook of a spreadsheet: save it as CSV UTF-8")
 
 
 def _lacks_name(piece: SourcePiece) -> bool:
