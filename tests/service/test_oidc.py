@@ -353,6 +353,8 @@ def test_no_secret_of_a_sign_in_is_in_the_log(service, counting, provider):
     ("options", "said"),
     [
         (["--oidc", "http://id.example.org"], "expected https://ISSUER"),
+        (["--oidc-client", "x"], "--oidc-client needs --oidc, the address of the provider"),
+        (["--oidc-add"], "--oidc-add needs --oidc"),
         (["--oidc", "https://id.example.org"], "--oidc needs --oidc-client"),
         (["--oidc", "https://id.example.org", "--oidc-client", "x"], "--oidc-secret: cannot"),
         (

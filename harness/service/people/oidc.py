@@ -67,6 +67,7 @@ def check(settings: Settings) -> None:
         UsageError: something is missing or cannot be.
     """
     if not settings.oidc:
+        _see_none(settings)
         return
     if not is_safe(settings.oidc):
         raise UsageError(f"--oidc: found {settings.oidc!r}, expected https://ISSUER")
@@ -76,6 +77,17 @@ def check(settings: Settings) -> None:
         raise UsageError("--oidc-add goes with mail addresses alone: leave out --oidc-claim")
     extras.require("--oidc", "service", "authlib")
     client_secret(settings)
+
+
+def _see_none(settings: Settings) -> None:
+    """See that nothing is said of a provider that is not named: nobody could sign in there."""
+    beside = {
+        "--oidc-client": settings.oidc_client,
+        "--oidc-secret": settings.oidc_secret,
+        "--oidc-add": settings.oidc_add,
+    }
+    for option in filter(beside.get, beside):
+        raise UsageError(f"{option} needs --oidc, the address of the provider")
 
 
 def client_secret(settings: Settings) -> str:
