@@ -236,3 +236,10 @@ def test_points_of_an_assignment_with_case_files_in_folders(service):
     assert "Marks that would change: 0 of 0" in tess.get(seen).text
     assert tess.post(f"{seen}/set", seen).status_code == 200
     assert 'name="weight public a.gtp%3A2" value="0"' in tess.get(points).text
+
+
+def test_what_has_no_assignment_is_called_so(service):
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    answer = send(course, as_archive({"engine.py": ""}))
+    assert answer.status_code == 422
+    assert "There is no assignment.toml at the top of what you sent." in answer.text

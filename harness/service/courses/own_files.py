@@ -74,6 +74,8 @@ def unpack(
         _unpack(path, place)
         if complete:
             complete(place)
+        if not (place / FILE).exists():
+            raise UsageError(f"there is no {FILE} at the top of what you sent")
         try:
             found = assignments.read(place / FILE)
         except HarnessError as error:
