@@ -222,3 +222,15 @@ def test_an_archive_is_read_by_a_child_and_its_server_goes_on(pid, done, monkeyp
     for descriptor in (archive, sink):
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(descriptor)
+
+
+def test_a_server_that_has_no_room_for_a_child_goes_on(monkeypatch):
+    def fork() -> int:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(reader_server.os, "fork", fork)
+    archive, sink = os.pipe()
+    got = reader_server._ReceivedArchive(reader_server.Request(IntakeLimits(), 5), archive, sink)
+    reader_server._fork(got, b"", Noting(), lambda *_: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(sink)  # so who asked hears that the child has ended

@@ -312,3 +312,11 @@ def test_an_attempt_has_the_path_of_its_case_file():
     reader = assembly.AttemptReader(ledger, find("go-scoring"), paths)
     found = reader.attempts(planned, at="2026-01-01T00:00:00Z")
     assert [one.path for one in found] == ["cases/a.gtp", "secret/a.gtp"]
+
+
+def test_engines_that_die_alike_have_the_reason_that_they_said():
+    said = 'Traceback (most recent call last):\n  File "a.py", line 1\nNameError: x\n'
+    died: Any = SimpleNamespace(stderr=said, failure=SimpleNamespace(message="it exited with 1"))
+    silent: Any = SimpleNamespace(stderr="", failure=SimpleNamespace(message="it exited with 1"))
+    assert alarm._dead(died).reason == last_words.last_words(said).reason != ""
+    assert alarm._dead(silent).reason == last_words.normalize("it exited with 1")

@@ -152,3 +152,9 @@ def test_explain_without_a_five():
         gomoku_rules.explain_result(full).text == "The board is full and nobody has five in a row."
     )
     assert gomoku_rules.explain_legal_moves(full).text.endswith("so no move is legal.")
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(12, 5), (5, 12), (12, 12)])
+def test_where_rows_have_two_digits_any_order_of_moves_will_do(rows, columns):
+    empty = position(["." * columns] * rows)
+    assert len(gomoku_rules.orders(empty, [(0, 0), (0, 1)])) == 3
