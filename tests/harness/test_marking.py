@@ -468,11 +468,11 @@ def test_a_phrase_becomes_a_sentence_and_a_file_keeps_its_name(phrase, expected)
 
 
 def test_where_a_class_was_run_is_told_in_order():
-    marker = object.__new__(Marker)
-    marker._assignment, marker._cases, marker._started = assignment_of(PUBLIC_SHARE), (), "now"
+    marker = Marker(assignment_of(PUBLIC_SHARE), SimpleNamespace(), (), "now")
     names = [f"{letter}{letter}" for letter in "hgfedcba"]
     marker._reader = SimpleNamespace(sandboxes=set(names), pythons=set(names[1:]))
     found = marker.result([])
+    assert found.started == "now"
     assert found.sandbox == "; ".join(names[::-1])
     assert found.python == "; ".join(names[:0:-1])
 
