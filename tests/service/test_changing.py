@@ -54,7 +54,7 @@ def row_of(service, course):
 def fields(course):
     """Return what the form has."""
     text = course.teacher.get(f"{course.assignment}/change").text
-    names = ("title", "opens", "deadline", "closes", "deduction", "grace")
+    names = ("title", "opens", "deadline", "closes", "deduction", "grace", "filled")
     return {name: re.search(rf'name="{name}"[^>]*value="([^"]*)"', text)[1] for name in names}
 
 
@@ -129,6 +129,33 @@ def test_what_was_seen_and_is_no_longer_so_is_not_done(service, course):
     assert answer.status_code == 409 and "look once more" in answer.text
     assert row_of(service, course).deadline == at(5)
     assert f'value="{at(-2)}"' in answer.text  # what was typed
+
+
+@pytest.mark.parametrize("submitted", [(), ("ada",)])
+def test_a_form_that_was_filled_before_another_change_is_refused(service, course, submitted):
+    submit(service, course, *submitted)
+    opened = fields(course)
+    send(course, title="Set 1")
+    answer = send(course, **{**opened, "deadline": at(9)})
+    assert answer.status_code == 409
+    assert "Somebody has changed this assignment since you opened the page." in answer.text
+    assert "Title: Set 1; " in answer.text and f'value="{at(9)}"' in answer.text
+    one = row_of(service, course)
+    assert (one.title, one.deadline) == ("Set 1", at(5))
+    again = re.search(r'name="filled" value="(\w+)"', answer.text)[1]
+    answer = send(course, **{**opened, "deadline": at(9), "filled": again})
+    if submitted:
+        answer = confirm(course, answer)
+    assert answer.status_code == 200 and row_of(service, course).deadline == at(9)
+
+
+def test_a_preview_carries_what_its_form_was_filled_from(service, course):
+    submit(service, course, "ada")
+    seen = send(course, deadline=at(-2))
+    send(course, title="Set 1")
+    answer = confirm(course, seen)
+    assert answer.status_code == 409 and "Somebody has changed" in answer.text
+    assert row_of(service, course).title == "Set 1"
 
 
 @pytest.mark.processes

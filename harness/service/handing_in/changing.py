@@ -70,10 +70,34 @@ def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
     return Change(made, _list_effects(db, one, *rules), ended)
 
 
-def change(act: Act, one: Assigned, wanted: Assigned, seen: str | None = None) -> Assigned:
+def digest_shown(one: Assigned) -> str:
+    """Return what tells the values of a form filled from ``one`` from other values."""
+    shown = [str(getattr(one, name)) for name in _NAMES]
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:32]
+
+
+def require_unchanged(now: Assigned, filled: str) -> None:
+    """Refuse a form that was filled from other values than are in force.
+
+    Raises:
+        NotNowError: somebody has changed the assignment since.
+    """
+    if filled != digest_shown(now):
+        said = "; ".join(f"{label}: {_say(n, getattr(now, n))}" for n, label in _NAMES.items())
+        raise NotNowError(
+            "Somebody has changed this assignment since you opened the page. "
+            f"These values are in force now: {said}. The form has what you typed: "
+            "correct it and send it again"
+        )
+
+
+def change(
+    act: Act, one: Assigned, wanted: Assigned, seen: str | None = None, filled: str | None = None
+) -> Assigned:
     """Change an assignment.
 
     ``seen``: the digest of the change that somebody saw and wants; None: whatever it is.
+    ``filled``: the digest of the values that a form was filled from, if one was sent.
 
     Raises:
         UsageError: as :func:`plan`.
@@ -81,6 +105,8 @@ def change(act: Act, one: Assigned, wanted: Assigned, seen: str | None = None) -
     """
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
+    if filled is not None:
+        require_unchanged(now, filled)
     planned = plan(act.db, now, wanted)
     if seen is not None and planned.digest != seen:
         raise NotNowError("something was submitted or changed meanwhile: look once more")

@@ -28,14 +28,19 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         kept = removing.list_kept(db, known.assigned)
         lost = removing.list_lost(db, settings, known.assigned)
+    filled = changing.digest_shown(known.assigned)
     trail = assignment_page.crumbs(here, "Change or remove")
-    return rendering.page(here, "assignment_change.html", trail, kept=kept, lost=lost)
+    return rendering.page(
+        here, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
+    )
 
 
 @ROUTES.at("POST", f"{_ONE}/change", TEACHERS, most=Form(page=show))
 def change(here: Now) -> Response:
     """Change an assignment, once it was seen what changes for those who have submitted."""
-    known, wanted = here.sure(), _read(here)
+    known, wanted, filled = here.sure(), _read(here), here.field("filled") or None
+    if filled:  # before the dates are judged, which may fit no longer
+        changing.require_unchanged(known.assigned, filled)
     with here.service.database.acting(here.by) as act:
         planned = changing.plan(act.db, known.assigned, wanted)
         is_to_be_seen = _moves_dates(known.assigned, planned) and bool(
@@ -43,7 +48,7 @@ def change(here: Now) -> Response:
         )
         seen = here.field("seen")
         if not is_to_be_seen or seen:
-            changing.change(act, known.assigned, wanted, seen or None)
+            changing.change(act, known.assigned, wanted, seen or None, filled)
             return RedirectResponse(_address(here), 303)
     trail = assignment_page.crumbs(here, "Change")
     return rendering.page(here, "assignment_change_seen.html", trail, planned=planned)
