@@ -30,7 +30,7 @@ from harness.service.local_times import (
 )
 from harness.service.web.access import FORM_TOKEN, Here
 from harness.service.web.form_style import OWN_STYLE
-from harness.text import begin_sentence
+from harness.text import begin_sentence, number_of
 from oracle import __version__
 
 Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
@@ -104,6 +104,7 @@ def _environment() -> Environment:
         "given": format_counting_mark,
         "points": decimal,
         "exactly": exactly,
+        "number_of": number_of,
     }
     made.globals |= {
         "parts": parts,
