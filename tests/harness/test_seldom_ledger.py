@@ -182,7 +182,7 @@ def test_what_a_server_says_at_first_is_told_with_its_name(kind, monkeypatch):
 def test_keys_of_ledgers_on_servers_lie_in_the_usual_folder_of_a_user(
     named, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(places.Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     if named is None:
         monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     else:

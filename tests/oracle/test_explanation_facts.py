@@ -34,7 +34,7 @@ QUESTIONS = {
     "gomoku-rules": ("gogui-rules_final_result", "gogui-rules_legal_moves"),
     "gomoku-policy": ("policy_moves", "gogui-rules_final_result"),
 }
-KINDS = Path(__file__).with_name("golden") / "sentences.txt"
+KINDS = Path(__file__).with_name("golden_facts") / "sentences.txt"
 
 
 def draw_engines(assignment: str, random: Random) -> Iterator[tuple[Engine, str]]:
