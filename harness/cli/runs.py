@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.cli import service_client
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.errors import ServerError, UsageError
+from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
 from harness.text import number_of
@@ -111,10 +111,8 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
     """Post an engine, wait until it was run, and return the exit status."""
     sent = client.post_engine(suite, file, revision)
     print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
-    try:
+    with service_client.telling_received("engine"):
         *_, found = client.watch_run(suite, sent["id"])
-    except (ServerError, UsageError) as error:  # nobody need post it once more
-        raise type(error)(f"the engine was received, but not its results: {error}") from None
     if found["state"] == "fault":
         print("The service failed to run it.")
         return ExitCode.FAULT

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness import extras
-from harness.errors import UsageError
+from harness.errors import ServerError, UsageError
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 
@@ -43,3 +45,12 @@ def token(given: argparse.Namespace) -> str:
             f" into the variable {TOKEN} or a --token-file"
         )
     return text.strip()
+
+
+@contextmanager
+def telling_received(what: str) -> Iterator[None]:
+    """Say of what goes wrong here that ``what`` was received: nobody need send it once more."""
+    try:
+        yield
+    except (ServerError, UsageError) as error:
+        raise type(error)(f"the {what} was received, but not its results: {error}") from None

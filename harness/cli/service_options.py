@@ -57,7 +57,7 @@ def place(given: argparse.Namespace) -> Settings:
     """Return settings that say where the data are.
 
     Raises:
-        UsageError: a package is not installed, or there is no such database.
+        UsageError: a package is missing, or --database names no server's database.
     """
     extras.require("the service", "service", "fastapi", "jinja2", "multipart", "uvicorn")
     from harness.grading.ledger.places import is_server

@@ -8,7 +8,6 @@ from pathlib import Path
 from harness.cli import service_client
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.errors import ServerError, UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
 
@@ -65,10 +64,8 @@ def submit(client: Client, place: RemoteAssignment, given: argparse.Namespace) -
 
 def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     """Wait until it is checked, print how that ended, and return the exit status."""
-    try:
+    with service_client.telling_received("archive"):
         *_, found = client.watch(place, submission)
-    except (ServerError, UsageError) as error:  # nobody need submit it once more
-        raise type(error)(f"the archive was received, but not its results: {error}") from None
     if found["state"] == "withdrawn":
         print("It was withdrawn.")
         return ExitCode.BROKEN

@@ -1,6 +1,6 @@
 """The function that Dask runs on a worker: text in, text out. No other name of ours is sent.
 
-The scheduler looks this function up by its name as well, so this module loads nothing.
+The scheduler loads this module, too, to make tasks of the function: so it loads nothing itself.
 """
 
 from __future__ import annotations

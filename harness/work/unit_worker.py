@@ -218,7 +218,7 @@ class _Told(Hangs):
 
 
 def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool = True) -> None:
-    """Do the units that come as lines, until there are no more.
+    """Do the units that come as lines, up to the last one.
 
     ``shared``: other workers may have a part of a unit, and somebody watches: claims are asked for
     in between, and progress is told. The other end is woken for each of these lines.

@@ -1,4 +1,4 @@
-"""Where the harness keeps what is the user's, also for a user who has no home."""
+"""Where the harness keeps the files of a user, also of one without a home folder."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_a_person_is_added_with_a_name_and_a_mail_address_that_can_be_used(servi
 
 
 def test_the_first_link_is_the_first_administrators(service, admin):
-    """It was that of whoever the database named first: of Prometheus, perhaps."""
+    """The database named one first, perhaps the one that Prometheus asks as."""
     serving.first_link(service.settings)
     admin("add", "Prometheus", "--admin")
     admin("change", "Teacher", "--name", "Tess")

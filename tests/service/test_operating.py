@@ -361,7 +361,7 @@ def test_a_service_is_ready_while_a_worker_lives(service):
 
 @pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/ready", 503)])
 def test_monitors_that_want_no_body_are_answered(service, path, status):
-    """They were told that there is no page."""
+    """Programs were told about pages."""
     assert client_of(service).head(path).status_code == status
 
 

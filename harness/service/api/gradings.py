@@ -30,7 +30,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work import private_cases, wrong_expectations
+from harness.service.work import wrong_expectations
 from harness.service.work.report_folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
@@ -275,9 +275,7 @@ def _find(here: Here, db: Connection, name: str) -> GradingShown:
 
 def find_doubts(here: Here) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    settings, assigned = here.service.settings, here.sure().assigned
-    measured = private_cases.load_measured(settings, assigned)
-    return wrong_expectations.find(settings, assigned, measured)
+    return wrong_expectations.find_now(here.service.settings, here.sure().assigned)
 
 
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:

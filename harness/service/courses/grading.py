@@ -77,8 +77,8 @@ def release(
     which then stay as they are until the next grading.
 
     Raises:
-        NotNowError: there are none yet, or a later grading has marks, or some can still submit, or
-            some marks would change.
+        NotNowError: the grading has no marks yet, a later one has some, students can still submit,
+            or marks would change.
     """
     if not grading.concluded:
         raise NotNowError("there are no marks yet")

@@ -53,7 +53,7 @@ class Change(NamedTuple):
     @property
     def digest(self) -> str:
         """Return what tells this change from another one, or from the same on another day."""
-        return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
+        return _digest(self)
 
 
 def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
@@ -72,8 +72,12 @@ def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
 
 def digest_shown(one: Assigned) -> str:
     """Return what tells the values of a form filled from ``one`` from other values."""
-    shown = [str(getattr(one, name)) for name in _NAMES]
-    return hashlib.sha256(repr(shown).encode()).hexdigest()[:32]
+    return _digest([str(getattr(one, name)) for name in _NAMES])
+
+
+def _digest(value: object) -> str:
+    """Return what tells a value from others, as short as a form may carry it."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:32]
 
 
 def require_unchanged(now: Assigned, filled: str) -> None:

@@ -49,7 +49,7 @@ def back_up(settings: Settings, target: Path) -> Made:
 
     Raises:
         HarnessError: something cannot be copied.
-        UsageError: there is no service, its key is missing, or the folder exists.
+        UsageError: the settings name no service, its key is missing, or the folder exists.
     """
     if not settings.keys.is_dir():
         raise UsageError(f"found no service in {settings.data}: give its --data")

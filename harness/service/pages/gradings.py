@@ -46,7 +46,7 @@ from harness.service.web.access import (
     Routes,
     whoever_may,
 )
-from harness.service.work import private_cases, wrong_expectations
+from harness.service.work import wrong_expectations
 from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
@@ -119,9 +119,7 @@ def show(here: Now) -> Response:
 
 
 def _find_doubts(here: Here) -> list[str]:
-    settings, assigned = here.service.settings, here.sure().assigned
-    measured = private_cases.load_measured(settings, assigned)
-    return wrong_expectations.find(settings, assigned, measured)
+    return wrong_expectations.find_now(here.service.settings, here.sure().assigned)
 
 
 def _set_aside_since(here: Here) -> list[str]:

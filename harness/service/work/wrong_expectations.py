@@ -43,6 +43,11 @@ def find(
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
 
 
+def find_now(settings: Settings, assigned: Assigned) -> list[str]:
+    """Return what :func:`find` says of the private case files and points as they are."""
+    return find(settings, assigned, private_cases.load_measured(settings, assigned))
+
+
 def _describe(name: str, test: WrongTest) -> str:
     number = f", test {test.id}" if test.id >= 0 else ""
     return (
