@@ -84,7 +84,8 @@ def main(arguments: list[str]) -> int:
 
     never_fail_to_encode()
     suite = suite_of(given.address)
-    with Client(suite.base, service_client.token(given)) as client:
+    token = service_client.token(given)
+    with Client(suite.base, token, allow_http=given.allow_http) as client:
         return _ACTIONS[given.action](client, suite, given)
 
 
@@ -233,7 +234,7 @@ def command_line() -> CommandParser:
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
     parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
-    service_client.add_token_option(parser)
+    service_client.add_token_options(parser)
     add = parser.add_argument
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"

@@ -19,10 +19,16 @@ def require_httpx(command: str) -> None:
     extras.require(command, "client", "httpx")
 
 
-def add_token_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--token-file``. A token itself is never typed: all users see command lines."""
+def add_token_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a token is read from and sent by.
+
+    A token itself is never typed: all users see command lines.
+    """
     parser.add_argument("--token-file", default="", metavar="FILE",
         help=f"file with an API token (default: the variable {TOKEN})")  # fmt: skip
+    parser.add_argument("--allow-http", action="store_true",
+        help="send the token to another machine without encryption: everyone on the way can"
+        " read it")  # fmt: skip
 
 
 def token(given: argparse.Namespace) -> str:

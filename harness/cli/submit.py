@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> int:
 
     never_fail_to_encode()
     place = place_of(given.address)
-    with Client(place.base, service_client.token(given)) as client:
+    token = service_client.token(given)
+    with Client(place.base, token, allow_http=given.allow_http) as client:
         return submit(client, place, given)
 
 
@@ -107,7 +108,7 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness submit ADDRESS FILE [OPTION…]"
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
-    service_client.add_token_option(parser)
+    service_client.add_token_options(parser)
     add = parser.add_argument
     add("--no-wait", action="store_true", help="end as soon as the archive is received")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -19,6 +19,7 @@ import httpx
 
 from harness import connection_errors
 from harness.errors import ServerError, UsageError
+from harness.loopback import is_this_machine
 
 _TRIES = 5
 _LONGEST = 60.0  # seconds to wait between two tries
@@ -103,16 +104,22 @@ class Client:
         base: str,
         token: str,
         *,
+        allow_http: bool = False,
         transport: httpx.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """``base``: such as https://tests.example.org; ``transport``: for tests.
 
+        ``allow_http``: send the token without encryption, and not to this machine alone.
+
         Raises:
-            UsageError: that is not an address, or not a token; the environment names a proxy or
+            UsageError: that is not an address, or not a token; anyone on the way could read the
+                token; the environment names a proxy or
                 certificates that cannot be used.
         """
         url = _read_address(base)
+        if not allow_http:
+            _refuse_cleartext(url)
         if not token.isascii() or not token.isprintable():
             raise UsageError("the API token has characters in it that none has")
         with _naming_settings():
@@ -279,6 +286,16 @@ def _read_address(base: str) -> httpx.URL:
         if found.host and (found.port or 0) <= _LAST_PORT:
             return found
     raise UsageError(f"found {base!r}, expected an address such as https://tests.example.org")
+
+
+def _refuse_cleartext(url: httpx.URL) -> None:
+    """Raise a UsageError if others on the way could read what is sent, such as the token."""
+    if url.scheme == "https" or is_this_machine(url.host):
+        return
+    raise UsageError(
+        f"http://{url.host} is not encrypted: everyone on the way could read the API token. Use"
+        " https://, or allow it: --allow-http (in Python: allow_http=True)"
+    )
 
 
 @contextmanager

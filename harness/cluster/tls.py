@@ -7,7 +7,6 @@ of the cluster's own authority.
 from __future__ import annotations
 
 import datetime
-import ipaddress
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from harness.cluster import roles
 from harness.errors import UsageError
+from harness.loopback import is_this_machine
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -106,7 +106,7 @@ def papers(address: str, folder: str, role: str) -> Papers | None:
     """
     scheme, host = _parts(address)
     if scheme == "tcp":
-        if not is_here(host):
+        if not is_this_machine(host):
             raise UsageError(
                 f"{address} is not on this machine: other machines are reached with TLS only"
                 " (tls://…, with --tls FOLDER)"
@@ -148,16 +148,6 @@ def _read_end(path: Path) -> datetime.datetime:
             " certificates makes new ones, in a new folder"
         )
     return ends
-
-
-def is_here(host: str) -> bool:
-    """Whether an address leads to this machine and no other."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def describe(role: str) -> str:

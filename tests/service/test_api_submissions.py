@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 
+from harness import cli
 from harness.cli import submit
 from harness.client import Client, client, place_of
 from harness.client.client import RemoteAssignment
@@ -233,6 +234,40 @@ def test_settings_of_the_environment_that_cannot_be_used_are_named(monkeypatch, 
 def test_an_address_that_cannot_be_read_is_told(address):
     with pytest.raises(UsageError, match="expected an address such as https://"):
         Client(address, "t")
+
+
+@pytest.mark.parametrize(
+    "base", ["http://tests.example.org", "http://192.0.2.7:8017", "http://localhost.example.org"]
+)
+def test_no_token_is_sent_in_the_clear_to_another_machine_unless_that_is_allowed(base):
+    """It was sent without a word."""
+    with pytest.raises(UsageError, match=r"is not encrypted: .* allow it: --allow-http"):
+        Client(base, "t")
+    Client(base, "t", allow_http=True).close()
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["https://tests.example.org", "http://127.0.0.1:8017", "http://[::1]", "HTTP://LOCALHOST"],
+)
+def test_a_token_goes_to_this_machine_or_by_tls_without_a_question(base):
+    Client(base, "t").close()
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [(["submit"], "courses/1f/assignments/2e"), (["runs", "push"], "suites/12")],
+)
+def test_the_commands_send_a_token_in_the_clear_only_if_told_to(
+    command, place, monkeypatch, capsys, tmp_path
+):
+    """192.0.2.7 is nowhere; the file is looked for once the client is there."""
+    monkeypatch.setenv("GTP_HARNESS_TOKEN", "t")
+    line = [*command, f"http://192.0.2.7/{place}", str(tmp_path / "none.json")]
+    assert cli.main(line) == 2
+    assert "is not encrypted" in capsys.readouterr().err
+    assert cli.main([*line, "--allow-http"]) == 2
+    assert "cannot read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("token", ["s3cret\n", "s3crét"])

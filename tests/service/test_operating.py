@@ -415,7 +415,7 @@ def test_a_full_disk_is_told(service, monkeypatch):
 
 
 def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
-    settings = Settings(tmp_path / "data", address="http://testserver")
+    settings = Settings(tmp_path / "data", address="http://localhost")
     with open_service(settings) as service, living_workers.announce(settings.workers_folder):
         (settings.data / "service.sqlite").unlink()
         assert ready(service) == ["the database cannot be used"]

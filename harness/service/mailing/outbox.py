@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import os
 import re
 import smtplib
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from harness.errors import HarnessError, UsageError
+from harness.loopback import is_this_machine
 from harness.service.settings import Settings
 
 PASSWORD = "GTP_HARNESS_MAIL_PASSWORD"  # in the environment
@@ -44,9 +44,7 @@ class MailServer(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether it is on this machine, where nobody else hears what is said in the clear."""
-        with contextlib.suppress(ValueError):
-            return ipaddress.ip_address(self.host).is_loopback
-        return self.host == "localhost"
+        return is_this_machine(self.host)
 
 
 def server(settings: Settings) -> MailServer | None:

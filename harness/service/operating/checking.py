@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from harness import shipped
 from harness.assignments import assignment, needs
 from harness.errors import HarnessError, UsageError
+from harness.loopback import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import listening, living_workers, machines
@@ -52,19 +52,12 @@ def of(name: str, look: Look, settings: Settings) -> Finding:
 
 def _settings(settings: Settings) -> str:
     host = read_address(settings).hostname
-    if not settings.is_secure and not _is_local(host or ""):
+    if not settings.is_secure and not is_this_machine(host or ""):
         raise UsageError(
             f"{settings.base} is not encrypted: put a server with TLS in front, and give its"
             " address by --address https://…"
         )
     return settings.base
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _port(settings: Settings) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from harness import extras
 from harness.errors import HarnessError, UsageError
+from harness.loopback import is_this_machine
 from harness.service.settings import Settings
 
 BACK = "/sign-in/oidc/back"  # where a provider sends people back to
@@ -56,7 +57,7 @@ class Provider(Protocol):
 def is_safe(address: str) -> bool:
     """Whether nobody on the way can read or change what is said: by TLS, or on this machine."""
     parts = urlsplit(address)
-    is_here = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    is_here = is_this_machine(parts.hostname or "")
     return parts.scheme == "https" or (parts.scheme == "http" and is_here)
 
 
