@@ -100,10 +100,12 @@ def push(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
 
 
 def _is_archive(file: Path) -> bool:
-    """Whether a file is an archive: documents of ``run --json`` are JSON objects."""
+    """Whether a file is an archive, and not a document of ``run --json``."""
+    from harness.report import json
+
     try:
         with file.open("rb") as opened:
-            return not opened.read(100).lstrip().startswith(b"{")
+            return not json.begins_document(opened.read(100))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
 

@@ -45,6 +45,7 @@ version stays; whatever else changes makes it 2)::
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
@@ -208,6 +209,14 @@ def _tests(
 def _context_fields(context: Context) -> str:
     known = {name: text for name, text in context._asdict().items() if text}
     return "".join(f', "{name}": {_quoted(text)}' for name, text in known.items())
+
+
+def begins_document(data: bytes) -> bool:
+    """Whether bytes begin an object of JSON, as documents are, and not an archive.
+
+    Some editors and shells write a byte order mark before it.
+    """
+    return data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
 
 
 def load(path: str) -> dict[str, Any]:

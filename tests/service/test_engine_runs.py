@@ -69,11 +69,16 @@ def test_an_engine_is_run_and_compared_with_the_one_before(service, ann, suite):
     assert "engine.tgz" in ann.browser.get(f"{page}/runs/{second['id']}").text
 
 
-def test_the_kind_of_a_body_is_read_in_any_case(ann, suite):
-    """RFC 9110, 8.3.1; an archive was read as a document of a run."""
-    headers = {"content-type": "Application/Octet-Stream"}
-    query = {"name": "engine.tgz"}
-    ann.ask("POST", f"{suite}/runs", 201, params=query, content=RIGHT, headers=headers)
+@pytest.mark.parametrize(
+    "kind",
+    ["", "Application/Octet-Stream", "application/json", "application/x-www-form-urlencoded"],
+)
+def test_an_archive_and_a_document_are_known_by_their_content(ann, suite, kind):
+    """Only an archive of the first type was not "Invalid JSON"."""
+    headers, query = {"content-type": kind} if kind else {}, {"name": "engine.tgz"}
+    for data, state in ((RIGHT, "waiting"), (document([P]), "done")):
+        made = ann.ask("POST", f"{suite}/runs", 201, params=query, content=data, headers=headers)
+        assert made["state"] == state
 
 
 @pytest.mark.processes

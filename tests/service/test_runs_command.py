@@ -1,6 +1,7 @@
 """``gtp-harness runs``: from a run on this machine to what the service says of it."""
 
 import argparse
+import codecs
 import json
 
 import pytest
@@ -70,6 +71,13 @@ def test_runs_are_posted_listed_and_compared(ask, run_file, monkeypatch):
     assert ask("compare", 3, 1)[0] == 1
     with pytest.raises(UsageError, match="unknown run 9"):
         ask("compare", 9)
+
+
+def test_a_run_with_a_byte_order_mark_is_posted_as_a_run(ask, run_file):
+    """It was sent as an engine."""
+    file = run_file(P)
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    assert "1 of 1 passed" in ask("push", file, revision="r")[1][0]
 
 
 def test_a_run_in_which_the_engine_failed_says_so(ask, tmp_path):

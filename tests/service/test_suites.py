@@ -1,5 +1,6 @@
 """Runs of engine authors: posted, kept, compared, shown as history and badge; whose they are."""
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -220,6 +221,17 @@ def test_a_run_that_was_removed_is_gone_and_its_number_too(service, ann):
     assert Counter(one.suffix for one in folder.iterdir()) == {".json": 1, ".kept": 1}
 
 
+def test_a_byte_order_mark_before_a_document_is_left_out(ann):
+    """It was "Invalid JSON" to the API, and an archive to the page."""
+    suite, data = ann.suite(), document([P])
+    files = {"file": ("run.json", codecs.BOM_UTF8 + data)}
+    page = suite.removeprefix("/api/v1")
+    ann.ask("POST", f"{suite}/runs", 201, content=codecs.BOM_UTF8 + data)
+    assert "<h1>Run 2</h1>" in ann.browser.post(f"{page}/runs", page=page, files=files).text
+    for run in ann.ask("GET", f"{suite}/runs")["items"]:
+        assert ann.client.get(f"{suite}/runs/{run['id']}/document").content == data
+
+
 def test_a_suite_that_was_removed_leaves_nothing(service, ann):
     suite = ann.suite()
     ann.post(suite, P)
@@ -255,7 +267,7 @@ def test_a_revision_that_is_none_is_refused(ann, revision):
 
 def test_more_than_8_mib_are_not_taken(ann):
     suite = ann.suite()
-    ann.ask("POST", f"{suite}/runs", 413, content=b" " * (documents.LARGEST + 1))
+    ann.ask("POST", f"{suite}/runs", 413, content=b"{" + b" " * documents.LARGEST)
 
 
 # --- whose they are ----------------------------------------------------------------------------

@@ -36,13 +36,10 @@ _DOCUMENT: dict[int | str, dict[str, Any]] = {
 }
 
 
-_BYTES = "application/octet-stream"
-
-
 def _body() -> dict[str, Any]:
     """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
     told = bodies.describe_body(documents.RunDocument)
-    told["requestBody"]["content"][_BYTES] = {"schema": {"type": "string", "format": "binary"}}
+    told["requestBody"]["content"][bodies.BYTES] = {"schema": bodies.IS_BYTES}
     return told
 
 
@@ -128,18 +125,19 @@ async def post(
 ) -> RunCompared:
     """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
 
-    An engine is an archive as the assignment of the suite wants it, as plain bytes.
+    An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
+    told by its content, whatever its type is said to be.
     """
-    if here.request.headers.get("content-type", "").lower().startswith(_BYTES):
-        async with bodies.as_file(here) as path:
-            return await run_in_threadpool(
-                _post_engine, here, path, name, revision, idempotency_key
-            )
-    data = await bodies.read(here, documents.LARGEST)
-    return await run_in_threadpool(_post, here, data, revision, idempotency_key)
+    async with bodies.as_file(here) as path:
+        if documents.is_document(path):
+            return await run_in_threadpool(_post, here, path, revision, idempotency_key)
+        return await run_in_threadpool(_post_engine, here, path, name, revision, idempotency_key)
 
 
-def _post(here: Here, data: bytes, revision: str, key: str) -> RunCompared:
+def _post(here: Here, path: Path, revision: str, key: str) -> RunCompared:
+    if path.stat().st_size > documents.LARGEST:
+        raise Refused(413, f"more than {documents.LARGEST:,} bytes are not taken here")
+    data = documents.load(path)
     suite, posted = here.sure_suite(), Posted.read(data, revision)
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with here.service.database.acting(here.by) as act:

@@ -5,6 +5,7 @@ What is posted comes from anybody: only what was checked here is kept, compared 
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.history import run_keeping
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
+from harness.report import json as run_json
 
 WANTED = "a run file, which gtp-harness run --json FILE writes, or the archive of an engine"
 LARGEST = 8 << 20  # bytes of a document
@@ -108,13 +110,13 @@ def engine_of(file: FileDone) -> str:
 
 
 def is_document(path: Path) -> bool:
-    """Return whether a file is an object of JSON, as documents are, and not an archive."""
+    """Return whether a file is a document, and not an archive; no matter what it is called."""
     with path.open("rb") as file:
-        return file.read(100).lstrip().startswith(b"{")
+        return run_json.begins_document(file.read(100))
 
 
 def load(path: Path) -> bytes:
-    """Return the bytes of a document in a file.
+    """Return the bytes of a document in a file, without a byte order mark.
 
     Raises:
         UsageError: there are too many.
@@ -123,7 +125,7 @@ def load(path: Path) -> bytes:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise UsageError(f"the document has more than {LARGEST:,} bytes")
-    return data
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def read(data: bytes) -> RunDocument:
