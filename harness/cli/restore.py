@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from harness.cli import service_options
@@ -17,6 +18,7 @@ every ledger are checked: each mark is as it was given."""
 
 _EPILOG = """\
 Exit status:
+    1  restored, but the keys of some ledgers are missing, which are named
     2  the input was bad: the backup is not complete, or was edited
     3  the database's server cannot be used now
 
@@ -24,6 +26,12 @@ Examples:
   gtp-harness restore /backups/2026-01-29 --data /srv/tests
   gtp-harness restore /backups/tests --data /srv/tests \\
       --database postgresql://tests@db.example.org/tests"""
+
+
+_KEYLESS = (
+    "the backup has a ledger without its key, which was copied but not checked. Nothing is graded"
+    " with it until its key is there: {}"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -39,8 +47,10 @@ def main(arguments: list[str]) -> int:
 
     made = restore(Path(given.folder).absolute(), settings)
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
-    print("The audit log and all ledgers are intact.")
-    return ExitCode.OK
+    for key in made.keyless:
+        print(f"warning: {_KEYLESS.format(key)}", file=sys.stderr)
+    print(f"The audit log and all {'other ' if made.keyless else ''}ledgers are intact.")
+    return ExitCode.FAILED if made.keyless else ExitCode.OK
 
 
 def command_line() -> CommandParser:

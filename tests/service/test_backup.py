@@ -108,6 +108,26 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
     backing_up.verify(elsewhere)
 
 
+def test_a_ledger_whose_key_is_missing_is_restored_and_named(
+    settings, elsewhere, counting, tmp_path, capsys
+):
+    """It was called intact."""
+    target = tmp_path / "backup"
+    with open_service(settings) as service:
+        grade_class(service)
+        (key,) = settings.keys.glob("[!s]*.key")
+        kept = key.rename(tmp_path / key.name)
+        backing_up.back_up(settings, target)
+    assert cli.main(["restore", str(target), *options(elsewhere)]) == 1
+    said, missing = capsys.readouterr(), elsewhere.keys / key.name
+    assert "until its key is there" in said.err and str(missing) in said.err
+    assert "all other ledgers are intact" in said.out
+    kept.rename(missing)  # nothing was lost
+    assert backing_up.verify(elsewhere) == ()
+    with open_service(elsewhere) as service:
+        assert len(everything(service)[2]) == 1
+
+
 def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, counting, tmp_path):
     with open_service(settings) as service:
         course = make_course(service, "student,name\nada,Ada\n")

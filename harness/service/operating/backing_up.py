@@ -17,13 +17,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlalchemy import Connection, inspect
+
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
 from harness.service.courses import gradebooks
 from harness.service.records import EXPORT, Job
-from harness.service.settings import Settings
+from harness.service.settings import Settings, schema_of
 from harness.service.storage import copying, courses, queue, time_zone, uploads
 from harness.service.storage.database import Database
 from harness.service.work import evidence_places, report_folders
@@ -39,6 +41,7 @@ class Made(NamedTuple):
 
     files: int
     size: int  # bytes
+    keyless: tuple[str, ...] = ()  # where the keys of ledgers would be that are missing
 
 
 # --- making one --------------------------------------------------------------------------------
@@ -171,10 +174,10 @@ def restore(source: Path, settings: Settings) -> Made:
             copying.load(place, source / _DUMP)
             undo.callback(copying.unload, place)
         _put_files(source, files, settings.data)
-        verify(settings)
+        keyless = verify(settings)
         _export_anew(settings)
         undo.pop_all()
-    return _measure(source, files)
+    return _measure(source, files)._replace(keyless=keyless)
 
 
 def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
@@ -218,19 +221,30 @@ def _check_files(source: Path, settings: Settings) -> dict[str, str]:
 _WAYS = {True: "with", False: "without"}
 
 
-def verify(settings: Settings) -> None:
-    """Check the audit log and every ledger of a service.
+def verify(settings: Settings) -> tuple[str, ...]:
+    """Check the audit log and every ledger of a service; return which keys are missing.
+
+    A ledger without its key is as it was copied, but nothing in it can be checked.
 
     Raises:
         LedgerError: a row was changed, added or removed.
     """
     with closing(Database(settings)) as database, database.reading() as db:
         wrong = database.log.tampering(db)
-        found = courses.ASSIGNMENTS.all(db, "id")
+        assigned = [one.id for one in courses.ASSIGNMENTS.all(db, "id")]
+        places = [settings.ledger(one) for one in assigned if _has_ledger(settings, db, one)]
     if wrong:
         raise LedgerError(f"the audit log was edited: {wrong[0]}")
-    for assigned in found:
-        # The first job about an assignment makes its ledger, and the key with it.
-        if settings.keys.joinpath(f"{assigned.id}.key").exists():
-            with closing(Ledger(settings.ledger(assigned.id))) as ledger:
+    for place in places:
+        if place.key("").exists():
+            with closing(Ledger(place)) as ledger:
                 ledger.check()
+    return tuple(str(one.key("")) for one in places if not one.key("").exists())
+
+
+def _has_ledger(settings: Settings, db: Connection, assignment: str) -> bool:
+    """Whether an assignment has a ledger: the first job about it makes one."""
+    place = settings.ledger(assignment)
+    if isinstance(place, ServerPlace):
+        return inspect(db).has_table("mark", schema=schema_of(assignment))
+    return place.path.exists()
