@@ -54,9 +54,12 @@ ANSWERS = Grammar(
 
 def draw(grammar: Grammar, seed: int, count: int, longest: int) -> list[str]:
     generator = random.Random(seed)
-    drawn = (random_patterns.expression(generator, grammar) for _ in range(99 * count))
-    found = dict.fromkeys(one for one in drawn if 0 < len(one) <= longest)
-    return list(found)[:count]
+    found: dict[str, None] = {}
+    while len(found) < count:
+        drawn = random_patterns.expression(generator, grammar)
+        if 0 < len(drawn) <= longest:
+            found[drawn] = None
+    return list(found)
 
 
 def examples(module: object) -> list[str]:
