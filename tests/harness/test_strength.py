@@ -1,15 +1,18 @@
 """``gtp-harness strength``: what tests catch, what gets away, and which tests would do."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.assignments import assignment
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli import main
 from harness.exits import ExitCode
-from harness.judging.strength import measure
+from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.reading import casefile, suite
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
@@ -106,6 +109,55 @@ def test_open_mistakes_are_left_out():
     assert [one.name for one in found.open_mistakes] == ["draw-before-win", "sorted-as-numbers"]
     assert not set(found.open_mistakes) & set(found.mistakes)
     assert all(MISTAKES[one.name].is_open for one in found.open_mistakes)
+
+
+@given(st.lists(st.sets(st.integers(0, 4)), max_size=6), st.integers(0, 5))
+def test_what_is_said_of_tests_is_what_sets_say(caught, count):
+    """Recomputed with sets of places, of which a number of bits is one."""
+    caught = [{place for place in one if place < count} for one in caught]
+    tests = tuple(MeasuredTest("a.gtp", None, sum(1 << place for place in one)) for one in caught)
+    found = Strength("", tuple("abcde"[:count]), (), tests, ())
+    every = set().union(*caught)
+    assert found.caught == sum(1 << place for place in every)
+    assert found.kill_rate == (len(every) / count if count else 0)
+    assert found.survivors == [
+        one for place, one in enumerate("abcde"[:count]) if place not in every
+    ]
+    assert list(map(id, found.idle)) == [
+        id(test) for test, one in zip(tests, caught, strict=True) if not one
+    ]
+    assert list(map(id, found.indispensable)) == [
+        id(test)
+        for place, test in enumerate(tests)
+        if caught[place].difference(*caught[:place], *caught[place + 1 :])
+    ]
+    least, is_least = found.smallest()
+    assert is_least
+    assert sum(1 << place for place in every) == Strength("", (), (), tuple(least), ()).caught
+
+
+def test_a_command_of_a_teacher_s_own_catches_nobody():
+    """Engines with a mistake do not know it, and fail it whatever the mistake."""
+    own = replace(specification("go-scoring"), own_commands=frozenset({"score", "b", ""}))
+    text = "boardsize 2\nplay b a1\n10 score\n#? [B\\+4]\n20 protocol_version x\n#? [2]\n"
+    case = casefile.parse(text.encode(), "a.gtp")
+    shipped, other = measure([case], specification("go-scoring")), measure([case], own)
+    assert [bool(one.caught) for one in shipped.tests] == [True, False]
+    assert [(one.path, one.step.id, one.caught) for one in other.tests] == [
+        ("a.gtp", 10, 0),
+        ("a.gtp", 20, 0),
+    ]
+    none = replace(own, own_commands=frozenset({"boardsize", "play", "b", "a1", " ", ""}))
+    assert measure([case], none) == shipped
+
+
+def test_the_dialect_decides_what_fails():
+    """An error may be the right answer in GNU Go's."""
+    text = b"10 nonsense\n#? [unknown command]\n"
+    case, go_scoring = casefile.parse(text, "a.gtp"), specification("go-scoring")
+    gogui, gnugo = measure([case], go_scoring), measure([case], go_scoring, "gnugo")
+    assert ([one.step.id for one in gogui.wrong], gogui.tests) == ([10], ())
+    assert ([one.step.id for one in gnugo.tests], gnugo.wrong) == ([10], ())
 
 
 def test_files_are_found_beside_the_case():
