@@ -293,6 +293,31 @@ def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu,
     assert "".join(letters[one.verdict] for one in counted.outcomes) == expected
 
 
+@pytest.mark.parametrize(
+    ("allowed", "took", "counts"),
+    [  # of a reply, of the file, and CPU time; 0 allows any
+        ((0, 0, 0), (1e6, 1e6, 1e6), True),
+        ((1, 0, 0), (1, 1e6, 1e6), True),
+        ((1, 0, 0), (1.01, 0, 0), False),
+        ((0.5, 0, 0), (0.6, 0, 0), False),
+        ((0, 1, 0), (1e6, 1, 1e6), True),
+        ((0, 1, 0), (0, 1.01, 0), False),
+        ((0, 0.5, 0), (0, 0.6, 0), False),
+        ((0, 0, 1), (1e6, 1e6, 1), True),
+        ((0, 0, 1), (0, 0, 1.01), False),
+        ((0, 0, 0.5), (0, 0, 0.6), False),
+    ],
+)
+def test_a_choice_counts_if_it_took_no_longer_than_allowed(allowed, took, counts):
+    reply, file, cpu = took
+    first = make_result(BOARD, "ppppp", (reply,) * 9)._replace(seconds=file)
+    limits = Limits(timeout=allowed[0], startup=0.001, file=allowed[1])
+    runs, box = (first, make_result(BOARD, "FFFFF")), BoxLimits(cpu=allowed[2])
+    merged = fairness.merge_runs(runs, Measurements(cpu=cpu), limits, box, STANDARD)
+    passed = [one.verdict is Verdict.PASSED for one in merged.outcomes]
+    assert passed == ([False, True, True, False, True] if counts else [False] * 5)
+
+
 def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
     hung = Failure(TIMEOUT, "It hung.", 1)
     sure, doubtful = (

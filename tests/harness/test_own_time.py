@@ -353,6 +353,57 @@ def test_an_answer_never_takes_less_than_no_time():
     assert [round(one.seconds, 6) for one in replies] == [0.0, 0.0, 0.2]
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("told", "ours"),
+    [
+        (b"2000000000 500000000 7\n", (2.0, 0.5)),
+        (b"1 0 1\n", (1e-9, 0.0)),
+        (b"0 5 1\n", None),  # this kernel keeps no figures
+        (b"5 5\n", None),
+        (None, None),
+    ],
+)
+def test_how_long_we_ran_is_read_where_the_kernel_tells_it(told, ours, monkeypatch):
+    def read(path: str) -> bytes:
+        assert path == "/proc/thread-self/schedstat"
+        if told is None:
+            raise FileNotFoundError(path)
+        return told
+
+    monkeypatch.setattr(engine_clock, "_read", read)
+    assert engine_clock._ours() == (pytest.approx(ours) if ours else None)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("left", "wall", "over"),
+    [
+        (1.0, 9.9, False),
+        (1.0, 10.0, None),
+        (1.0, 11.0, None),
+        (0.0, 1.0, True),
+        (-1.0, 11.0, True),
+    ],
+)
+def test_a_deadline_that_does_not_come_is_the_machine_s_fault(left, wall, over, monkeypatch):
+    """``wall``: seconds since the wait began, of ten at most."""
+    one = EngineClock(list)
+    one.wait_until(5.0)
+    monkeypatch.setattr(one, "_count_left", lambda: left)
+    monkeypatch.setattr(one, "look", lambda: None)
+    monkeypatch.setattr(engine_clock, "monotonic", lambda: 1000.0 + wall)
+    one._began, one._ends = 1000.0, 1010.0
+    if over is None:
+        with pytest.raises(StarvedError) as told:
+            one.is_over()
+        assert str(told.value) == (
+            f"the machine is too busy: an engine had not used up its time limit after {wall:.0f} s"
+        )
+    else:
+        assert one.is_over() is over
+
+
 @pytest.mark.processes
 def test_a_machine_that_is_too_busy_to_tell_is_nobodys_fault(monkeypatch):
     monkeypatch.setattr(engine_clock, "_AT_LEAST", 0.5)
