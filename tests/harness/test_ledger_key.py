@@ -153,6 +153,7 @@ def test_tokens_are_held_as_long_as_the_file_is_open(tmp_path):
         first.let_go("a")
         assert [second.holds(one) for one in "abc"] == [False, True, True]
         first.close()
+        assert (first.connection.closed, second.connection.closed) == (True, False)
         assert [second.holds(one) for one in "abc"] == [False, False, True]
     assert not second.holds("c")
 

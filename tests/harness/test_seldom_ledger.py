@@ -14,7 +14,16 @@ from sqlalchemy.exc import DBAPIError
 from harness.errors import (
     HarnessError,
 )
-from harness.grading.ledger import chains, ledger_server, owners, places, salvage
+from harness.grading.ledger import (
+    chains,
+    ledger_server,
+    originals,
+    owners,
+    places,
+    salvage,
+    seal,
+    sqlite_file,
+)
 from harness.grading.ledger.ledger import (
     BuildRow,
     FinishedRun,
@@ -188,3 +197,143 @@ def test_keys_of_ledgers_on_servers_lie_in_the_usual_folder_of_a_user(
     else:
         monkeypatch.setenv("XDG_DATA_HOME", named)
     assert places.keys() == tmp_path / ".local" / "share" / "gtp-harness" / "keys"
+
+
+# --- a chain of rows
+
+RUNS = [(number, f"day {number}", "1.0", "go-scoring", "d" * 64, "{}") for number in range(1, 5)]
+OWN = seal.Seal(b"k" * 32)
+
+
+def sign(runs: list[Any]) -> list[Any]:
+    """Return the rows of a chain."""
+    rows, before = [], seal.START
+    for link, values in enumerate(runs, 1):
+        digest = OWN.of_row("run", link, values, before)
+        rows.append(chains.SignedRow(values, link, digest))
+        before = digest.chained
+    return rows
+
+
+ROWS = sign(RUNS)
+FIRST, SECOND, THIRD, FOURTH = ROWS
+MOVED = "was moved, added or wholly changed"
+
+
+def change_digest(row: Any, **changes: Any) -> Any:
+    return row._replace(digest=row.digest._replace(**changes))
+
+
+def change_values(row: Any, *values: object) -> Any:
+    return row._replace(values=(*values, *row.values[len(values) :]))
+
+
+BROKEN = [
+    ([FIRST, SECOND, THIRD], []),
+    ([FIRST, THIRD], ["run 2 is missing"]),
+    ([FIRST, SECOND], ["run 3 is missing"]),
+    ([SECOND, THIRD], ["run 1 is missing"]),
+    ([], ["run 1 is missing", "run 2 is missing", "run 3 is missing"]),
+    ([FIRST, change_values(SECOND, 2, "day 3"), THIRD],
+     ["run 2 was changed after it was written: started"]),
+    ([FIRST, change_values(SECOND, 2, "x", "y", "go-scoring", "z"), THIRD],
+     ["run 2 was changed after it was written: started, version, digest"]),
+    ([FIRST, change_values(SECOND, *"abcdef"), THIRD], [f"run 2 {MOVED}"]),
+    ([FIRST, THIRD._replace(link=2), SECOND._replace(link=3)],
+     [f"run 2 {MOVED}", f"run 3 {MOVED}", "the end of the table run was changed"]),
+    ([chains.SignedRow(RUNS[0], 0, seal.Digest.read("")), *ROWS[:3]],
+     ["run 0 was added: it has no digest"]),
+    ([FIRST, SECOND, SECOND, THIRD], ["run 2 was added"]),
+    ([*ROWS], ["run 4 was added"]),
+    ([FIRST, change_digest(SECOND, own="", parts=()), THIRD], ["run 2 has no digest of its own"]),
+    ([FIRST, change_digest(SECOND, own=""), THIRD],
+     ["run 2 was changed after it was written: its digest"]),
+    ([FIRST, change_digest(SECOND, chained=""), THIRD],
+     ["run 2 does not follow the one before it", "run 3 does not follow the one before it"]),
+    (sign([RUNS[1], *RUNS[1:3]]), ["the end of the table run was changed"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "said"), BROKEN)
+def test_what_a_chain_says_of_its_rows(rows, said):
+    made = chains.Chains(SimpleNamespace(), OWN, "")  # type: ignore[arg-type]
+    found: Any = made
+    found.head = lambda table: seal.Head(3, THIRD.digest.chained)
+    found.rows = lambda table: list(rows)
+    assert list(made._find_broken_rows("run")) == said
+
+
+def test_a_chain_without_rows_is_whole():
+    found: Any = chains.Chains(SimpleNamespace(), OWN, "")  # type: ignore[arg-type]
+    found.head = lambda table: seal.Head()
+    found.rows = lambda table: []
+    assert list(found._find_broken_rows("run")) == []
+
+
+# --- what cannot be written
+
+
+def fail(*_: object, **__: object) -> Any:
+    raise OSError(28, "No space left on device")
+
+
+def test_an_original_that_cannot_be_kept_leaves_nothing(tmp_path, monkeypatch):
+    store = originals.Store(tmp_path / "store")
+    source = tmp_path / "a.tgz"
+    source.write_bytes(b"bytes")
+    with monkeypatch.context() as patch:
+        patch.setattr(originals.os, "fsync", fail)
+        with pytest.raises(HarnessError) as told:
+            store.keep(source)
+    assert str(told.value) == f"cannot keep {source}: No space left on device"
+    assert list((tmp_path / "store").iterdir()) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(originals.tempfile, "mkstemp", fail)
+        with pytest.raises(HarnessError) as told:
+            store.keep(source)
+    assert str(told.value) == f"cannot write into {tmp_path / 'store'}: No space left on device"
+    kept = store.keep(source)
+    assert store.keep(source) == kept  # once more
+    assert [path.name for path in (tmp_path / "store").iterdir()] == [kept]
+    assert store.path(kept).stat().st_mode & 0o777 == 0o444
+
+
+def test_a_folder_of_originals_that_cannot_be_packed_leaves_nothing(tmp_path, monkeypatch):
+    store = originals.Store(tmp_path / "store")
+    (tmp_path / "a").write_bytes(b"bytes")
+    with monkeypatch.context() as patch:
+        patch.setattr(originals, "pack_alike", fail)
+        with pytest.raises(OSError, match="No space left"):
+            store.keep_folder(tmp_path, {"a": "go/a"})
+    assert list((tmp_path / "store").iterdir()) == []
+    kept = store.keep_folder(tmp_path, {"a": "go/a"})
+    assert [path.name for path in (tmp_path / "store").iterdir()] == [kept]
+
+
+def test_a_place_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "data").write_text("a file")
+    place = places.of("postgresql://host/db")
+    with pytest.raises(HarnessError) as told:
+        place.make_room_for_key()
+    assert str(told.value) == f"cannot make the folder {places.keys()}: Not a directory"
+    places.of("postgresql://host/db", tmp_path / "own.key").make_room_for_key()
+    (tmp_path / "data").unlink()
+    place.make_room_for_key()
+    assert places.keys().stat().st_mode & 0o777 == 0o700
+    place.make_room_for_key()
+
+
+def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):
+    path = tmp_path / "own.key"
+    made = seal.prepare(lambda name: path)
+    monkeypatch.setattr(seal.os, "fsync", fail)
+    with pytest.raises(HarnessError) as told:
+        seal.put_in_place(path, made.name)
+    assert str(told.value) == f"cannot write the ledger's key {path}: No space left on device"
+
+
+def test_damaged_names_are_told():
+    with pytest.raises(HarnessError) as told, sqlite_file._naming_errors("db", "do"):
+        b"\xff".decode()
+    assert str(told.value) == "db is damaged: invalid start byte. do"
