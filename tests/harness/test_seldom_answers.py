@@ -14,10 +14,11 @@ from harness.errors import (
     UndecidedError,
     UsageError,
 )
-from harness.judging import explain, mistaken
-from harness.reading import casefile, matchers, named_case_files, suite
+from harness.judging import board_replay, diagnosis, explain, likeness, mistaken, mutant_replay
+from harness.reading import casefile, expectation, matchers, named_case_files, suite
 from harness.reading.selection import Selection
-from harness.records import Reply, Verdict
+from harness.records import Exchange, Outcome, Reply, Verdict
+from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.answers import gomoku_rules
 from oracle.grid import grid
@@ -161,3 +162,115 @@ def test_a_folder_is_no_suite_of_its_name(name, found, tmp_path, monkeypatch):
     for file in ("inner", "a.gtp"):
         (tmp_path / "at" / file).write_text("")
     assert suite._locate(name, "at") == found
+
+
+def reply(text: str, *, ok: bool = True) -> Reply:
+    return Reply(ok, text, f"{'=' if ok else '?'} {text}", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "theirs", "mine", "alike"),
+    [
+        (Verdict.NOT_JUDGED, reply("1"), reply("2"), True),
+        (Verdict.IGNORED, reply("1"), reply("2"), True),
+        (Verdict.FAILED, None, reply("2"), True),
+        (Verdict.PASSED, reply("0"), reply("0"), True),
+        (Verdict.PASSED, reply("0"), reply("2"), False),
+        (Verdict.FAILED, reply("2"), reply("0"), False),
+        (Verdict.FAILED, reply("2"), reply(" 2.0 "), True),
+        (Verdict.FAILED, reply("2"), reply("3"), False),
+        (Verdict.FAILED, reply("2"), reply("2", ok=False), False),
+        (Verdict.FAILED, reply("2", ok=False), reply("3", ok=False), True),
+    ],
+)
+def test_whether_a_test_ended_alike(verdict, theirs, mine, alike):
+    file: Any = SimpleNamespace(case=CASE)
+    assert diagnosis._ends_alike(file, Outcome(1, verdict, theirs), mine) is alike
+
+
+@pytest.mark.parametrize(
+    ("disagreeing", "found"),
+    [(set(), []), ({()}, ["a", "b", "c"]), ({(), ("a",), ("c",)}, ["b"]),
+     ({(), ("a",), ("b",), ("c",)}, [])],
+)  # fmt: skip
+def test_of_a_long_file_each_mistake_is_tried_by_itself(disagreeing, found):
+    """Where the reference engine does as the engine did there is nothing to be explained."""
+    made: Any = object.__new__(diagnosis._Results)
+    made._replayer = SimpleNamespace(find_disagreement=lambda some: tuple(some) in disagreeing)
+    assert made._single("abc") == [frozenset([one]) for one in found]
+
+
+def test_a_board_has_what_was_sent_before_the_file_and_to_an_engine_that_was_started_again():
+    case = casefile.parse(b"boardsize 3\nplay b A1\n10 score\n#? [x]\n20 score\n#? [x]\n", "x")
+    file = not_run(case)._replace(
+        before=(
+            Exchange("1 boardsize 2", reply("")),
+            Exchange("22  play w B2", reply("")),
+            Exchange("play w A2", reply("", ok=False)),
+        ),
+        replies=(None, None, None, None),
+    )
+    found = board_replay.boards(file, {0, 2}, specification("go-scoring").commands)
+    shown = {at: repr(one.position) for at, one in found.items()}
+    assert shown == {0: "<Position .W/..>"}  # what the engine made of the first command is unknown
+    file = file._replace(replies=(reply(""), reply(""), reply("x"), reply("x")))
+    found = board_replay.boards(file, {2}, specification("go-scoring").commands)
+    shown = {at: repr(one.position) for at, one in found.items()}
+    assert shown == {2: "<Position .../.../B..>"}
+    assert board_replay.boards(file, set(), specification("go-scoring").commands) == {}
+
+
+def test_nothing_is_asked_of_an_engine_that_was_told_to_quit():
+    case = casefile.parse(b"10 name\n#? [x]\nquit\n20 name\n#? [x]\n", "x")
+    engine = specification("go-scoring").reference_engine()
+    assert [step.text for step, _ in mistaken.replay(case.steps, engine)] == ["10 name", "quit"]
+
+
+def test_tests_behind_what_breaks_an_engine_have_no_identity(monkeypatch):
+    case = casefile.parse(b"10 name\n#? [x]\n20 name\n#? [x]\n30 name\n#? [x]\n", "x")
+    own = specification("go-scoring")
+    answers = iter([["fine"], [mistaken.Crash("x")]])
+    monkeypatch.setattr(
+        likeness.mistaken, "replay", lambda steps, _: [(steps[0], raw) for raw in next(answers)]
+    )
+    assert [step.id for step, _ in likeness.identities(case, own)] == [10, 20]
+
+
+@pytest.mark.parametrize("sent", [(), ("boardsize 5", "nonsense", "play b E5")])
+def test_an_engine_hears_what_the_harness_sent_before(sent):
+    case = casefile.parse(b"10 showboard\n", "x")
+    engine = specification("go-scoring").reference_engine()
+    heard = mutant_replay.RecordedConversation(
+        case.steps, (reply("x"),), None, lambda *_: True, "", sent
+    )
+    (raw,) = mutant_replay.answers(heard, engine)
+    assert (engine.session.game.position.grid.rows == 5) is bool(sent)
+    assert engine.session.game.position.black.bit_count() == len(sent[:1])
+    assert str(raw).startswith("=10 ")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x" * 5000,
+        "[a-e]" * 13 + ".*",  # too many to be listed
+        ".*(?:a|b)?c",  # what is fixed has a part that may be missing
+        "a+.*",
+        "b{20001}.*",
+        "(?=.*a)(?=.*[ab]).*",
+        "(?=.*a)(?=.*b+).*",
+        "(?<=a)(?<=b).*",
+        "(?=.*a).*",
+        ".*",
+    ],
+)
+def test_of_an_expression_that_is_too_general_nothing_is_said_that_is_fixed(expression):
+    assert not expectation._by_what_is_fixed(expression)
+
+
+@pytest.mark.parametrize(("name", "is_one"), [("case.gtp", False), ("case", True)])
+def test_a_case_file_is_no_suite_whatever_is_in_it(name, is_one, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("a.gtp\n")
+    (tmp_path / "a.gtp").write_text("")
+    assert named_case_files._is_suite(name) is is_one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,20 @@ from harness.errors import (
     ReadingFailedError,
     UsageError,
 )
-from harness.intake import archive_writing, confined_reading, placing, reader_server, tar
+from harness.intake import (
+    archive_writing,
+    confined_reading,
+    frames,
+    placing,
+    reader_server,
+    reading,
+    tar,
+)
 from harness.intake import zip as zip_archive
 from harness.intake.archive_limits import IntakeLimits, Meter
 from harness.intake.archive_streams import Stream
 from harness.intake.member_names import check_name
+from harness.intake.members import ArchiveMember
 from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
 
@@ -64,19 +74,19 @@ def test_a_reader_that_cannot_be_asked_is_told(monkeypatch):
 
 
 def test_a_child_is_heard_piece_by_piece_and_in_time():
-    reading, writing = os.pipe()
-    heard = confined_reading._Pipe(reading, 60)
+    source, writing = os.pipe()
+    heard = confined_reading._Pipe(source, 60)
     os.write(writing, b"abcdef")
     assert [heard.take(2), heard.take(0), heard.take(3)] == [b"ab", b"", b"cde"]
     os.close(writing)
     with pytest.raises(ReadingFailedError, match=r"^the reader of an archive died$"):
         heard.take(2)
     heard.close()
-    reading, writing = os.pipe()
+    source, writing = os.pipe()
     for seconds in (-1, 0.01):
         with pytest.raises(ReadingFailedError, match=r"archive did not end in time$"):
-            confined_reading._Pipe(reading, seconds).take(1)
-    os.close(reading)
+            confined_reading._Pipe(source, seconds).take(1)
+    os.close(source)
     os.close(writing)
 
 
@@ -127,6 +137,166 @@ def test_headers_that_are_seldom(parts, said):
     else:
         ((name, size),) = read_tar(*parts)
         assert (name, size) in [("a", 5), ("a", 12)]
+
+
+DAMAGED = "it is damaged: a number in a header cannot be read"
+NAMED_BY_OTHERS = [
+    (header("a"), ("a", False, 0)),
+    (header("a/"), ("a/", True, 0)),
+    (header("a", b"5"), ("a", True, 0)),
+    (member("x", b"long\0", b"L") + header("a"), ("long", False, 0)),
+    (member("x", b"long/\0", b"L") + header("a"), ("long/", True, 0)),
+    (member("x", b"elsewhere\0", b"K") + header("a"), ("a", False, 0)),
+    (member("x", b"elsewhere\0", b"K") + member("x", b"long\0", b"L") + header("a"),
+     ("long", False, 0)),
+    (member("x", b"11 path=b/\n", b"x") + header("a"), ("b/", True, 0)),
+    (member("x", b"11 path=b/\n", b"x") + header("a", b"7"), ("b/", True, 0)),
+    (member("x", b"11 path=bc\n", b"x") + header("a/"), ("bc", True, 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parts", "found"), NAMED_BY_OTHERS)
+def test_a_member_is_named_by_what_stands_before_it(parts, found):
+    stream = Stream(iter([parts, bytes(1024)]), Meter(IntakeLimits(), 1 << 20))
+    assert [(one.name, one.is_folder, one.size) for one in tar.members(stream)] == [found]
+
+
+@pytest.mark.parametrize(
+    "digits", [b"00000000009\0", b"-0000000001\0", b"        -1\0 ", b"x" * 12]
+)
+def test_a_number_that_cannot_be_read_is_told_with_its_member(digits):
+    with pytest.raises(ArchiveError) as told:
+        read_tar(header("a", size=digits), bytes(1024))
+    assert (told.value.message, told.value.member) == (DAMAGED, "a")
+
+
+@pytest.mark.parametrize("digits", [b"00000000000\0", b"\0" * 12, b" " * 12, b"\x80" + bytes(11)])
+def test_nought_is_written_in_many_ways(digits):
+    assert read_tar(header("a", size=digits), bytes(1024)) == [("a", 0)]
+
+
+def read_zip(data: bytes) -> list[bytes]:
+    """Return the contents of the members."""
+    found = zip_archive.members(io.BytesIO(data), Meter(IntakeLimits(), len(data)))
+    return [b"".join(one.content) for one in found]
+
+
+def test_a_member_that_is_not_where_the_directory_says():
+    whole = make_zip([("a", b"content")])
+    for place, byte in [(0, b"p"), (3, b"\5")]:
+        damaged = whole[:place] + byte + whole[place + 1 :]
+        with pytest.raises(ArchiveError) as told:
+            read_zip(damaged)
+        said = "it is damaged: the member is not where the directory says"
+        assert (told.value.message, told.value.member) == (said, "a")
+
+
+def test_a_member_whose_place_is_behind_the_end():
+    """The directory's own place of the member, 42 bytes behind its beginning."""
+    whole = bytearray(make_zip([("a", b"content"), ("b", b"more")]))
+    place = whole.rindex(b"PK\1\2") + 42
+    whole[place : place + 4] = (len(whole) - 10).to_bytes(4, "little")
+    with pytest.raises(ArchiveError) as told:
+        read_zip(bytes(whole))
+    assert told.value.message == "it is damaged: the member is not where the directory says"
+
+
+def test_a_member_that_is_longer_than_the_file():
+    """It says so in the directory: packed size and size, 20 and 24 bytes behind its beginning."""
+    whole = bytearray(make_zip([("a", b"content")]))
+    place = whole.index(b"PK\1\2")
+    for at in (20, 24):
+        whole[place + at : place + at + 4] = (7000).to_bytes(4, "little")
+    with pytest.raises(ArchiveError) as told:
+        read_zip(bytes(whole))
+    said = "the archive is cut off in the middle of this member"
+    assert (told.value.message, told.value.member) == (said, "a")
+
+
+def test_compressed_data_that_is_damaged():
+    whole = make_zip([("a", b"content" * 100)], zipfile.ZIP_DEFLATED)
+    assert read_zip(whole) == [b"content" * 100]
+    start = whole.index(b"a") + 1
+    with pytest.raises(ArchiveError) as told:
+        read_zip(whole[:start] + b"\xff" + whole[start + 1 :])
+    with pytest.raises(zlib.error) as reason:
+        zlib.decompressobj(-15).decompress(b"\xff" + whole[start + 1 :])
+    assert told.value.message == f"its compressed data is damaged ({reason.value})"
+    assert told.value.member == "a"
+
+
+@pytest.mark.parametrize(
+    ("raw", "flags", "name"),
+    [
+        (b"a", 0, "a"),
+        ("ä".encode(), 0, "ä"),
+        ("ä".encode(), 0x800, "ä"),
+        (b"\x84", 0, "ä"),  # as the first PC wrote it
+        (b"\x84", 0x800, "\udc84"),  # UTF-8 was promised
+        (b"\x84", 0x808, "\udc84"),
+        (b"\x84", 0xF7FF, "ä"),
+    ],
+)
+def test_a_name_is_read_as_it_was_written(raw, flags, name):
+    assert zip_archive._decode(raw, flags) == name
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (None, b"a reading"),
+        (ArchiveError("it is damaged", "a"), (frames.REFUSED, ["it is damaged", "a"])),
+        (ArchiveError("it is empty"), (frames.REFUSED, ["it is empty", ""])),
+        (KeyError("x"), (frames.FAULT, "KeyError: 'x'")),
+    ],
+)
+def test_what_a_child_says_of_an_archive(error, said, monkeypatch, tmp_path):
+    """It reads from the beginning, wherever its parent has been, and knows how long it is."""
+    seen: list[Any] = []
+
+    def read(file: Any, meter: Meter) -> Any:
+        seen.append((file.read(), meter.limits, meter._compressed))
+        if error:
+            raise error
+        return "a reading"
+
+    monkeypatch.setattr(reader_server, "_confine", lambda *words: seen.append(words))
+    monkeypatch.setattr(
+        reader_server.frames, "write_reading", lambda sink, found: sink.write(found.encode())
+    )
+    request = reader_server.Request(IntakeLimits(), 5)
+    place = tmp_path / "a"
+    place.write_bytes(b"0123456789")
+    archive = os.open(place, os.O_RDONLY)
+    os.lseek(archive, 4, os.SEEK_SET)
+    heard, sink = os.pipe()
+    reader_server._answer(reader_server._ReceivedArchive(request, archive, sink), b"calls", read)
+    assert seen[0] == (request, b"calls")
+    assert seen[1] == (b"0123456789", IntakeLimits(), 10)
+    got = os.read(heard, 10_000)
+    os.close(heard)
+    if error is None:
+        assert got == said
+    else:
+        wanted = io.BytesIO()
+        frames.say(wanted, *said)
+        assert got == wanted.getvalue()
+
+
+def test_what_is_not_read_of_a_member_is_passed_over():
+    said = io.BytesIO()
+    members = [
+        ArchiveMember(name, False, False, len(content), iter([content]))
+        for name, content in (("a", b"of the first"), ("b", b"of the second"))
+    ]
+    frames.write_reading(said, reading.OpenArchive("tar", iter(members)))
+    said.seek(0)
+    assert frames.read_kind(said.read) == "tar"
+    found = frames.read_members(said.read, 100)
+    assert next(found).name == "a"
+    second = next(found)
+    assert (second.name, b"".join(second.content)) == ("b", b"of the second")
+    assert next(found, None) is None
 
 
 def test_what_programs_of_their_own_note_in_a_zip_is_left_aside():

@@ -33,6 +33,7 @@ from harness.reading import casefile, last_words
 from harness.records import Build
 from harness.running.jobs import Fault
 from harness.work import __main__ as work
+from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import (
     AttemptFinished,
@@ -320,3 +321,17 @@ def test_engines_that_die_alike_have_the_reason_that_they_said():
     silent: Any = SimpleNamespace(stderr="", failure=SimpleNamespace(message="it exited with 1"))
     assert alarm._dead(died).reason == last_words.last_words(said).reason != ""
     assert alarm._dead(silent).reason == last_words.normalize("it exited with 1")
+
+
+def test_an_attempt_without_a_program_has_a_run_and_no_result():
+    """What could not be built is done: nothing is run, and the machine is told."""
+    measured = canonical_json.dumps(Measurements(sandbox="2", python="3.11"))
+    ledger: Any = SimpleNamespace(
+        states=lambda bases: dict.fromkeys(bases, ("done", 0, "")),
+        results=lambda basis, at: [(NOTHING, measured)],
+        build=lambda build: "",
+    )
+    reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
+    (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
+    assert (found.result, found.fault, len(found.runs)) == (None, "", 1)
+    assert (reader.sandboxes, reader.pythons) == ({"2"}, {"3.11"})

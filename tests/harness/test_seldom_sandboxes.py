@@ -170,3 +170,65 @@ def test_who_looks_for_other_names_of_a_hidden_file_opens_no_folder(tmp_path):
     found = view._other_names({str(tmp_path / "secret")}, (str(tmp_path / "shown"),))
     assert found == {str(inner / "copy")}
     assert stat.S_IMODE(inner.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("user", "is_open", "has_other", "is_own"),
+    [
+        (1000, False, True, True),
+        (0, True, True, True),
+        (0, False, False, True),
+        (0, False, True, False),
+    ],
+)
+def test_which_python_may_run_in_a_box(user, is_open, has_other, is_own, monkeypatch):
+    """Root's own may lie where others than root cannot go."""
+    asked: list[str] = []
+    monkeypatch.setattr(levels.os, "geteuid", lambda: user)
+    monkeypatch.setattr(levels, "_open_to_all", lambda path: asked.append(path) or is_open)
+    monkeypatch.setattr(levels.os.path, "exists", lambda path: asked.append(path) or has_other)
+    own = os.path.realpath(levels.sys.executable)
+    assert levels.interpreter() == (own if is_own else "/usr/bin/python3")
+    assert asked == [own, "/usr/bin/python3"][: 0 if user else 1 if is_open else 2]
+
+
+def list_tree(top: str) -> list[str]:
+    return [one.path for one in untrusted_folders.walk(top)]
+
+
+def test_what_vanishes_while_a_tree_is_walked_is_left_out(tmp_path, monkeypatch):
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "e").write_text("")
+    assert sorted(list_tree(str(tmp_path))) == ["a", "b", "c", "d", "d/e"]
+    stat_of = os.stat
+
+    def forget(name: Any, **named: Any) -> os.stat_result:
+        if name == "b":
+            raise FileNotFoundError(name)
+        return stat_of(name, **named)
+
+    monkeypatch.setattr(untrusted_folders.os, "stat", forget)
+    assert sorted(list_tree(str(tmp_path))) == ["a", "c", "d", "d/e"]
+
+
+def test_a_tree_that_is_taken_away_is_walked_no_further(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_text("")
+    before = len(os.listdir("/proc/self/fd"))
+    opened = os.open
+
+    def refuse(name: Any, *words: Any, **named: Any) -> int:
+        if name == "..":
+            raise OSError("it is gone")
+        return opened(name, *words, **named)
+
+    monkeypatch.setattr(untrusted_folders.os, "open", refuse)
+    assert list_tree(str(tmp_path)) == ["a", "a/b"]
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_nothing_lies_below_what_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert list_tree(str(tmp_path / "file")) == list_tree(str(tmp_path / "none")) == []

@@ -25,6 +25,7 @@ from harness.work import __main__ as work
 from harness.work import (
     bench,
     canonical_json,
+    parent,
     plain_values,
     stored_files,
     unit_worker,
@@ -265,6 +266,58 @@ def test_what_a_build_says_is_said_without_the_names_of_folders(tmp_path, monkey
 
 def test_a_set_is_written_in_order():
     assert canonical_json.dumps(frozenset("edcba")) == '["a","b","c","d","e"]'
+
+
+def test_a_set_is_read_as_it_was_written():
+    text = canonical_json.dumps(frozenset("edcba"))
+    assert canonical_json.loads(frozenset[str], text) == frozenset("abcde")  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(
+    ("text", "today"),
+    [
+        ("null", "null"),
+        ('{"failures": [],  "b": 1}', '{"failures": [],  "b": 1}'),  # it is not written anew
+        ('{"b":1,"failure":null}', '{"b":1,"failures":[],"restarts":[]}'),
+        ('{"failure":{"kind":"died"},"a":2}',
+         '{"a":2,"failures":[{"kind":"died"}],"restarts":[]}'),
+    ],
+)  # fmt: skip
+def test_a_result_of_an_older_ledger_has_a_list_of_failures(text, today):
+    assert canonical_json.of_version_2(text) == today
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_worker_whose_parent_has_ended_already_ends(platform, lives, monkeypatch):
+    done: list[object] = []
+    own = parent.os.getppid()
+    monkeypatch.setattr(parent.sys, "platform", platform)
+    monkeypatch.setattr(parent, "prctl", lambda *words: done.append(words))
+    monkeypatch.setattr(
+        parent, "Thread", lambda **words: SimpleNamespace(start=lambda: done.append(words))
+    )
+    if lives:
+        parent.die_with_parent(own)
+    else:
+        with pytest.raises(SystemExit):
+            parent.die_with_parent(own + 1)
+    (asked,) = done
+    wanted = own if lives else own + 1
+    if platform == "linux":
+        assert asked == ("die with parent", 1, 15)  # PR_SET_PDEATHSIG, SIGTERM
+    else:
+        assert asked == {"target": parent._watch, "args": [wanted], "daemon": True}
+
+
+def test_who_watches_a_parent_ends_itself_when_it_is_another_one(monkeypatch):
+    told = iter([7, 7, 1])
+    done: list[tuple[str, object]] = []
+    monkeypatch.setattr(parent.os, "getppid", lambda: next(told))
+    monkeypatch.setattr(parent.os, "kill", lambda *words: done.append(("kill", words)))
+    monkeypatch.setattr(parent.time, "sleep", lambda seconds: done.append(("sleep", seconds)))
+    parent._watch(7)
+    assert done == [("sleep", 0.5)] * 2 + [("kill", (parent.os.getpid(), 15))]
 
 
 def test_what_was_not_measured_is_zero():
