@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import distributed.client
 import distributed.comm.utils
 import distributed.scheduler
+import distributed.worker
 from distributed import Status
 
 from harness.cluster import (
@@ -35,6 +37,7 @@ from harness.cluster import (
 from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.fetching import Cache
 from harness.cluster.message_filter import GuardedScheduler, GuardedWorker, hand_in
+from harness.cluster.prompt_sender import PromptSender
 from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
 from harness.cluster.rules import Facts
 from harness.cluster.tls import Papers
@@ -49,7 +52,8 @@ _QUIET = {
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
     # What it does all the time so that it could be watched, which is nobody's concern here.
-    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.interval": "10s",
+    "distributed.admin.tick.cycle": "10s",
     "distributed.admin.system-monitor.interval": "10s",
 }
 
@@ -182,6 +186,8 @@ def prepare() -> None:
     # what that thread would do.
     distributed.comm.utils.OFFLOAD_THRESHOLD = 0
     distributed.scheduler.offload = _call
+    for sends in (distributed.client, distributed.scheduler, distributed.worker):
+        sends.BatchedSend = PromptSender
 
 
 async def _call(function: Callable[..., object], *arguments: Any, **options: Any) -> object:
