@@ -24,6 +24,9 @@ BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a cl
 CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
 TASK = "gtp_harness_task"
 _RELEASED = "release-worker-data"  # says that a worker has forgotten what it was told to forget
+# What Dask does several times a second: to end a scheduler or tasks when nothing happens for long,
+# which is set to never, and to find inputs of tasks on other workers, which ours do not have.
+_IDLE, _SEARCH = ("idle-timeout", "no-workers-timeout"), "find-missing"
 _REMEMBERED = 20  # workers that have left
 _BEAT = 2.0  # seconds between two signs of life of a worker
 _SHORT = 1 << 18  # characters of a report that goes with a message; others are fetched
@@ -39,6 +42,8 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         self._left: deque[tuple[str, str, float, list[str]]] = deque(maxlen=_REMEMBERED)
         self.handlers |= {CENSUS: self.census, LEFT: self.list_departed, REPORT: self.find_report}
         self.stream_handlers[TASK] = self.add_task
+        for name in _IDLE:
+            del self.periodic_callbacks[name]
 
     def heartbeat_worker(self, **said: Any) -> dict[str, Any]:
         """Take note that a worker is there; it need not say so as often as Dask wants.
@@ -125,6 +130,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, extensions={}, **options)
+        del self.periodic_callbacks[_SEARCH]
 
     def batched_send(self, msg: dict[str, Any]) -> None:
         """Send a message; one that nobody waits for goes with the next one."""
