@@ -10,10 +10,8 @@ import contextlib
 import hashlib
 import http.client
 import os
-import shutil
 import ssl
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -152,24 +150,29 @@ def _sizes(answer: http.client.HTTPResponse, count: int) -> list[int]:
 
 def _write(answer: http.client.HTTPResponse, size: int, missing: Missing) -> None:
     """Write so many bytes of an answer into a file."""
-    folder = missing.place.parent
+    folder, name = os.path.split(missing.place)
+    unfinished = f"{folder}/{_UNFINISHED}{os.getpid()}-{name}"
     try:
-        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=folder)
-        unfinished = Path(name)
         try:
-            with os.fdopen(handle, "wb") as file:
-                found = hashlib.sha256()
-                for piece in _pieces(answer, size):
-                    found.update(piece)
-                    file.write(piece)
-            if found.hexdigest() != missing.sha256:
-                raise FetchError(f"the server has sent other bytes than {missing.sha256}")
-            unfinished.chmod(0o444)
-            unfinished.replace(missing.place)
-        finally:
-            unfinished.unlink(missing_ok=True)
+            _write_new(unfinished, _pieces(answer, size), missing.sha256)
+            os.replace(unfinished, missing.place)
+        except BaseException:
+            Path(unfinished).unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise FetchError(f"cannot write into {folder}: {error.strerror}") from None
+
+
+def _write_new(path: str, pieces: Iterable[bytes], sha256: Sha256) -> None:
+    """Write a file that everybody may read and nobody write, unless its bytes are others."""
+    with open(path, "wb") as file:
+        os.fchmod(file.fileno(), 0o444)
+        found = hashlib.sha256()
+        for piece in pieces:
+            found.update(piece)
+            file.write(piece)
+    if found.hexdigest() != sha256:
+        raise FetchError(f"the server has sent other bytes than {sha256}")
 
 
 def _pieces(answer: http.client.HTTPResponse, size: int) -> Iterator[bytes]:
@@ -224,13 +227,13 @@ class Cache:
 
     def _drop(self, sha256: Sha256) -> None:
         del self._checked[sha256]
-        own = self.in_use / sha256
+        own = f"{self.in_use}/{sha256}"
         with contextlib.suppress(FileNotFoundError):
             os.utime(own)  # it was used until now
-        own.unlink(missing_ok=True)
+            os.unlink(own)
 
     def _is_kept(self, sha256: Sha256) -> bool:
-        own, before = self.in_use / sha256, self._checked.pop(sha256, None)
+        own, before = f"{self.in_use}/{sha256}", self._checked.pop(sha256, None)
         if before is None:
             self._link(own, sha256)
         try:
@@ -238,21 +241,21 @@ class Cache:
         except FileNotFoundError:
             return False
         if now != before and not _is_whole(own, sha256):
-            own.unlink(missing_ok=True)
+            Path(own).unlink(missing_ok=True)
             return False
         self._checked[sha256] = now
         return True
 
-    def _link(self, own: Path, sha256: Sha256) -> None:
+    def _link(self, own: str, sha256: Sha256) -> None:
         """Let a file be in use if it is kept; it may be there, of a unit that failed."""
         with contextlib.suppress(FileNotFoundError, FileExistsError):
-            own.hardlink_to(self.folder / sha256)
+            os.link(f"{self.folder}/{sha256}", own)
             os.utime(own)
 
     def keep(self, fetched: Iterable[Missing]) -> None:
         """Keep what was fetched; others go, those that were not used for longest first."""
         for one in fetched:
-            _share(one.place, self.folder / one.sha256)
+            _share(str(one.place), f"{self.folder}/{one.sha256}")
             self._checked[one.sha256] = stamp = _stamp(one.place)
             self._room -= stamp.size
         if self._room < 0:
@@ -293,8 +296,8 @@ class _Stamp(NamedTuple):
     modified: int
 
 
-def _stamp(path: Path) -> _Stamp:
-    told = path.stat()
+def _stamp(path: str | Path) -> _Stamp:
+    told = os.stat(path)
     return _Stamp(told.st_ino, told.st_size, told.st_mtime_ns)
 
 
@@ -315,16 +318,20 @@ def _list_kept(folder: Path) -> Iterator[_CachedFile]:
                 yield _CachedFile(told.st_mtime, told.st_size, told.st_nlink > 1, path)
 
 
-def _share(own: Path, shared: Path) -> None:
+def _share(own: str, shared: str) -> None:
     """Put a file in its place for all, instead of a damaged one if there is one."""
-    beside = own.with_suffix(".shared")
-    beside.hardlink_to(own)
-    beside.replace(shared)
-
-
-def _is_whole(path: Path, sha256: str) -> bool:
     try:
-        with path.open("rb") as file:
+        os.link(own, shared)
+    except FileExistsError:
+        beside = f"{own}.shared"
+        os.link(own, beside)
+        os.replace(beside, shared)
+        Path(beside).unlink(missing_ok=True)  # it stays where both are the same file
+
+
+def _is_whole(path: str, sha256: str) -> bool:
+    try:
+        with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
     except FileNotFoundError:
         return False
@@ -350,7 +357,7 @@ class Memory:
         self.room.mkdir()
         self._own.path.chmod(0o711)  # as root, engines run as somebody else
         self.room.chmod(0o711)
-        self.clear()
+        self.folder.mkdir(0o700)
 
     def places(self, wanted: Iterable[Sha256]) -> list[Missing]:
         """Return where files are to be fetched to."""
@@ -358,8 +365,8 @@ class Memory:
 
     def clear(self) -> None:
         """Remove what is there."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(0o700)
+        for name in os.listdir(self.folder):
+            os.unlink(f"{self.folder}/{name}")
 
     def close(self) -> None:
         """Remove the folder."""
