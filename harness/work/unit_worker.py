@@ -221,7 +221,8 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
     """Do the units that come as lines, up to the last one.
 
     ``shared``: other workers may have a part of a unit, and somebody watches: claims are asked for
-    in between, and progress is told. The other end is woken for each of these lines.
+    in between, and progress is told. The other end is woken for each of these lines. Else it is
+    woken before a case file is run and at the end: little is said at other times.
 
     Raises:
         UsageError: a line is none of these.
@@ -231,6 +232,7 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
     def say(word: WorkerEvent) -> None:
         if shared or not isinstance(word, ProgressEvent):
             sink.write(worker_events.line(word))
+        if shared or not isinstance(word, AttemptFinished):
             sink.flush()
 
     def ask(case: int) -> Granted:

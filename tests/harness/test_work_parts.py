@@ -447,6 +447,39 @@ def test_of_a_unit_that_is_not_shared_nothing_is_asked_and_no_progress_told(
     assert [worker_events.kind_of(line) for line in said.getvalue().splitlines()] == kinds
 
 
+class SaysResults:
+    """A worker that runs two case files."""
+
+    def do(self, unit, say, ask=None):
+        for _ in range(2):
+            say(CaseStarted("basis"))
+            say(AttemptFinished("basis", "null", Measurements(), failed=False, doubtful=False))
+        say(UnitFinished())
+
+    def close(self):
+        pass
+
+
+class Woken(io.BytesIO):
+    """What counts how many lines were there whenever the other end was woken."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def flush(self):
+        if (count := self.getvalue().count(b"\n")) not in self.lines:
+            self.lines.append(count)
+
+
+def test_the_last_result_of_a_unit_that_is_not_shared_wakes_nobody_before_its_end(monkeypatch):
+    monkeypatch.setattr(unit_worker, "read", lambda text, _: text)
+    said = Woken()
+    unit_worker.serve(io.BytesIO(b"a unit\n"), said, SaysResults(), shared=False)
+    # The first result is there before the second case file is run, which may end this process.
+    assert said.lines == [0, 1, 3]
+
+
 # --- plain values
 
 
