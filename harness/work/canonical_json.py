@@ -46,6 +46,8 @@ _TEXTS: dict[
 
 # Nearly all that a record is made of.
 _ATOMS = frozenset({str, int, float, bool, NoneType})
+# json.dumps makes an encoder each time.
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 # --- any record --------------------------------------------------------------------------------
@@ -53,7 +55,7 @@ _ATOMS = frozenset({str, int, float, bool, NoneType})
 
 def dumps(value: object) -> str:
     """Return a record, or whatever else :func:`loads` reads, as canonical JSON."""
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return _encode(_plain(value))
 
 
 def loads(kind: type[Record], text: str) -> Record:
@@ -63,21 +65,36 @@ def loads(kind: type[Record], text: str) -> Record:
 
 
 def _plain(value: Any) -> Any:
-    return value if type(value) in _ATOMS else _plain_compound(value)
+    kind = type(value)
+    return value if kind in _ATOMS else _writer(kind)(value)  # type: ignore[arg-type]
 
 
-def _plain_compound(value: Any) -> Any:
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: _plain(part) for name, part in zip(value._fields, value, strict=True)}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, frozenset):
-        return sorted(_plain(part) for part in value)
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return _TEXTS[type(value)][0](value) if type(value) in _TEXTS else value
+@cache
+def _writer(kind: Any) -> Callable[[Any], Any]:
+    """Return what makes the plain form of values of a type, worked out once for each type."""
+    if issubclass(kind, enum.Enum):
+        return lambda value: value.value
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return _record_writer(kind._fields)
+    if issubclass(kind, list | tuple):
+        return lambda value: [_plain(part) for part in value]
+    if issubclass(kind, frozenset):
+        return lambda value: sorted(_plain(part) for part in value)
+    if issubclass(kind, dict):
+        return lambda value: {key: _plain(part) for key, part in value.items()}
+    return _TEXTS[kind][0] if kind in _TEXTS else lambda value: value
+
+
+def _record_writer(fields: tuple[str, ...]) -> Callable[[Any], dict[str, Any]]:
+    atoms = _ATOMS  # most parts are atoms: for them, nothing is called
+
+    def write_record(value: Any) -> dict[str, Any]:
+        return {
+            name: part if type(part) in atoms else _plain(part)
+            for name, part in zip(fields, value, strict=True)
+        }
+
+    return write_record
 
 
 @cache

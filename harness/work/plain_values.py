@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import PurePosixPath
 from types import NoneType, UnionType
 from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -21,8 +20,10 @@ from harness.work.records import Level, Name, Sha256
 
 Record = TypeVar("Record")
 
+_NO_NAMES = frozenset({"", ".", ".."})  # of a file or folder
 _LONGEST = 60  # characters of what was found
 _SHA256 = r"[0-9a-f]{64}"
+_is_sha256 = re.compile(_SHA256).fullmatch
 
 
 def read(kind: type[Record], text: str | bytes, source: str) -> Record:
@@ -32,7 +33,7 @@ def read(kind: type[Record], text: str | bytes, source: str) -> Record:
         UsageError: it is not JSON, or not what the type says: where, what was found and expected.
     """
     try:
-        plain = json.loads(text, parse_constant=_no_constant)
+        plain = _decode(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{source} is not JSON: {error}") from None
     found: Record = value(kind, plain, source)
@@ -41,6 +42,16 @@ def read(kind: type[Record], text: str | bytes, source: str) -> Record:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
+
+
+# json.loads makes a decoder each time.
+_decoder = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _decode(text: str | bytes) -> Any:
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    return _decoder.decode(text)
 
 
 def value(kind: Any, plain: Any, place: str) -> Any:
@@ -157,13 +168,9 @@ def _is_number(plain: Any) -> bool:
 
 def _is_name(plain: Any) -> bool:
     """Whether it names a file below a folder, and nothing outside of it."""
-    if not isinstance(plain, str) or not plain or "\0" in plain:
+    if not isinstance(plain, str) or "\0" in plain:
         return False
-    return (
-        str(PurePosixPath(plain)) == plain
-        and not {"..", "."} & set(plain.split("/"))
-        and (not plain.startswith("/"))
-    )
+    return _NO_NAMES.isdisjoint(plain.split("/"))
 
 
 _PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
@@ -173,7 +180,7 @@ _PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
     float: ("a number from 0", _is_number),
     Sha256: (
         "a SHA-256 as 64 hexadecimal digits",
-        lambda plain: isinstance(plain, str) and re.fullmatch(_SHA256, plain) is not None,
+        lambda plain: isinstance(plain, str) and _is_sha256(plain) is not None,
     ),
     Name: ("the name of a file below the folder, such as boards/a.txt", _is_name),
     Level: (f"one of {', '.join(SANDBOXES)}", lambda plain: plain in SANDBOXES),
