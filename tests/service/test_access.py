@@ -30,6 +30,7 @@ from harness.service.records import (
     STUDENT,
     TEACHER,
     Assigned,
+    Comment,
     Grading,
     Job,
     Member,
@@ -37,7 +38,14 @@ from harness.service.records import (
     SuiteRun,
     Upload,
 )
-from harness.service.storage import courses, owner_rows, queue, suites, uploads
+from harness.service.storage import (
+    comments_and_overrides,
+    courses,
+    owner_rows,
+    queue,
+    suites,
+    uploads,
+)
 from harness.service.storage.rows import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
@@ -136,6 +144,7 @@ MAY = {
     f"GET {ENTRANT}": STAFF,
     f"POST {ENTRANT}/extension": {TEACHER},
     f"POST {ENTRANT}/comment": {TEACHER},
+    f"POST {ENTRANT}/comment/{{comment}}/remove": {TEACHER},
     f"POST {ENTRANT}/override": {TEACHER},
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
@@ -180,6 +189,7 @@ MAY = {
     f"GET {TASK}/overrides": STAFF,
     f"GET {OF_ONE}/comments": STAFF,
     f"POST {OF_ONE}/comments": {TEACHER},
+    f"DELETE {OF_ONE}/comments/{{comment}}": {TEACHER},
     f"PUT {OF_ONE}/override": {TEACHER},
     f"DELETE {OF_ONE}/override": {TEACHER},
     f"GET {TASK}/private": STAFF,
@@ -252,7 +262,7 @@ MAY = {
 _TURNED_AWAY = (303, 401, 403, 404)  # 303: to where one signs in
 NAMED = (
     *("staff", "assistant", "assignment", "upload", "grading", "student", "draft", "preview"),
-    *("suite", "run", "member", "former"),
+    *("suite", "run", "member", "former", "comment"),
 )
 # An upload is called a submission; one of the staff is a teacher or an assistant.
 _KINDS = "|".join(("course", "submission", "teacher", *NAMED))
@@ -311,7 +321,8 @@ def _course(act, people, prefix, settings):
     Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth(), before)
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}
-    found |= {"member": LEAVER, "former": GONE}
+    found |= {"member": LEAVER, "former": GONE, "comment": new_id()}
+    _comment(act.db, found)
     return {**found, "grading": grading.id, **jobs, **_suite(act.db, by.by), **FREE}
 
 
@@ -320,6 +331,14 @@ def _suite(db, owner, **ids):
     made = suites.SUITES.add(db, Suite(ids.get("suite") or new_id(), owner, "Engine", 1.0, runs=1))
     run = SuiteRun(ids.get("run") or new_id(), made.id, 1, owner, 1.0, started="2026-01-29")
     return {"suite": made.id, "run": suites.RUNS.add(db, run).id}
+
+
+def _comment(db, ids):
+    """Let the assistant have said something to the student, under the id."""
+    made = Comment(ids["comment"], ids["assignment"], STUDENT, ids["assistant"], 1.0, "Well done.")
+    if not comments_and_overrides.COMMENTS.find(db, id=made.id):
+        comments_and_overrides.COMMENTS.add(db, made)
+        owner_rows.give(db, made.id, [STUDENT])
 
 
 def _put_back(world):
@@ -335,6 +354,7 @@ def _put_back(world):
         suites.RUNS.remove(act.db, id=world.ids["run"])
         suites.SUITES.remove(act.db, id=world.ids["suite"])
         _suite(act.db, world.people[TEACHER], **world.ids)
+        _comment(act.db, world.ids)
 
 
 def _let_in(act, people):
@@ -490,6 +510,7 @@ def test_every_guard_is_found():
 RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ENTRANT}/extension": "extend",
     f"POST {ENTRANT}/comment": "comment",
+    f"POST {ENTRANT}/comment/{{comment}}/remove": "comment",  # the assistant's own
     f"POST {ENTRANT}/override": "override",
     f"POST {ENTRANT}/override/end": "override",
     **{one: "cases" for one in MAY if one.startswith(f"POST {ONE}/private")},
@@ -497,6 +518,7 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"PUT {TASK}/students/{{student}}/extension": "extend",
     f"POST {TASK}/gradings": "grade",
     f"POST {OF_ONE}/comments": "comment",
+    f"DELETE {OF_ONE}/comments/{{comment}}": "comment",
     f"PUT {OF_ONE}/override": "override",
     f"DELETE {OF_ONE}/override": "override",
     f"PUT {TASK}/private/{{name}}": "cases",

@@ -1,10 +1,12 @@
 """What a teacher does by the API beside grading: comments, overrides, assistants, case files."""
 
+import json
+
 import pytest
 
 from harness.service.people import entering
 from harness.service.records import RIGHTS
-from harness.service.storage import courses
+from harness.service.storage import courses, owner_rows
 from tests.service.serving import BASE, KINDS, Browser, counting, open_service, settings_of, work
 from tests.service.test_api_gradings import RIGHT, ROSTER, WRONG, Asker, grade_public, submit
 
@@ -100,6 +102,66 @@ def test_comments_come_in_pages_and_once_for_a_key(tess, course):
     assert texts(tess.get("/students/ada/comments", after=first["next"])) == ["two"]
     assert texts(tess.get("/students/pair/comments")) == []
     assert "Field required" in tess.post("/students/ada/comments", {}, 422)["detail"]
+
+
+def test_a_comment_is_removed_and_what_it_said_is_in_the_audit_log(service, tess, students):
+    made = tess.post("/students/pair/comments", {"text": "For ada.\nSorry!"})
+    tess.post("/students/pair/comments", {"text": "stays"})
+    tess.ask("DELETE", f"/students/pair/comments/{made['id']}", 204)
+    assert texts(tess.get("/students/pair/comments")) == ["stays"]
+    tess.ask("DELETE", f"/students/pair/comments/{made['id']}", 404)
+    with service.database.reading() as db:
+        assert made["id"] not in owner_rows.students(db, [made["id"]])
+        (entry,) = (
+            one for one in service.database.log.entries(db) if one.what == "comment removed"
+        )
+    told = json.loads(entry.details)
+    author = told.pop("author")
+    assert author == entry.person
+    assert told == {
+        "comment": made["id"], "key": "pair", "students": ["ben", "cyd"],
+        "text": "For ada.\nSorry!",
+    }  # fmt: skip
+
+
+def test_a_comment_is_of_one_assignment_and_student(service, tess, course):
+    """So nobody removes by the page of a student what is another one's."""
+    made = tess.post("/students/ada/comments", {"text": "one"})["id"]
+    tess.ask("DELETE", f"/students/pair/comments/{made}", 404)
+    first = tess.base
+    tess.base = course
+    other = tess.post("/assignments", {"source": "counting", "title": "Set 2"})["id"]
+    tess.base = f"{course}/assignments/{other}"
+    tess.ask("DELETE", f"/students/ada/comments/{made}", 404)
+    tess.base = first
+    assert texts(tess.get("/students/ada/comments")) == ["one"]
+
+
+def test_a_comment_is_removed_by_its_author_and_by_teachers(service, tess, course):
+    base, tess.base = tess.base, course
+    people = [tess.post("/assistants", {"name": name, "may": ["comment"]})["id"] for name in "AB"]
+    ann, ben = (Asker(service, one, base) for one in people)
+    tess.base = base
+    first, second = (ann.post("/students/ada/comments", {"text": text})["id"] for text in "12")
+    refused = ben.ask("DELETE", f"/students/ada/comments/{first}", 403)
+    assert "this is for the author of the comment" in refused["detail"]
+    ann.ask("DELETE", f"/students/ada/comments/{first}", 204)
+    tess.base = course
+    tess.ask("PUT", f"/assistants/{people[0]}/rights", json={"may": []})
+    tess.base = base
+    ann.ask("DELETE", f"/students/ada/comments/{second}", 403)
+    tess.ask("DELETE", f"/students/ada/comments/{second}", 204)
+    assert texts(tess.get("/students/ada/comments")) == []
+
+
+def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, course):
+    asked, headers = {"text": "one"}, {"idempotency-key": "c-1"}
+    made = tess.post("/students/ada/comments", asked, headers=headers)["id"]
+    tess.ask("DELETE", f"/students/ada/comments/{made}", 204)
+    again = tess.post("/students/ada/comments", asked, 409, headers=headers)
+    assert "was removed; take a new one" in again["detail"]
+    assert texts(tess.get("/students/ada/comments")) == []
+    tess.post("/students/ada/comments", asked, headers={"idempotency-key": "c-2"})
 
 
 def test_an_assistant_is_added_given_rights_and_removed(service, tess, course):

@@ -109,6 +109,19 @@ def extend(ann, assignment):
     assert "Ann Assistant" in ann.text() and "deadline extended" in ann.text()
     assert ann.page.get_by_role("button", name="Give this mark").count() == 0
     ann.look("student-assistant")
+    remove_comment(ann)
+
+
+def remove_comment(ann):
+    """A comment for the wrong group is taken back; another one stays."""
+    ann.write("The student or group sees it", "For another group.")
+    ann.press("Add the comment")
+    ann.press("Remove the comment: For another group.")
+    assert "Remove this comment for Duo?" in ann.text() and "For another group." in ann.text()
+    ann.look("question")
+    ann.press("Remove the comment")
+    assert ann.page.locator(".said").all_inner_texts()[0].count("See test 2.") == 1
+    assert ann.page.locator(".said").count() == 1 and "comment removed" in ann.text()
 
 
 def grade(world, tess, assignment):

@@ -234,6 +234,50 @@ def test_the_mark_that_counts(marks, points, said):
     assert comments_and_overrides.format_counting_mark(marks, own) == said
 
 
+def test_a_comment_is_removed_once_it_was_asked(service, counting):
+    """Its author and teachers see a button; a student, and whoever may not, see none."""
+    course = make_course(service, ROSTER, deadline=at(9))
+    tess, page, mark = (
+        course.teacher,
+        f"{course.assignment}/students/duo",
+        f"{course.assignment}/mark",
+    )
+    cyd = Browser(service).enter(course.links["cyd"])
+    hand_in(cyd, course)
+    grading, _ = grade_public(service, course)
+    tess.post(f"{grading}/release", early="yes")
+    tess.post(f"{page}/comment", page, text="For ada.\n<i>Sorry</i>")
+    assert "For ada." in cyd.get(mark).text and "Remove" not in cyd.get(mark).text
+    shown = tess.get(page).text
+    (remove,) = re.findall(r'action="([^"]*/comment/\w+/remove)"', shown)
+    assert 'aria-label="Remove the comment: For ada.' in shown
+
+    asked = tess.post(remove, page).text
+    assert "Remove this comment for duo?" in asked and "&lt;i&gt;Sorry" in asked
+    assert "For ada." in cyd.get(mark).text  # still there
+    answer = tess.post(remove, page, sure="yes")
+    assert answer.url.path == page and "<h2>Comments</h2>" not in answer.text
+    assert "author: Tess Teacher, text: For ada." in answer.text.partition("<h2>History</h2>")[2]
+    assert "For ada." not in cyd.get(mark).text
+    assert tess.post(remove, page, sure="yes").status_code == 404
+
+
+def test_an_assistant_removes_own_comments_alone(service, counting):
+    course = make_course(service, ROSTER, deadline=at(1))
+    tess, here, page = course.teacher, course.course, f"{course.assignment}/students/ada"
+    wanted = {"name": "Al", "role": "assistant", "may": ["comment"]}
+    answer = tess.post(f"{here}/staff", here, **wanted).text
+    al = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
+    tess.post(f"{page}/comment", page, text="of Tess")
+    al.post(f"{page}/comment", page, text="of Al")
+    of_tess, of_al = re.findall(r'action="([^"]*/comment/\w+/remove)"', tess.get(page).text)
+    assert re.findall(r'action="([^"]*/comment/\w+/remove)"', al.get(page).text) == [of_al]
+    assert al.post(of_tess, page, sure="yes").status_code == 403
+    assert al.post(of_al.replace("/ada/", "/ben/"), page, sure="yes").status_code == 404
+    assert "of Al" not in al.post(of_al, page, sure="yes").text.partition("<h2>History</h2>")[0]
+    assert "of Tess" in al.get(page).text
+
+
 def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     course = make_course(service, ROSTER, deadline=at(1))
     tess, here = course.teacher, course.course

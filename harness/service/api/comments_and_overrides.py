@@ -17,11 +17,21 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import comments_and_overrides as writing
 from harness.service.records import COMMENT, OVERRIDE, Comment, Override
 from harness.service.storage import comments_and_overrides, courses, people
-from harness.service.web.access import STAFF_ONLY, STUDENTS, Here, Now, Routes, whoever_may
+from harness.service.web.access import (
+    COMMENT_REMOVERS,
+    STAFF_ONLY,
+    STUDENTS,
+    Here,
+    Now,
+    Refused,
+    Routes,
+    whoever_may,
+)
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["remarks"])
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/students/{{student}}"
+_REMOVED = "Idempotency-Key: the comment that it made was removed; take a new one to comment again"
 
 
 class CommentShown(BaseModel):
@@ -104,7 +114,10 @@ def comment(
     wanted: Annotated[CommentWanted, Depends(bodies.json_of(CommentWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> CommentShown:
-    """Say something to a student or a group."""
+    """Say something to a student or a group.
+
+    409: a request with the same key made a comment that was removed since.
+    """
     assigned, text = here.sure().assigned, wanted.text
     sent = ("comment", assigned.id, here.student, text)
     with here.service.database.acting(here.by) as act:
@@ -115,8 +128,19 @@ def comment(
             lambda: writing.comment(act, assigned, here.student, text).id,
         )
         found = comments_and_overrides.COMMENTS.find(act.db, id=made)
-        assert found  # comments are never removed
+        if found is None:
+            raise Refused(409, _REMOVED)
         return _comment(act.db, found)
+
+
+@ROUTES.at(
+    "DELETE", f"{_ONE}/comments/{{comment}}", COMMENT_REMOVERS, scope="all", status_code=204
+)
+def remove_comment(here: Now) -> Response:
+    """Remove a comment: for its author and for teachers."""
+    with here.service.database.acting(here.by) as act:
+        writing.remove_comment(act, here.sure().assigned, here.student, here.sure_comment())
+    return Response(status_code=204)
 
 
 @ROUTES.at("GET", f"{_ALL}/overrides", STAFF_ONLY, response_model=Page[OverrideShown])

@@ -43,6 +43,18 @@ def comment(act: Act, assigned: Assigned, key: str, text: str) -> Comment:
     return made
 
 
+def remove_comment(act: Act, assigned: Assigned, key: str, one: Comment) -> None:
+    """Remove a comment for a student or a group. The audit log keeps what it said.
+
+    ``key``: of the student or group now, on whose page the audit log tells it.
+    """
+    students = sorted(owner_rows.students(act.db, [one.id]).get(one.id, ()))
+    if comments_and_overrides.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
+        owner_rows.forget(act.db, one.id)
+        told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
+        act.note("comment removed", assigned.id, key=key, **told)
+
+
 def decide(act: Act, assigned: Assigned, key: str, told: Decision) -> None:
     """Give a student, or each of a group, a mark instead of the one that was computed last.
 

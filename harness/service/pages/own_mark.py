@@ -26,7 +26,7 @@ def own_mark(here: Now) -> Response:
     with here.service.database.reading() as db:
         marked = uploads.mark_of(db, found.id, key)
         own = comments_and_overrides.overrides(db, known.assigned.id).get(key)
-        said = student.comments(db, known.assigned.id, [key])
+        said = student.comments(db, known.assigned.id, [key], known.member)
     if marked is None:
         raise Refused(404, "there is no mark of yours yet")
     shown = canonical_json.loads(Marks, marked.shown)

@@ -15,8 +15,9 @@ from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.late_terms import describe_terms, load_rule
 from harness.service.handing_in import ownership
 from harness.service.local_times import describe_time, keep_same
-from harness.service.pages import assignment_page
-from harness.service.records import COMMENT, EXTEND, OVERRIDE, Marked
+from harness.service.pages import asking_again, assignment_page
+from harness.service.pages.asking_again import Question
+from harness.service.records import COMMENT, EXTEND, OVERRIDE, Comment, Marked, Member
 from harness.service.storage import (
     audit_history,
     comments_and_overrides,
@@ -25,7 +26,15 @@ from harness.service.storage import (
     uploads,
 )
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, Form, Here, Now, Routes, whoever_may
+from harness.service.web.access import (
+    COMMENT_REMOVERS,
+    STAFF_ONLY,
+    Form,
+    Here,
+    Now,
+    Routes,
+    whoever_may,
+)
 from harness.service.work import evidence_places
 from harness.service.work.evidence_places import EvidencePlace
 from harness.service.work.report_folders import folder_of
@@ -41,6 +50,7 @@ class Said(NamedTuple):
     by: str
     at: float
     text: str
+    removable: str = ""  # its ID, for those who may remove it
 
 
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
@@ -54,7 +64,7 @@ def show(here: Now) -> Response:
         heap = ownership.of(db, known.assigned, here.student)
         rule = load_rule(db, known.assigned, here.student)
         found = assignment_page.list_uploads(db, heap.all, [heap], rule)
-        said = comments(db, known.assigned.id, students)
+        said = comments(db, known.assigned.id, students, known.member)
         own = comments_and_overrides.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
         extension = latest(courses.extensions(db, known.assigned.id), students)
@@ -85,11 +95,18 @@ def _find_evidence(here: Here, marked: Marked) -> tuple[EvidencePlace, ...]:
     return evidence_places.read(folder_of(made, marked.grading), marked.key)
 
 
-def comments(db: Connection, assigned: str, students: list[str]) -> list[Said]:
+def comments(db: Connection, assigned: str, students: list[str], reader: Member) -> list[Said]:
     """Return the comments for some of these students, with their authors."""
     names = {one.id: one.name for one in people.PEOPLE.all(db)}
-    found = comments_and_overrides.comments(db, assigned, students)
-    return [Said(names.get(one.person, ""), one.at, one.text) for one in found]
+    return [
+        Said(
+            names.get(one.person, ""),
+            one.at,
+            one.text,
+            one.id if reader.may_remove(one) else "",
+        )
+        for one in comments_and_overrides.comments(db, assigned, students)
+    ]
 
 
 def load_computed(marked: Marked) -> Marks:
@@ -117,6 +134,28 @@ def comment(here: Now) -> Response:
     return _back(here)
 
 
+@ROUTES.at("POST", f"{_PATH}/comment/{{comment}}/remove", COMMENT_REMOVERS)
+def remove_comment(here: Now) -> Response:
+    """Remove a comment, once it was said that this is wanted."""
+    found = here.sure_comment()
+    if not asking_again.is_sure(here):
+        return _ask_about(here, found)
+    with here.service.database.acting(here.by) as act:
+        writing.remove_comment(act, here.sure().assigned, here.student, found)
+    return _back(here)
+
+
+def _ask_about(here: Here, one: Comment) -> Response:
+    question = Question(
+        f"Remove this comment for {here.student}?",
+        "Students no longer see it. The history of this page keeps what it said.",
+        "Remove the comment",
+        _address(here),
+        one.text,
+    )
+    return asking_again.ask(here, assignment_page.crumbs(here, "Remove a comment"), question)
+
+
 @ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE), most=Form(page=show))
 def override(here: Now) -> Response:
     """Give a mark instead of the computed one."""
@@ -135,6 +174,10 @@ def end_override(here: Now) -> Response:
 
 
 def _back(here: Here) -> Response:
+    return RedirectResponse(_address(here), 303)
+
+
+def _address(here: Here) -> str:
     known = here.sure()
     place = f"/courses/{known.course.id}/assignments/{known.assigned.id}"
-    return RedirectResponse(f"{place}/students/{quote(here.student, safe='')}", 303)
+    return f"{place}/students/{quote(here.student, safe='')}"

@@ -17,6 +17,7 @@ from harness.service.storage.audit_log import Log
 
 _SERVICE = "the service"
 _DATES = ("opens", "deadline", "closes")  # details that are a teacher's dates
+_PEOPLE = ("author",)  # details that are ids of people
 # What a page about one student need not repeat, and what nobody reads.
 _LEFT_OUT = ("key", "students", "sha256", "comment")
 
@@ -89,12 +90,14 @@ def _names(db: Connection) -> dict[str, str]:
 
 def _line(entry: Entry, names: dict[str, str], left_out: Sequence[str] = ()) -> HistoryLine:
     told = {key: one for key, one in _details(entry).items() if key not in left_out}
-    details = ", ".join(f"{key}: {_say(value, key)}" for key, value in told.items())
+    details = ", ".join(f"{key}: {_say(value, key, names)}" for key, value in told.items())
     who = names.get(entry.person, entry.person)
     return HistoryLine(entry.link, entry.at, who, entry.what, entry.about, details)
 
 
-def _say(value: object, key: str) -> str:
+def _say(value: object, key: str, names: dict[str, str]) -> str:
+    if key in _PEOPLE and isinstance(value, str):
+        return names.get(value, value)
     if key in _DATES and isinstance(value, str):
         return describe_logged_date(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

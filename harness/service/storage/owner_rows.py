@@ -18,6 +18,11 @@ def give(db: Connection, about: str, students: Iterable[str]) -> None:
         db.execute(BELONGS.insert(), rows)
 
 
+def forget(db: Connection, about: str) -> None:
+    """Remove what says whose something is that is removed."""
+    db.execute(BELONGS.delete().where(BELONGS.c.about == about))
+
+
 def abouts(students: Iterable[str]) -> Select[tuple[str]]:
     """Return the query of the ids of what belongs to one of these students."""
     return select(BELONGS.c.about).where(BELONGS.c.student.in_([*students]))

@@ -25,6 +25,7 @@ from harness.service.handing_in import ownership
 from harness.service.people import entering, secrets
 from harness.service.records import (
     ASSISTANT,
+    COMMENT,
     DRAFT,
     FORMER,
     PREVIEW,
@@ -34,6 +35,7 @@ from harness.service.records import (
     STUDENT,
     TEACHER,
     Assigned,
+    Comment,
     Course,
     Grading,
     Job,
@@ -44,7 +46,7 @@ from harness.service.records import (
     Token,
     Upload,
 )
-from harness.service.storage import courses, queue, suites, uploads
+from harness.service.storage import comments_and_overrides, courses, queue, suites, uploads
 from harness.service.web.problems import document_problems
 from harness.service.web.service import Service
 
@@ -73,6 +75,7 @@ class Rule(NamedTuple):
     admins: bool = False  # administrators only
     right: str = ""  # the right that an assistant needs
     owns: bool = False  # the owner of the suite only
+    removes: bool = False  # the comment of the path: its author and teachers only
 
     def allows(self, here: Here) -> bool:
         """Whether a person with this role in the course or suite of the path may do it."""
@@ -80,6 +83,8 @@ class Rule(NamedTuple):
         if self.roles and (member is None or member.role not in self.roles):
             return False
         if self.right and (member is None or not member.has(self.right)):
+            return False
+        if self.removes and (member is None or not member.may_remove(here.sure_comment())):
             return False
         return here.owns_suite or not self.owns
 
@@ -92,6 +97,12 @@ STUDENTS = Rule("students of the course", frozenset({STUDENT}))
 STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
 TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
 OWNERS = Rule("the owner of the suite", owns=True)
+COMMENT_REMOVERS = Rule(
+    "the author of the comment, if still allowed to comment, and teachers of the course",
+    STAFF,
+    right=COMMENT,
+    removes=True,
+)
 RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS, OWNERS)
 
 
@@ -114,6 +125,7 @@ class Here(NamedTuple):
     upload: Upload | None = None
     grading: Grading | None = None
     student: str = ""  # the key of the student or group that the path names
+    comment: Comment | None = None  # for that student or group
     job: Job | None = None  # that the path names by what it is about
     suite: Suite | None = None
     run: SuiteRun | None = None
@@ -150,6 +162,11 @@ class Here(NamedTuple):
         """Return the suite that a path names; for routes whose rule has looked it up."""
         assert self.suite
         return self.suite
+
+    def sure_comment(self) -> Comment:
+        """Return the comment that a path names; for routes whose rule has looked it up."""
+        assert self.comment
+        return self.comment
 
     def sure_colleague(self) -> Member:
         """Return the colleague that a path names; for routes whose rule has looked it up."""
@@ -251,6 +268,16 @@ def _student(db: Connection, here: Here, name: str) -> Here:
     return here._replace(student=name)
 
 
+def _comment(db: Connection, here: Here, name: str) -> Here:
+    known = here.sure()
+    students = courses.students_of(db, known.course.id, here.student)
+    every = comments_and_overrides.comments(db, known.assigned.id, students)
+    found = next((one for one in every if one.id == name), None)
+    if found is None:
+        raise Refused(404, "there is no such comment")
+    return here._replace(comment=found)
+
+
 def _job(kind: str) -> _Look:
     """Return what looks up a job of a kind, by what it is about."""
 
@@ -288,6 +315,7 @@ _LOOKED_UP: dict[str, _Look] = {
     "upload": _upload,
     "grading": _grading,
     "student": _student,
+    "comment": _comment,
     "draft": _job(DRAFT),
     "preview": _job(PREVIEW),
     "suite": _suite,
@@ -297,6 +325,7 @@ _LOOKED_UP: dict[str, _Look] = {
 _WITHIN = {
     **dict.fromkeys(("assignment", "assistant", "staff", "member", "former"), "course"),
     **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
+    "comment": "student",
     "run": "suite",
 }
 FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs to look up
