@@ -128,6 +128,9 @@ def hand_in(world, student, archive):
 
 def withdraw(world, student):
     student.press("Withdraw it")
+    assert "no longer counts" in student.text()
+    student.look("question")
+    student.press("Yes, withdraw it")
     assert "withdrawn" in student.text()
 
 

@@ -119,7 +119,7 @@ def remove_comment(ann):
     ann.press("Remove the comment: For another group.")
     assert "Remove this comment for Duo?" in ann.text() and "For another group." in ann.text()
     ann.look("question")
-    ann.press("Remove the comment")
+    ann.press("Yes, remove it")
     assert ann.page.locator(".said").all_inner_texts()[0].count("See test 2.") == 1
     assert ann.page.locator(".said").count() == 1 and "comment removed" in ann.text()
 

@@ -1,5 +1,6 @@
 """An assignment is changed, hidden or removed, a course renamed or removed: nothing is lost."""
 
+import json
 import re
 
 import pytest
@@ -234,6 +235,25 @@ def test_an_assignment_that_nobody_has_submitted_to_goes_with_its_files(service,
     assert answer.url.path == course.course and course.assignment not in answer.text
     assert not folder.exists() and tess.get(course.assignment).status_code == 404
     assert len(audit(service, "assignment removed")) == 1
+
+
+def test_a_form_that_renames_a_course_somebody_has_renamed_is_refused(service, course):
+    page = f"{course.course}/change"
+    tess, opened = course.teacher, filled(course.teacher.get(page).text)
+    tess.post(page, page, title="Games 1", filled=opened)
+    answer = tess.post(page, page, title="Games 2", filled=opened)
+    assert answer.status_code == 409
+    assert "Somebody has changed this course since you opened the page." in answer.text
+    assert "Title: Games 1." in answer.text and 'value="Games 2"' in answer.text
+    assert "<h1>Games 1</h1>" in tess.get(course.course).text
+    done = tess.post(page, page, title="Games 2", filled=filled(answer.text))
+    assert done.status_code == 200 and "<h1>Games 2</h1>" in done.text
+    details = [json.loads(one.details) for one in audit(service, "course renamed")]
+    assert {"title": "Games 2", "before": "Games 1"} in details
+
+
+def filled(text):
+    return re.search(r'name="filled" value="(\w+)"', text)[1]
 
 
 def test_a_course_is_renamed_at_its_address_and_removed_while_it_is_empty(service, course):

@@ -263,7 +263,7 @@ def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
     # What may be read, and withdrawn: duo's stays duo's, though dan may read it.
     assert ada.get(theirs).status_code == cyd.get(first).status_code == 200
     assert dan.get(theirs).status_code == 200 and dan.get(first).status_code == 404
-    answer = dan.post(f"{theirs}/withdraw", theirs)
+    answer = dan.post(f"{theirs}/withdraw", theirs, sure="yes")
     assert answer.status_code == 409 and "continues" in answer.text
 
     # The next grading: ada's is in duo, whose last one counts; dan has what duo submitted.

@@ -140,7 +140,7 @@ def test_a_private_test_is_left_out_and_its_file_may_go(service, counting):
     assert field(tess.get(points).text, place) == "1"
     seen = tess.post(points, points, **same, **{place: "0"}).url.path
     work(service)
-    tess.post(f"{page}/remove", page, name="mine.gtp")
+    tess.post(f"{page}/remove", page, name="mine.gtp", sure="yes")
     answer = tess.post(f"{seen}/set", seen)
     assert answer.status_code == 422 and "there is no test &#39;mine.gtp:1&#39;" in answer.text
     assert row_of(service, course).weights == ""

@@ -145,7 +145,9 @@ def test_case_files_are_added_exchanged_and_removed(service):
     assert add("two.gtp", b"1 score\n#? [B\n").status_code == 422
     assert tess.post(f"{page}/remove", page, name="two.gtp").status_code == 422
     assert tess.post(f"{page}/remove", page, name="../one.gtp").status_code == 422
-    assert "There are none yet" in tess.post(f"{page}/remove", page, name="one.gtp").text
+    assert (
+        "There are none yet" in tess.post(f"{page}/remove", page, name="one.gtp", sure="yes").text
+    )
     assert list(files_of(service, course).glob("*")) == []
 
 

@@ -60,7 +60,7 @@ def test_another_file_or_one_after_withdrawing_is_another_submission(service, co
 
     first, second = send(b"x"), send(b"y")
     assert first != second and send(b"x") == first
-    withdrawn = ada.post(f"{second}/withdraw", second)
+    withdrawn = ada.post(f"{second}/withdraw", second, sure="yes")
     assert withdrawn.status_code == 200, withdrawn.text
     third = send(b"y")
     assert third not in (first, second) and send(b"y") == third

@@ -200,7 +200,9 @@ def test_the_page_sums_up_what_was_done(service, course):
     assert "1 student of the course is not in this file: Cyd." in page
     assert "Class &lt;5&gt;.csv:5: dan is also in line 4; both say the same." in page
     assert "<li>Dan &lt;b&gt;" in page
-    course.teacher.post(f"{course.course}/students/remove", course.course, student="cyd")
+    course.teacher.post(
+        f"{course.course}/students/remove", course.course, student="cyd", sure="yes"
+    )
     again = upload(course, "student\ncyd\ndan\n").text
     assert "0 added, 1 added again, 0 changed, 1 as before" in again
     assert "2 students of the course are not in this file: Ada L, Ben." in again

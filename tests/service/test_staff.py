@@ -159,7 +159,7 @@ def test_a_second_teacher_is_added_and_the_first_leaves(service):
     assert "Tess Teacher</h3>" in told and "Tom (you)" in told and "Remove Tess Teacher" in told
     ids = dict(re.findall(r"<h3>(\w+).*?\n.*?name=\"person\" value=\"(\w+)\"", told))
     change = f"{here}/staff/change"
-    left = tess.post(change, here, person=ids["Tess"], remove="yes")
+    left = tess.post(change, here, person=ids["Tess"], remove="yes", sure="yes")
     assert left.status_code == 200 and left.url.path == "/"
     assert tess.get(here).status_code == 404
     assert "The only teacher." in tom.get(here).text

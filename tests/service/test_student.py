@@ -297,7 +297,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert al.post(f"{page}/extension", page, deadline=at(2)).status_code == 403
     for wrong in ({"person": "ada"}, {"person": person, "may": ["all"]}):
         assert tess.post(change, here, **wrong).status_code == 422
-    assert tess.post(change, here, person=person, remove="yes").status_code == 200
+    assert tess.post(change, here, person=person, remove="yes", sure="yes").status_code == 200
     assert al.get(page).status_code == 404
     nobody = {"name": " ", "role": "assistant"}
     assert tess.post(f"{here}/staff", here, **nobody).status_code == 422

@@ -89,7 +89,7 @@ def hand_in_all(service, course, ada, words):
     ]
     for page, word in zip(pages, words, strict=True):
         if word == "withdrawn":
-            assert ada.post(f"{page}/withdraw", page).status_code == 200
+            assert ada.post(f"{page}/withdraw", page, sure="yes").status_code == 200
     return pages
 
 
@@ -207,6 +207,31 @@ def test_a_refusal_is_read_from_the_record_of_a_check(why):
     upload = Upload("u", "a", "ada", "p", "a.tgz", "0" * 64, 1, 1.0, record=record)
     assert ownership.refusal(upload) == why
     assert ownership.refusal(upload._replace(record="")) == ""
+
+
+def test_the_page_of_the_course_tells_a_student_which_one_counts(service, counting):
+    course, ada = start(service)
+    assert own_cell(ada, course) == ("nothing submitted", "")
+    (first,) = hand_in_all(service, course, ada, ["good"])
+    told, link = own_cell(ada, course)
+    assert "waiting to be checked <b>counts if the check does not refuse it</b>" in told
+    work(service)
+    told, link = own_cell(ada, course)
+    assert told.endswith(": checked <b>this one counts</b>") and link == first
+    hand_in_all(service, course, ada, ["junk"])
+    work(service)
+    told, link = own_cell(ada, course)
+    assert told.endswith("checked; a later one is refused <b>this one counts</b>")
+    assert link == first
+    assert "Your submission" not in course.teacher.get(course.course).text
+
+
+def own_cell(student, course):
+    """Return what the page of a course says of the student's submissions, and where it leads."""
+    text = student.get(course.course).text
+    ((*_, told),) = rows(text)
+    link = re.search(r'href="([^"]*/uploads/\w+)"', text)
+    return told, link[1] if link else ""
 
 
 def test_all_that_is_refused_is_told_to_student_and_staff(service, counting):

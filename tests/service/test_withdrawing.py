@@ -81,7 +81,7 @@ def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
         client._ask("POST", f"{place(course).path}/{of_ada.rpartition('/')[2]}/withdraw")
     if what == "mark":  # ben got none
         assert "Withdraw it" in ben.get(of_ben).text
-        assert ben.post(f"{of_ben}/withdraw", of_ben).status_code == 200
+        assert ben.post(f"{of_ben}/withdraw", of_ben, sure="yes").status_code == 200
     with service.database.reading() as db:
         taken_back = [one.key for one in uploads.UPLOADS.all(db) if one.withdrawn]
     assert taken_back == (["ben"] if what == "mark" else [])
@@ -95,7 +95,7 @@ def test_what_was_submitted_after_a_release_may_be_withdrawn(service, counting):
     said = end(service, course, "mark")
     second = hand_in(ada, course, b"y").url.path
     assert "Withdraw it" in ada.get(second).text
-    assert ada.post(f"{second}/withdraw", second).status_code == 200
+    assert ada.post(f"{second}/withdraw", second, sure="yes").status_code == 200
     answer = ada.post(f"{first}/withdraw", first)
     assert answer.status_code == 409 and said in answer.text
     third = hand_in(ada, course, b"z").url.path.rpartition("/")[2]

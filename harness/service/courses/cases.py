@@ -80,8 +80,8 @@ def _write(path: Path, data: bytes) -> None:
     unfinished.replace(path)
 
 
-def remove(made: Path, name: str) -> None:
-    """Remove a case file.
+def require(made: Path, name: str) -> Path:
+    """Return the path of a case file.
 
     Raises:
         UsageError: no case file has that name.
@@ -89,4 +89,13 @@ def remove(made: Path, name: str) -> None:
     found = {path.name: path for path in paths(made)}
     if name not in found:
         raise UsageError(f"there is no private case file {name!r}")
-    found[name].unlink()
+    return found[name]
+
+
+def remove(made: Path, name: str) -> None:
+    """Remove a case file.
+
+    Raises:
+        UsageError: as :func:`require`.
+    """
+    require(made, name).unlink()

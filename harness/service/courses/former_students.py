@@ -13,13 +13,22 @@ from harness.service.storage import courses
 from harness.service.storage.audit_log import Act
 
 
-def remove(act: Act, course: str, key: str) -> Member:
-    """Remove a student from a course.
+def find_present(act: Act, course: str, key: str) -> Member:
+    """Return a student of a course, who stays so until the end of the transaction.
 
     Raises:
         UsageError: there is no such student in it.
     """
-    found = _find(act, course, key, STUDENT)
+    return _find(act, course, key, STUDENT)
+
+
+def remove(act: Act, course: str, key: str) -> Member:
+    """Remove a student from a course.
+
+    Raises:
+        UsageError: as :func:`find_present`.
+    """
+    found = find_present(act, course, key)
     return _change(act, found._replace(role=FORMER), "student removed")
 
 

@@ -91,14 +91,24 @@ def change(act: Act, course: str, person: str, role: str = "", may: Iterable[str
     return made
 
 
-def remove(act: Act, course: str, person: str) -> None:
-    """Remove a teacher or an assistant from a course.
+def find_removable(act: Act, course: str, person: str) -> Member:
+    """Return a member of the staff who may be removed; nobody else changes the staff meanwhile.
 
     Raises:
         UsageError: there is no such member of the staff, or it is the last teacher.
     """
     found = _hold(act.db, course, person)
     _require_another_teacher(act.db, found)
+    return found
+
+
+def remove(act: Act, course: str, person: str) -> None:
+    """Remove a teacher or an assistant from a course.
+
+    Raises:
+        UsageError: as :func:`find_removable`.
+    """
+    found = find_removable(act, course, person)
     courses.MEMBERS.remove(act.db, course=course, person=person)
     act.note(f"{found.role} removed", course, **{found.role: person})
 

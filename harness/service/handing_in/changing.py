@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from harness.service.courses import making, roster
 from harness.service.courses.grading import NotNowError
 from harness.service.courses.late_terms import describe_late
 from harness.service.handing_in import ownership
+from harness.service.handing_in.stale_forms import ShownValues, digest_of
 from harness.service.local_times import describe_date, read_seconds
 from harness.service.records import Assigned, Course
 from harness.service.storage import courses
@@ -53,7 +53,7 @@ class Change(NamedTuple):
     @property
     def digest(self) -> str:
         """Return what tells this change from another one, or from the same on another day."""
-        return _digest(self)
+        return digest_of(self)
 
 
 def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
@@ -70,29 +70,16 @@ def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
     return Change(made, _list_effects(db, one, *rules), ended)
 
 
-def digest_shown(one: Assigned) -> str:
-    """Return what tells the values of a form filled from ``one`` from other values."""
-    return _digest([str(getattr(one, name)) for name in _NAMES])
+def values_of(one: Assigned) -> ShownValues:
+    """Return what the form that changes an assignment is filled from."""
+    now = {name: getattr(one, name) for name in _NAMES}
+    said = {label: _say(name, now[name]) for name, label in _NAMES.items()}
+    return ShownValues("assignment", [str(value) for value in now.values()], said)
 
 
-def _digest(value: object) -> str:
-    """Return what tells a value from others, as short as a form may carry it."""
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:32]
-
-
-def require_unchanged(now: Assigned, filled: str) -> None:
-    """Refuse a form that was filled from other values than are in force.
-
-    Raises:
-        NotNowError: somebody has changed the assignment since.
-    """
-    if filled != digest_shown(now):
-        said = "; ".join(f"{label}: {_say(n, getattr(now, n))}" for n, label in _NAMES.items())
-        raise NotNowError(
-            "Somebody has changed this assignment since you opened the page. "
-            f"These values are in force now: {said}. The form has what you typed: "
-            "correct it and send it again"
-        )
+def values_of_course(one: Course) -> ShownValues:
+    """Return what the form that renames a course is filled from."""
+    return ShownValues("course", [one.title], {"Title": one.title})
 
 
 def change(
@@ -109,8 +96,7 @@ def change(
     """
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
-    if filled is not None:
-        require_unchanged(now, filled)
+    values_of(now).require(filled)
     planned = plan(act.db, now, wanted)
     if seen is not None and planned.digest != seen:
         raise NotNowError("something was submitted or changed meanwhile: look once more")
@@ -125,16 +111,22 @@ def change(
     return planned.made
 
 
-def rename_course(act: Act, course: Course, title: str) -> Course:
+def rename_course(act: Act, course: Course, title: str, filled: str | None = None) -> Course:
     """Give a course another title. Its address stays.
+
+    ``filled``: as for :func:`change`.
 
     Raises:
         UsageError: it has no title, or a very long one.
+        NotNowError: somebody has renamed it since the form was filled.
     """
-    made = course._replace(title=making.read_title(title))
+    courses.lock_course(act.db, course.id)
+    now = courses.COURSES.find(act.db, id=course.id) or course
+    values_of_course(now).require(filled)
+    made = now._replace(title=making.read_title(title))
     courses.COURSES.change(act.db, {"title": made.title}, id=course.id)
-    if made != course:
-        act.note("course renamed", course.id, title=made.title, before=course.title)
+    if made != now:
+        act.note("course renamed", course.id, title=made.title, before=now.title)
     return made
 
 

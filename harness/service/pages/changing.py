@@ -9,7 +9,7 @@ from harness.service.courses import making, removing
 from harness.service.handing_in import changing
 from harness.service.handing_in.changing import Change
 from harness.service.local_times import keep_same
-from harness.service.pages import assignment_page
+from harness.service.pages import asking_again, assignment_page
 from harness.service.records import Assigned
 from harness.service.storage import courses
 from harness.service.web import rendering
@@ -28,7 +28,7 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         kept = removing.list_kept(db, known.assigned)
         lost = removing.list_lost(db, settings, known.assigned)
-    filled = changing.digest_shown(known.assigned)
+    filled = changing.values_of(known.assigned).digest
     trail = assignment_page.crumbs(here, "Change or remove")
     return rendering.page(
         here, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
@@ -39,8 +39,8 @@ def show(here: Now) -> Response:
 def change(here: Now) -> Response:
     """Change an assignment, once it was seen what changes for those who have submitted."""
     known, wanted, filled = here.sure(), _read(here), here.field("filled") or None
-    if filled:  # before the dates are judged, which may fit no longer
-        changing.require_unchanged(known.assigned, filled)
+    # Before the dates are judged, which may fit no longer.
+    changing.values_of(known.assigned).require(filled)
     with here.service.database.acting(here.by) as act:
         planned = changing.plan(act.db, known.assigned, wanted)
         is_to_be_seen = _moves_dates(known.assigned, planned) and bool(
@@ -89,7 +89,7 @@ def remove(here: Now) -> Response:
 
 
 def _require_tick(here: Here) -> None:
-    if here.field("sure") != "yes":
+    if not asking_again.is_sure(here):
         raise UsageError("to remove it, tick that you want this")
 
 
@@ -103,7 +103,13 @@ def show_course(here: Now) -> Response:
         found = courses.ASSIGNMENTS.all(db, "title", course=here.course.id)
     trail = [(here.course.title, f"/courses/{here.course.id}"), ("Rename or remove", "")]
     return rendering.page(
-        here, "course_change.html", trail, kept=kept, students=students, assignments=found
+        here,
+        "course_change.html",
+        trail,
+        kept=kept,
+        students=students,
+        assignments=found,
+        filled=changing.values_of_course(here.course).digest,
     )
 
 
@@ -112,7 +118,8 @@ def rename_course(here: Now) -> Response:
     """Give a course another title."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        changing.rename_course(act, here.course, here.field("title"))
+        filled = here.field("filled") or None
+        changing.rename_course(act, here.course, here.field("title"), filled)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
 
 

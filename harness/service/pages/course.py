@@ -12,14 +12,15 @@ from harness import shipped
 from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.service.courses import making, own_files, roster, staff
-from harness.service.courses.deadline_extensions import latest
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
-from harness.service.pages import sign_in
+from harness.service.pages import asking_again, sign_in, student_table
+from harness.service.pages.asking_again import Question
 from harness.service.pages.form_files import receive_files
+from harness.service.pages.student_table import StudentStanding
 from harness.service.people import entering
-from harness.service.records import RIGHTS, TEACHER, Assigned
+from harness.service.records import RIGHTS, TEACHER, Assigned, Course
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
@@ -46,7 +47,7 @@ def show(here: Now) -> Response:
         former = courses.former_students(db, here.course.id)
         colleagues = staff.list_staff(db, here.course.id)
         letters = posting.list_last_letters(db, here.course.id)
-        own = {one.id: _find_own_deadline(db, here, one) for one in found}
+        own = {one.id: _find_standing(db, here, one) for one in found}
         without = posting.list_without_address(db, here.course.id)
     return rendering.page(
         here,
@@ -66,12 +67,11 @@ def show(here: Now) -> Response:
     )
 
 
-def _find_own_deadline(db: Connection, here: Here, one: Assigned) -> str:
-    """Return the deadline that an extension gives the student who asks; empty: none."""
+def _find_standing(db: Connection, here: Here, one: Assigned) -> StudentStanding | None:
+    """Return where the student who asks stands with an assignment; None: one of the staff asks."""
     if here.is_staff or here.member is None:
-        return ""
-    group = courses.students_of(db, one.course, here.member.submits_as)
-    return latest(courses.extensions(db, one.id), group)
+        return None
+    return student_table.of_one(db, one, here.member.submits_as)
 
 
 @ROUTES.at("POST", "/courses/{course}/assignments", TEACHERS, most=Form(page=show))
@@ -138,14 +138,29 @@ def add_staff(here: Now) -> Response:
 def change_staff(here: Now) -> Response:
     """Change the role and rights of a member of the staff, or remove the member."""
     assert here.course
-    person, is_removed = here.field("person"), bool(here.field("remove"))
+    if here.field("remove"):
+        return _remove_staff(here, here.course, here.field("person"))
     with here.service.database.acting(here.by) as act:
-        if is_removed:
-            staff.remove(act, here.course.id, person)
-        else:
-            staff.change(act, here.course.id, person, here.field("role"), _rights(here))
-    is_gone = is_removed and person == here.by
-    return RedirectResponse("/" if is_gone else f"/courses/{here.course.id}", 303)
+        staff.change(act, here.course.id, here.field("person"), here.field("role"), _rights(here))
+    return RedirectResponse(f"/courses/{here.course.id}", 303)
+
+
+def _remove_staff(here: Here, one: Course, person: str) -> Response:
+    """Remove a member of the staff, once it was said that this is wanted."""
+    place = f"/courses/{one.id}"
+    with here.service.database.acting(here.by) as act:
+        found = staff.find_removable(act, one.id, person)
+        if asking_again.is_sure(here):
+            staff.remove(act, one.id, person)
+            return RedirectResponse("/" if person == here.by else place, 303)
+    question = Question(
+        f"Remove {found.name} from {one.title}?",
+        f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
+        " add people again.",
+        f"Yes, remove {found.name}",
+        place,
+    )
+    return asking_again.ask(here, [(one.title, place), (f"Remove {found.name}", "")], question)
 
 
 def _rights(here: Here) -> tuple[str, ...]:

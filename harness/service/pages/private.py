@@ -13,6 +13,8 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
+from harness.service.pages import asking_again
+from harness.service.pages.asking_again import Question
 from harness.service.pages.assignment_page import crumbs
 from harness.service.pages.course import attachment, read_upload
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
@@ -89,10 +91,25 @@ def download(here: Now) -> Response:
 
 @ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=Form(page=show))
 def remove(here: Now) -> Response:
-    """Remove a case file."""
+    """Remove a case file, once it was said that this is wanted."""
+    name = here.field("name")
+    if not asking_again.is_sure(here):
+        cases.require(_get_folder(here), name)
+        return _ask_to_remove(here, name)
     with here.service.database.acting(here.by) as act:
-        private_cases.remove(act, here.sure().assigned, _get_folder(here), here.field("name"))
+        private_cases.remove(act, here.sure().assigned, _get_folder(here), name)
     return RedirectResponse(_address(here), 303)
+
+
+def _ask_to_remove(here: Here, name: str) -> Response:
+    question = Question(
+        f"Remove {name}?",
+        "The next grading leaves its tests out, so marks can change. The service keeps no copy of"
+        " the file.",
+        f"Yes, remove {name}",
+        _address(here),
+    )
+    return asking_again.ask(here, crumbs(here, f"Remove {name}"), question)
 
 
 # --- positions ---------------------------------------------------------------------------------

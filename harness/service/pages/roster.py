@@ -13,7 +13,9 @@ from harness.errors import UsageError
 from harness.service.courses import former_students, gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
-from harness.service.pages import course
+from harness.service.pages import asking_again, course
+from harness.service.pages.asking_again import Question
+from harness.service.records import Course
 from harness.service.web import rendering
 from harness.service.web.access import TEACHERS, Form, Here, Now, Routes
 
@@ -65,11 +67,27 @@ def summarize(found: RosterOutcome) -> str:
 
 @ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=course.show))
 def remove(here: Now) -> Response:
-    """Remove a student from the course."""
+    """Remove a student from the course, once it was said that this is wanted."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        former_students.remove(act, here.course.id, here.field("student"))
+        found = former_students.find_present(act, here.course.id, here.field("student"))
+        if not asking_again.is_sure(here):
+            return _ask_to_remove(here, here.course, found.name or found.key)
+        former_students.remove(act, here.course.id, found.key)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
+
+
+def _ask_to_remove(here: Here, one: Course, name: str) -> Response:
+    place = f"/courses/{one.id}"
+    question = Question(
+        f"Remove {name} from {one.title}?",
+        "The student no longer sees the course, and is not graded. Submissions and marks are kept,"
+        " and you can add the student again.",
+        f"Yes, remove {name}",
+        place,
+    )
+    trail = [(one.title, place), (f"Remove {name}", "")]
+    return asking_again.ask(here, trail, question)
 
 
 @ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=course.show))

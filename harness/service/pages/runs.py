@@ -7,6 +7,8 @@ from pathlib import Path
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
+from harness.service.pages import asking_again
+from harness.service.pages.asking_again import Question
 from harness.service.pages.course import attachment
 from harness.service.pages.suites import crumbs
 from harness.service.records import SuiteRun
@@ -63,9 +65,22 @@ def document(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/remove", OWNERS)
 def remove(here: Now) -> Response:
     """Remove a run."""
+    if not asking_again.is_sure(here):
+        return _ask_to_remove(here, here.sure_run())
     with here.service.database.acting(here.by) as act:
         keeping.remove_run(act, here.sure_run(), _folder(here))
     return RedirectResponse(f"/suites/{here.sure_run().suite}", 303)
+
+
+def _ask_to_remove(here: Here, run: SuiteRun) -> Response:
+    name = f"run {run.number}"
+    question = Question(
+        f"Remove {name}?",
+        "Its results are removed for ever.",
+        f"Yes, remove {name}",
+        f"/suites/{run.suite}/runs/{run.id}",
+    )
+    return asking_again.ask(here, crumbs(here.sure_suite(), (f"Remove {name}", "")), question)
 
 
 def _folder(here: Here) -> Path:

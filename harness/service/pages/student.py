@@ -149,7 +149,7 @@ def _ask_about(here: Here, one: Comment) -> Response:
     question = Question(
         f"Remove this comment for {here.student}?",
         "Students no longer see it. The history of this page keeps what it said.",
-        "Remove the comment",
+        "Yes, remove it",
         _address(here),
         one.text,
     )

@@ -39,6 +39,7 @@ class StudentStanding(NamedTuple):
     number: int  # of all submissions
     extension: str
     late: str  # of that submission: how late, and what that costs; empty if in time
+    place: str  # what a grading would do with it; empty if there is none
 
 
 def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
@@ -49,6 +50,16 @@ def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
     extensions = courses.extensions(db, assigned.id)
     rule = making.late(assigned, extensions)
     return [_standing(entry, heaps[entry.key], jobs, rule) for entry in entries]
+
+
+def of_one(db: Connection, assigned: Assigned, key: str) -> StudentStanding:
+    """Return where a student or group of a course stands."""
+    entries = roster.students(courses.students(db, assigned.course))
+    (entry,) = (one for one in entries if one.key == key)
+    heap = ownership.of(db, assigned, key)
+    jobs = queue.checks(db, about=[one.id for one in heap.counting])
+    rule = making.late(assigned, courses.extensions(db, assigned.id))
+    return _standing(entry, heap, jobs, rule)
 
 
 def choices(standings: Sequence[StudentStanding]) -> list[tuple[str, str, int]]:
@@ -70,7 +81,8 @@ def _standing(
     late = describe_late(rule.of(keys), last.at) if last else ""
     names = tuple(one.name for one in entry.students if one.name)
     kinds, words = _how_far(heap, jobs)
-    return StudentStanding(entry.key, names, kinds, words, last, len(heap.all), own, late)
+    place = heap.places[last.id] if last else ""
+    return StudentStanding(entry.key, names, kinds, words, last, len(heap.all), own, late, place)
 
 
 def _how_far(heap: Heap, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:

@@ -19,7 +19,8 @@ from harness.service.courses import late_terms
 from harness.service.handing_in import ownership, receiving
 from harness.service.handing_in.explaining import explain_place
 from harness.service.handing_in.ownership import Heap
-from harness.service.pages import assignment_page, upload_states
+from harness.service.pages import asking_again, assignment_page, upload_states
+from harness.service.pages.asking_again import Question
 from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
@@ -197,9 +198,22 @@ def withdraw(here: Now) -> Response:
     known = here.sure()
     if reason := _explain_bound(here):
         raise Refused(409, f"it cannot be withdrawn: {reason}")
+    if not asking_again.is_sure(here):
+        return _ask_to_withdraw(here, here.upload.name)
     with here.service.database.acting(here.by) as act:
         receiving.withdraw(act, here.upload)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
+
+
+def _ask_to_withdraw(here: Here, name: str) -> Response:
+    question = Question(
+        f"Withdraw {name}?",
+        "It then no longer counts, and this cannot be undone. You can submit again for as long as"
+        " the assignment takes submissions.",
+        "Yes, withdraw it",
+        here.request.url.path.removesuffix("/withdraw"),
+    )
+    return asking_again.ask(here, assignment_page.crumbs(here, f"Withdraw {name}"), question)
 
 
 def _explain_bound(here: Here) -> str:

@@ -11,6 +11,7 @@ from harness.errors import UsageError
 from harness.history import plots
 from harness.service.courses import own_files
 from harness.service.handing_in import packing, receiving
+from harness.service.pages import asking_again
 from harness.service.pages.form_files import Sent, receive_files
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite, SuiteRun
@@ -104,7 +105,7 @@ def change(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/remove", OWNERS, most=Form(page=show))
 def remove(here: Now) -> Response:
     """Remove a suite with all its runs."""
-    if here.field("sure") != "yes":
+    if not asking_again.is_sure(here):
         raise UsageError("nothing was removed: tick that you are sure")
     suite = here.sure_suite()
     with here.service.database.acting(here.by) as act:

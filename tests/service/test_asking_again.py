@@ -1,0 +1,107 @@
+"""What cannot be undone is asked about once more: the first click does nothing, the second all."""
+
+import html
+import re
+
+import pytest
+
+from harness.service.storage import courses, uploads
+from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of
+from tests.service.test_story import hand_in
+from tests.service.test_suites import F, P, document
+
+ROSTER = "student,name\nada,Ada <L>\nben,Ben\n"
+CASE = b"1 boardsize 9\n#? []\n"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service):
+    return make_course(service, ROSTER, source="gosensei", deadline="2999-01-01T00:00")
+
+
+def send_as_shown(who, answer):
+    """Send the form of a question as a browser does."""
+    form = re.search(r'<form class="card" method="post">.*?</form>', answer.text, re.DOTALL)[0]
+    found = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form)
+    fields = {name: html.unescape(value) for name, value in found}
+    return who.post(answer.url.path, **fields)
+
+
+def test_a_student_is_removed_at_the_second_click(service, course):
+    tess, here = course.teacher, course.course
+    asked = tess.post(f"{here}/students/remove", here, student="ada")
+    assert "Remove Ada &lt;L&gt; from Games?" in asked.text
+    assert f'href="{here}">Back to the page before' in asked.text
+    assert students(service) == ["ada", "ben"]
+    done = send_as_shown(tess, asked)
+    assert done.url.path == here and "Removed students" in done.text
+    assert students(service) == ["ben"]
+
+
+def students(service):
+    with service.database.reading() as db:
+        return [one.key for one in courses.MEMBERS.all(db, "key", role="student")]
+
+
+def test_nothing_is_asked_that_cannot_be_done(course):
+    tess, here = course.teacher, course.course
+    private = f"{course.assignment}/private"
+    for path, page, fields in (
+        (f"{here}/students/remove", here, {"student": "nobody"}),
+        (f"{here}/staff/change", here, {"person": "nobody", "remove": "yes"}),
+        (f"{private}/remove", private, {"name": "no.gtp"}),
+    ):
+        answer = tess.post(path, page, **fields)
+        assert answer.status_code == 422
+        assert re.search("there is no (such|private case file)", answer.text, re.IGNORECASE)
+
+
+def test_an_assistant_is_removed_at_the_second_click(course):
+    tess, here = course.teacher, course.course
+    tess.post(f"{here}/staff", here, name="Ann", role="assistant")
+    shown = tess.get(here).text
+    (person,) = re.findall(r'name="person" value="(\w+)"', shown)
+    asked = tess.post(f"{here}/staff/change", here, person=person, remove="yes", role="assistant")
+    assert "Remove Ann from Games?" in asked.text
+    assert "Ann</h3>" in tess.get(here).text
+    assert "Ann</h3>" not in send_as_shown(tess, asked).text
+
+
+def test_a_submission_is_withdrawn_at_the_second_click(service, course):
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course, b"x").url.path
+    asked = ada.post(f"{page}/withdraw", page)
+    assert "Withdraw a1.tgz?" in asked.text and f'href="{page}">Back' in asked.text
+    assert withdrawn(service) == [False]
+    assert "withdrawn" in send_as_shown(ada, asked).text
+    assert withdrawn(service) == [True]
+
+
+def withdrawn(service):
+    with service.database.reading() as db:
+        return [one.withdrawn for one in uploads.UPLOADS.all(db)]
+
+
+def test_a_private_case_file_is_removed_at_the_second_click(course):
+    tess, page = course.teacher, f"{course.assignment}/private"
+    tess.post(page, page, {"file": ("mine.gtp", CASE)})
+    asked = tess.post(f"{page}/remove", page, name="mine.gtp")
+    assert "Remove mine.gtp?" in asked.text
+    assert "mine.gtp" in tess.get(page).text
+    assert "mine.gtp" not in send_as_shown(tess, asked).text
+
+
+def test_a_run_is_removed_at_the_second_click(course):
+    tess = course.teacher
+    suite = tess.post("/suites", title="Engine").url.path
+    run = tess.post(f"{suite}/runs", suite, {"file": ("a.json", document([P, F]))}).url.path
+    asked = tess.post(f"{run}/remove", run)
+    assert "Remove run 1?" in asked.text and tess.get(run).status_code == 200
+    assert send_as_shown(tess, asked).url.path == suite
+    assert tess.get(run).status_code == 404
