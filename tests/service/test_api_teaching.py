@@ -235,7 +235,7 @@ def test_private_case_files_are_added_read_and_removed(service, tess, students):
     [
         ("mine.txt", CASE, "expected one such as mine.gtp"),
         ("a%20b.gtp", CASE, "expected one such as"),
-        ("mine.gtp", b"", "is empty"),
+        ("mine.gtp", b"", "mine.gtp: found an empty file, expected"),
         ("mine.gtp", b"1 twice\n#? [\n", "mine.gtp:2"),
         ("..%2fmine.gtp", CASE, ""),
     ],

@@ -70,7 +70,7 @@ def grade(service, course):
 
 def fill_in(course, grading, platform, data=None, columns="", expected=200):
     """Send a download by the page; no data: the roster's."""
-    files = {"file": ("My own.csv", data.encode())} if data else None
+    files = {"file": ("My own.csv", data.encode())} if data is not None else None
     told = {"platform": platform, "columns": columns}
     answer = course.teacher.post(f"{grading}/gradebooks", grading, files, **told)
     assert answer.status_code == expected, answer.text
@@ -200,12 +200,13 @@ def test_a_worksheet_of_others_is_told_to_be_so(service, counting):
 
 WRONG_ONES = [
     ("canvas", None, "", "no roster of this course was a gradebook of Canvas"),
-    ("canvas", MOODLE, "", "canvas.csv is not a gradebook from Canvas"),
-    ("canvas", CANVAS, "Chess", "canvas.csv has no column &#39;Chess&#39;"),
-    ("moodle", CANVAS, "", "moodle.csv is not a grading worksheet from Moodle"),
+    ("canvas", MOODLE, "", "My own.csv is not a gradebook from Canvas"),
+    ("canvas", CANVAS, "Chess", "My own.csv has no column &#39;Chess&#39;"),
+    ("moodle", CANVAS, "", "My own.csv is not a grading worksheet from Moodle"),
     ("moodle", MOODLE, "Grade", "expected three names with commas between them"),
     ("other", MOODLE, "", "expected canvas or moodle"),
-    ("canvas", "a\0b", "", "canvas.csv is not comma-separated text"),
+    ("canvas", "", "", "My own.csv is empty"),
+    ("canvas", "a\0b", "", "My own.csv is not comma-separated text"),
 ]
 
 
@@ -218,6 +219,19 @@ def test_what_cannot_be_filled_in_is_told_and_leaves_nothing(service, counting):
         )
     assert list(service.settings.data.glob("assignments/*/gradebook*")) == []
     assert course.teacher.get(f"{grading}/gradebooks/canvas").status_code == 404
+
+
+def test_a_gradebook_of_the_api_and_the_one_of_the_roster_are_called_as_they_are_given(
+    service, counting
+):
+    course, grading = graded(service, CANVAS)
+    fill_in(course, grading, "canvas")
+    answer = fill_in(course, grading, "canvas", columns="Chess", expected=422)
+    assert "canvas.csv has no column" in answer.text.replace("Canvas.csv", "canvas.csv")
+    address = f"/api/v1{grading}/gradebooks/canvas"
+    told = api_of(service, "Tess Teacher")("PUT", address, content=MOODLE)
+    assert told.status_code == 422
+    assert told.json()["detail"].startswith("canvas.csv is not a gradebook from Canvas")
 
 
 def test_only_teachers_get_a_gradebook(service, counting):

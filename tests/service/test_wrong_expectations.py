@@ -7,6 +7,7 @@ import pytest
 
 from harness.errors import SandboxError
 from harness.service import service_log
+from harness.service.courses import cases
 from harness.service.work import job_handlers, private_cases
 from tests.service.serving import (
     KINDS,
@@ -255,17 +256,33 @@ def test_of_a_command_that_the_reference_does_not_know_nothing_is_told(service, 
     assert "may be wrong" not in course.teacher.get(course.assignment).text
 
 
-NO_TESTS = [b"boardsize 3\nscore\n", b"# nothing but a comment\n", b"\n"]
+NO_TESTS = [
+    (b"boardsize 3\nscore\n", "found 2 commands and no test"),
+    (b"# nothing but a comment\n", "found no command"),
+    (b"\n", "found no command"),
+    (b"", "found an empty file"),
+]
 
 
-@pytest.mark.parametrize("data", NO_TESTS)
-def test_a_case_file_without_a_test_is_refused(service, course, data):
+@pytest.mark.parametrize(("data", "found"), NO_TESTS)
+def test_a_case_file_without_a_test_is_refused(service, course, data, found):
+    said = f"one.gtp: {found}, expected a command with a number before it, such as 1 score, or"
     answer = add(course, data)
-    assert answer.status_code == 422 and "one.gtp has no test" in answer.text.replace("One", "one")
+    assert answer.status_code == 422 and said in answer.text.replace("One", "one")
     api = api_of(service, "Tess Teacher")
     put = api("PUT", f"/api/v1{course.assignment}/private/one.gtp", content=data)
-    assert put.status_code == 422 and "one.gtp has no test" in put.json()["detail"]
+    assert put.status_code == 422 and put.json()["detail"].startswith(said)
     assert "There are none yet" in course.teacher.get(f"{course.assignment}/private").text
+
+
+def test_a_case_file_that_is_not_there_or_too_large_is_told(service, course, monkeypatch):
+    page = f"{course.assignment}/private"
+    answer = course.teacher.post(page, page)
+    assert answer.status_code == 422 and "Choose a case file first." in answer.text
+    monkeypatch.setattr(cases, "LARGEST", 5)
+    answer = add(course, RIGHT)
+    said = f"one.gtp: found {len(RIGHT)} bytes, expected at most 5."
+    assert answer.status_code == 422 and said in answer.text.replace("One", "one")
 
 
 def test_an_assistant_reads_private_cases_and_points_and_changes_nothing(service, course):

@@ -220,7 +220,7 @@ async def take_gradebook(
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
     data = await bodies.read(here, gradebooks.LARGEST)
-    own = gradebooks.GradebookWanted(here.request.path_params["name"], columns, data)
+    own = gradebooks.GradebookWanted(here.request.path_params["name"], columns, data=data)
     return await run_in_threadpool(_take_gradebook, here, own)
 
 

@@ -12,9 +12,14 @@ from harness.grading.taking_in.sources.pieces import safe
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses.making import private_folder
+from harness.text import number_of
 
 LARGEST = 4 << 20  # bytes of a case file
 _SUFFIX = ".gtp"
+_EXPECTED = (
+    "expected a command with a number before it, such as 1 score, or with the answer in the next"
+    " line, such as #? [4]"
+)
 
 
 def paths(made: Path) -> list[Path]:
@@ -62,15 +67,20 @@ def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None =
     except CaseError as error:
         raise UsageError(str(error)) from None
     if not any(step.is_test for step in found.steps):
-        raise UsageError(
-            f"{called} has no test: number a command, or write what you expect below it,"
-            " such as #? [4]"
-        )
+        raise UsageError(f"{called}: found {_describe(data, found)}, {_EXPECTED}")
     folder = private_folder(made)
     for own, content in (beside or {}).items():
         _write(folder / own, content)
     _write(folder / called, data)
     return called
+
+
+def _describe(data: bytes, found: CaseFile) -> str:
+    """Return what a case file without a test has instead."""
+    if not data:
+        return "an empty file"
+    count = len(found.steps)
+    return f"{number_of(count, 'command')} and no test" if count else "no command"
 
 
 def _write(path: Path, data: bytes) -> None:

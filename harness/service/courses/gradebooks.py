@@ -42,7 +42,8 @@ class GradebookWanted(NamedTuple):
 
     platform: str  # one of FILES
     columns: str = ""  # as the option of the command line for them; "" for the usual ones
-    data: bytes = b""  # the file; none: the download that was the roster
+    name: str = ""  # of the file, as messages have it; a program sends none
+    data: bytes = b""  # the file; no name and no data: the download that was the roster
 
 
 class KeptGradebook(NamedTuple):
@@ -214,13 +215,14 @@ def _keep(
     made = settings.assignment_folder(assigned.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
-    path = folder / FILES[own.platform]
+    path, is_sent = folder / FILES[own.platform], own.name or own.data
     try:
-        path.write_bytes(own.data or _read_roster(settings, assigned.course, own.platform))
+        roster = b"" if is_sent else _read_roster(settings, assigned.course, own.platform)
+        path.write_bytes(own.data or roster)
         writing.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
     except UsageError as error:
         shutil.rmtree(folder)
-        raise UsageError(str(error).replace(f"{folder}/", "")) from None
+        raise UsageError(str(error).replace(str(path), own.name or path.name)) from None
     now = {**_load(made), own.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
     whole_files.write(made / _LIST, json.dumps(now))

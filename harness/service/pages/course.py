@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
@@ -12,6 +12,7 @@ from harness import shipped
 from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.service.courses import making, own_files, roster, staff
+from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
@@ -167,17 +168,26 @@ def _rights(here: Here) -> tuple[str, ...]:
     return tuple(one for one in here.form.getlist("may") if isinstance(one, str))
 
 
-def read_upload(here: Here, largest: int) -> bytes:
-    """Return the bytes of a small file in a form.
+class SmallFile(NamedTuple):
+    """A small file in a form."""
+
+    name: str  # as the disk of its owner has it, without folders
+    data: bytes
+
+
+def read_upload(here: Here, largest: int) -> SmallFile | None:
+    """Return the small file in a form; None if no file was chosen.
 
     Raises:
-        UsageError: there is none, or it is too large.
+        UsageError: it is too large.
     """
     file = here.form.get("file")
-    data = file.file.read(largest + 1) if isinstance(file, UploadFile) else b""
-    if not data or len(data) > largest:
-        raise UsageError(f"file: found {len(data):,} bytes, expected 1 to {largest:,}")
-    return data
+    if not isinstance(file, UploadFile) or not file.filename:
+        return None
+    name, size = show_name(file.filename), file.size or 0
+    if size > largest:
+        raise UsageError(f"{name}: found {size:,} bytes, expected at most {largest:,}")
+    return SmallFile(name, file.file.read())
 
 
 def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -> Response:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
-from starlette.datastructures import UploadFile
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
@@ -22,7 +21,7 @@ from harness.service.courses import gradebooks, grading
 from harness.service.courses.comments_and_overrides import Together, format_counting_mark, together
 from harness.service.courses.late_terms import list_open_dates
 from harness.service.pages import assignment_page
-from harness.service.pages.course import attachment, read_upload
+from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.records import (
     EXPORT,
     FAULT,
@@ -203,10 +202,9 @@ def _act(here: Here, action: Callable[[Act, Grading], None]) -> Response:
 def take_gradebook(here: Now) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
     assert here.grading
-    known, file = here.sure(), here.form.get("file")
-    is_sent = isinstance(file, UploadFile) and bool(file.filename)
-    data = read_upload(here, gradebooks.LARGEST) if is_sent else b""
-    own = gradebooks.GradebookWanted(here.field("platform"), here.field("columns"), data)
+    known, file = here.sure(), read_upload(here, gradebooks.LARGEST)
+    sent = file or SmallFile("", b"")  # the one of the roster
+    own = gradebooks.GradebookWanted(here.field("platform"), here.field("columns"), *sent)
     with here.service.database.acting(here.by) as act:
         gradebooks.take(act, here.service.settings, known.assigned, here.grading, own)
     return RedirectResponse(_address(here, here.grading.id), 303)

@@ -69,12 +69,12 @@ def _address(here: Here, *more: str) -> str:
 @ROUTES.at("POST", _PATH, _MAY, most=Form(page=show))
 def add(here: Now) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
-    file = here.form.get("file")
-    name = file.filename if isinstance(file, UploadFile) and file.filename else ""
-    data = read_upload(here, cases.LARGEST)
+    file = read_upload(here, cases.LARGEST)
+    if file is None:
+        raise UsageError("choose a case file first")
     with here.service.database.acting(here.by) as act:
         private_cases.add(
-            act, here.sure().assigned, _get_folder(here), private_cases.NewCase(name, data)
+            act, here.sure().assigned, _get_folder(here), private_cases.NewCase(*file)
         )
     return RedirectResponse(_address(here), 303)
 

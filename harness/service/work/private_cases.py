@@ -15,7 +15,6 @@ from harness.assignments.assignment import Assignment
 from harness.banks import bank_runs
 from harness.banks.bank_runs import EngineAsker
 from harness.banks.records import WrongEngine
-from harness.errors import UsageError
 from harness.judging import strength
 from harness.records import CaseFile
 from harness.service.courses import cases
@@ -69,10 +68,8 @@ def add(act: Act, assigned: Assigned, made: Path, new: NewCase) -> None:
     """Add a private case file, and let a worker measure them all; ``made``: the folder.
 
     Raises:
-        UsageError: it is empty, or a line of it is wrong.
+        UsageError: it has no test, or a line of it is wrong.
     """
-    if not new.data:
-        raise UsageError("the case file is empty")
     called = cases.put(made, *new)
     act.note("private case file added", assigned.id, name=called)
     let_measure(act, assigned, made)
