@@ -24,7 +24,7 @@ class ShownValues(NamedTuple):
     def require(self, filled: str | None) -> None:
         """Refuse a form that was filled from other values than these, which are in force.
 
-        ``filled``: the digest that the form carries; None: there was no form.
+        ``filled``: the digest that the form carries, or None without a form.
 
         Raises:
             NotNowError: somebody has changed them since.

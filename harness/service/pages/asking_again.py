@@ -12,7 +12,7 @@ from harness.service.web.access import FORM_TOKEN, Here
 _SURE = "sure"
 
 
-class Question(NamedTuple):
+class SecondQuestion(NamedTuple):
     """What somebody is asked who has pressed a button."""
 
     text: str  # such as ``Remove this comment?``
@@ -27,7 +27,7 @@ def is_sure(here: Here) -> bool:
     return here.field(_SURE) == "yes"
 
 
-def ask(here: Here, trail: rendering.Crumbs, question: Question) -> Response:
+def ask(here: Here, trail: rendering.Crumbs, question: SecondQuestion) -> Response:
     """Return the page of a question; its button sends the form once more, with a yes."""
     left_out = (FORM_TOKEN, _SURE)
     sent = [

@@ -17,7 +17,7 @@ from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
 from harness.service.mailing import posting
 from harness.service.pages import asking_again, sign_in, student_table
-from harness.service.pages.asking_again import Question
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.form_files import receive_files
 from harness.service.pages.student_table import StudentStanding
 from harness.service.people import entering
@@ -154,7 +154,7 @@ def _remove_staff(here: Here, one: Course, person: str) -> Response:
         if asking_again.is_sure(here):
             staff.remove(act, one.id, person)
             return RedirectResponse("/" if person == here.by else place, 303)
-    question = Question(
+    question = SecondQuestion(
         f"Remove {found.name} from {one.title}?",
         f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
         " add people again.",

@@ -14,7 +14,7 @@ from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
 from harness.service.pages import asking_again
-from harness.service.pages.asking_again import Question
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.assignment_page import crumbs
 from harness.service.pages.course import attachment, read_upload
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
@@ -102,7 +102,7 @@ def remove(here: Now) -> Response:
 
 
 def _ask_to_remove(here: Here, name: str) -> Response:
-    question = Question(
+    question = SecondQuestion(
         f"Remove {name}?",
         "The next grading leaves its tests out, so marks can change. The service keeps no copy of"
         " the file.",

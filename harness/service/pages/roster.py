@@ -14,7 +14,7 @@ from harness.service.courses import former_students, gradebooks, roster, roster_
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
 from harness.service.pages import asking_again, course
-from harness.service.pages.asking_again import Question
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import Course
 from harness.service.web import rendering
 from harness.service.web.access import TEACHERS, Form, Here, Now, Routes
@@ -79,7 +79,7 @@ def remove(here: Now) -> Response:
 
 def _ask_to_remove(here: Here, one: Course, name: str) -> Response:
     place = f"/courses/{one.id}"
-    question = Question(
+    question = SecondQuestion(
         f"Remove {name} from {one.title}?",
         "The student no longer sees the course, and is not graded. Submissions and marks are kept,"
         " and you can add the student again.",

@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
 from harness.service.pages import asking_again
-from harness.service.pages.asking_again import Question
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.course import attachment
 from harness.service.pages.suites import crumbs
 from harness.service.records import SuiteRun
@@ -74,7 +74,7 @@ def remove(here: Now) -> Response:
 
 def _ask_to_remove(here: Here, run: SuiteRun) -> Response:
     name = f"run {run.number}"
-    question = Question(
+    question = SecondQuestion(
         f"Remove {name}?",
         "Its results are removed for ever.",
         f"Yes, remove {name}",

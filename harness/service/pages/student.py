@@ -16,7 +16,7 @@ from harness.service.courses.late_terms import describe_terms, load_rule
 from harness.service.handing_in import ownership
 from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import asking_again, assignment_page
-from harness.service.pages.asking_again import Question
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Comment, Marked, Member
 from harness.service.storage import (
     audit_history,
@@ -146,7 +146,7 @@ def remove_comment(here: Now) -> Response:
 
 
 def _ask_about(here: Here, one: Comment) -> Response:
-    question = Question(
+    question = SecondQuestion(
         f"Remove this comment for {here.student}?",
         "Students no longer see it. The history of this page keeps what it said.",
         "Yes, remove it",

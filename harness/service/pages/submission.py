@@ -20,7 +20,7 @@ from harness.service.handing_in import ownership, receiving
 from harness.service.handing_in.explaining import explain_place
 from harness.service.handing_in.ownership import Heap
 from harness.service.pages import asking_again, assignment_page, upload_states
-from harness.service.pages.asking_again import Question
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
@@ -206,7 +206,7 @@ def withdraw(here: Now) -> Response:
 
 
 def _ask_to_withdraw(here: Here, name: str) -> Response:
-    question = Question(
+    question = SecondQuestion(
         f"Withdraw {name}?",
         "It then no longer counts, and this cannot be undone. You can submit again for as long as"
         " the assignment takes submissions.",
