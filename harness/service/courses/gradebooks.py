@@ -222,7 +222,8 @@ def _keep(
         writing.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
     except UsageError as error:
         shutil.rmtree(folder)
-        raise UsageError(str(error).replace(str(path), own.name or path.name)) from None
+        said = str(error).replace(f"{folder}/", "")
+        raise UsageError(said.replace(path.name, own.name or path.name, 1)) from None
     now = {**_load(made), own.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
     whole_files.write(made / _LIST, json.dumps(now))
