@@ -160,6 +160,16 @@ def test_the_sentence():
     )
 
 
+def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
+    memory = {}
+    first = diagnose([of_text()], memory)
+    assert sum(map(len, memory.values())) > 1
+    monkeypatch.setattr(mutant_replay, "answers", None)  # nobody is asked any more
+    assert diagnose([of_text()], memory) == first
+    with pytest.raises(TypeError):
+        diagnose([of_text()], {})
+
+
 def test_one_other_wrong_answer_and_nothing_is_named():
     def change(step, reply):
         return reply._replace(text="W+99") if step.id == 30 else reply

@@ -119,6 +119,8 @@ REFUSED = [
     ("a{" + "9" * 5000 + "}", "found a repetition of 999999999999…, which is too many"),
     (r"\ud800", "it has half of a surrogate pair"),
     (r"\x{dfff}", "it has half of a surrogate pair"),
+    ("(\ud800)", "it has half of a surrogate pair"),
+    ("(a\udbff)", "it has half of a surrogate pair"),
     ("(?<1>a)", "without '=', '!' or a name in '<...>' of letters and digits"),
     ("(?<n)", "without '=', '!' or a name in '<...>' of letters and digits"),
     (r"(a)(?<=\1)b", "a reference in a look-behind, which has no greatest length then"),
@@ -134,6 +136,11 @@ REFUSED = [
 def test_refuses_with_a_reason(expression: str, why: str) -> None:
     with pytest.raises(PatternError, match=f"is not a regular expression: .*{why}"):
         matcher(expression)
+
+
+@pytest.mark.parametrize("character", ["\ud7ff", "\udc00", "\udfff", "\ue000"])
+def test_characters_beside_first_halves_of_pairs_are_taken(character: str) -> None:
+    assert matcher(f"(?:{character})")(character)
 
 
 def test_with_the_examples_java_agrees(java: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -139,6 +140,40 @@ def test_a_box_whose_folders_are_to_be_filled_is_not_ready(unstarted_box, monkey
     finally:
         os.close(waiting)
         os.close(block)
+
+
+@pytest.mark.parametrize("is_told_to_stop", [False, True])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_folders_are_filled_until_somebody_wants_the_end(
+    is_told_to_stop, is_there, unstarted_box, monkeypatch, tmp_path
+):
+    """The mark goes first: it shows whose folder that is."""
+    mark = tmp_path / "mark"
+    if is_there:
+        mark.write_text("")
+    copied: list[object] = []
+
+    def copy(*words):
+        copied.append(words)
+        yield from "ab"
+
+    ours, theirs = socket.socketpair()
+    mount = SimpleNamespace(source="/from", place="/to", left_out=("x",))
+    unstarted_box._plan = SimpleNamespace(identity=7, mounts=[mount, mount])
+    unstarted_box._control, unstarted_box._first = ours, 77
+    monkeypatch.setattr(server.bubblewrap, "mark", lambda plan, first: str(mark))
+    monkeypatch.setattr(server.bubblewrap, "place_of", lambda first, place: f"/{first}{place}")
+    monkeypatch.setattr(server.folder_copies, "copy", copy)
+    with ours, theirs:
+        if is_told_to_stop:
+            theirs.send(b"x")
+        filled = unstarted_box._fill()
+    assert filled is unstarted_box._ready is (is_there and not is_told_to_stop)
+    assert not mark.exists()
+    words = ("/from", "/77/to", 7, ("x",))
+    assert copied == [words] * (2 * filled + (is_there and is_told_to_stop))
+    reason = "" if is_there else "a folder cannot be filled: No such file or directory"
+    assert unstarted_box._fault == reason
 
 
 def test_limits_that_cannot_be_set_start_nothing(unstarted_box, monkeypatch):

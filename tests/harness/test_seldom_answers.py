@@ -75,6 +75,14 @@ def test_a_position_is_shown_row_by_row():
     assert repr(Position(grid(2)).place((0, 1), 1).place((1, 0), 2)) == "<Position W./.B>"
 
 
+def test_a_position_is_equal_to_positions_alone():
+    empty = Position(grid(2))
+    assert empty == Position(grid(2)) != Position(grid(3))
+    assert empty != empty.place((0, 0), 1) != empty.place((0, 0), 2)
+    assert empty.__eq__("a position") is NotImplemented
+    assert {empty: 1}[Position(grid(2))] == 1
+
+
 def test_moves_may_come_in_other_orders():
     moves = [(0, 0), (1, 0), (0, 1)]
     assert list(gomoku_rules.orders(Position(grid(10)), moves).values()) == [

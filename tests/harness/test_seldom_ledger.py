@@ -263,6 +263,21 @@ def test_what_a_chain_says_of_its_rows(rows, said):
     assert list(made._find_broken_rows("run")) == said
 
 
+@pytest.mark.parametrize("changes", [None, {"length": 2}, {"digest": "x"}, {"unsigned": 1}])
+def test_an_end_of_a_chain_that_others_wrote_is_refused(changes):
+    made = chains.Chains(SimpleNamespace(), OWN, "the ledger of ada")  # type: ignore[arg-type]
+    right = seal.Head(3, "digest", 0)
+    assert made._verify_head("run", (*right, OWN.of_head("run", right))) == right
+    row = None if changes is None else (*right._replace(**changes), OWN.of_head("run", right))
+    for wrong in (row, (*right, OWN.of_head("mark", right))):
+        with pytest.raises(HarnessError) as told:
+            made._verify_head("run", wrong)
+        assert str(told.value) == (
+            "the ledger of ada was edited or is damaged: how many rows the table run has was"
+            " changed. gtp-harness ledger salvage saves what holds"
+        )
+
+
 def test_a_chain_without_rows_is_whole():
     found: Any = chains.Chains(SimpleNamespace(), OWN, "")  # type: ignore[arg-type]
     found.head = lambda table: seal.Head()
