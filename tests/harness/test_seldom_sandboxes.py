@@ -7,7 +7,8 @@ import fcntl
 import os
 import stat
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,7 +16,15 @@ from harness.errors import (
     SandboxError,
 )
 from harness.options import GIB
-from harness.sandbox import bubblewrap, folder_copies, levels, memory, untrusted_folders, view
+from harness.sandbox import (
+    boxed_engines,
+    bubblewrap,
+    folder_copies,
+    levels,
+    memory,
+    untrusted_folders,
+    view,
+)
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.plan import COPY, LaunchPlan, Mount, Watched
 
@@ -232,3 +241,80 @@ def test_a_tree_that_is_taken_away_is_walked_no_further(tmp_path, monkeypatch):
 def test_nothing_lies_below_what_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     assert list_tree(str(tmp_path / "file")) == list_tree(str(tmp_path / "none")) == []
+
+
+class MadeBoxes:
+    """A box server that notes what it starts, and when it is closed."""
+
+    made: ClassVar[list[MadeBoxes]] = []
+
+    def __init__(self, level: int, limits: str) -> None:
+        self.level, self.limits = level, limits
+        self.started: list[float] = []
+        self.is_closed = self.fails = False
+        self.made.append(self)
+
+    def start(self, seen: str, words: list[str], spent: float) -> Any:
+        if self.fails:
+            raise SandboxError("no room")
+        self.started.append(spent)
+        left = ["sh", "sleep", "sleep"][: 3 * (words == ["leaves"])]
+        return SimpleNamespace(end=lambda: SimpleNamespace(cpu=1.5, leftovers=left))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_one_engine_beside_another_has_a_box_server_of_its_own(monkeypatch):
+    monkeypatch.setattr(boxed_engines, "BoxLauncher", MadeBoxes)
+    monkeypatch.setattr(MadeBoxes, "made", [])
+    own = MadeBoxes(2, "few")
+    launcher = BoxedLauncher(own, (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
+    first, second = launcher.start(["a"], "/"), launcher.start(["leaves"], "/")
+    _, other = MadeBoxes.made
+    assert (other.level, other.limits) == (2, "few")
+    assert (own.started, other.started) == ([0.0], [0.0])
+    assert launcher.end(second) == ["sh", "sleep × 2"]
+    assert (own.is_closed, other.is_closed) == (False, True)
+    third = launcher.start(["a"], "/")  # the first one is under way
+    assert launcher.end(first) == []
+    fourth = launcher.start(["a"], "/")
+    assert (own.started, MadeBoxes.made[2].started) == ([0.0, 3.0], [1.5])
+    for one in (third, fourth):
+        launcher.end(one)
+    assert [one.is_closed for one in MadeBoxes.made] == [False, True, True]
+
+
+def test_a_box_server_of_an_engine_that_does_not_start_is_closed(monkeypatch):
+    class NoRoom(MadeBoxes):
+        def __init__(self, level: int, limits: str) -> None:
+            super().__init__(level, limits)
+            self.fails = True
+
+    monkeypatch.setattr(boxed_engines, "BoxLauncher", NoRoom)
+    monkeypatch.setattr(MadeBoxes, "made", [])
+    own = MadeBoxes(2, "few")
+    launcher = BoxedLauncher(own, (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
+    launcher.start(["a"], "/")
+    with pytest.raises(SandboxError, match="no room"):
+        launcher.start(["b"], "/")
+    assert [one.is_closed for one in MadeBoxes.made] == [False, True]
+
+
+class Ending:
+    """A box that cannot be ended."""
+
+    def end(self) -> None:
+        raise SandboxError("it is gone")
+
+
+def test_a_box_server_is_closed_even_if_its_engine_cannot_be_ended(monkeypatch):
+    monkeypatch.setattr(boxed_engines, "BoxLauncher", MadeBoxes)
+    monkeypatch.setattr(MadeBoxes, "made", [])
+    launcher = BoxedLauncher(MadeBoxes(1, ""), (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
+    launcher.start(["a"], "/")
+    second = launcher.start(["b"], "/")
+    second.box = Ending()  # type: ignore[assignment]
+    with pytest.raises(SandboxError, match="it is gone"):
+        launcher.end(second)
+    assert [one.is_closed for one in MadeBoxes.made] == [False, True]
