@@ -198,6 +198,15 @@ def test_figures_and_conditions_are_told(tmp_path, monkeypatch):
     )
 
 
+def test_what_an_engine_wrote_is_told_without_the_folders_of_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench.interpreters, "environment_of", lambda program: f"of {program}")
+    wrote = f"{tmp_path}/a.py of /nowhere/bin/python/b.py: {tmp_path.parent}"
+    result = make_result(Verdict.PASSED, stderr=wrote)
+    _, said = attempt(make_runner(), tmp_path, result, monkeypatch)
+    stored = canonical_json.loads(FileResult, said.result)
+    assert stored.stderr == f"/submission/a.py /environment/b.py: {tmp_path.parent}"
+
+
 @pytest.mark.parametrize(
     ("verdicts", "failed"),
     [

@@ -18,9 +18,22 @@ import pytest
 from harness.errors import UsageError
 from harness.grading.attempts import grading_progress
 from harness.grading.attempts.grading_progress import GradingProgress
+from harness.limit import Limit
 from harness.options import Limits
-from harness.records import Build
+from harness.records import (
+    Build,
+    CaseFile,
+    Exchange,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Restart,
+    Verdict,
+)
 from harness.report import heartbeat
+from harness.sandbox.relocating import room_in
 from harness.work import __main__ as work
 from harness.work import (
     bench,
@@ -266,6 +279,63 @@ def test_what_a_build_says_is_said_without_the_names_of_folders(tmp_path, monkey
 
 def test_a_set_is_written_in_order():
     assert canonical_json.dumps(frozenset("edcba")) == '["a","b","c","d","e"]'
+
+
+ROOM, PYTHON = "/tmp/room", "/opt/python"
+SAID = f"{ROOM}/a, {room_in(ROOM)}/b and {PYTHON}/c, not /tmp/b"
+
+
+def make_telling(said: str, seconds: float, computed: float, used: float | None) -> FileResult:
+    """Return a result that has a text wherever an engine's words are kept, and figures."""
+    reply = Reply(True, said, f"= {said}", seconds, f"{said}!", f"{said}?")
+    sent = (Exchange("name", reply), Exchange("quit", None))
+    limit = Limit("time", used, 3.0, "s")
+    failure = Failure(FailureKind.TIMEOUT, said, 1, "why", computed, limit, said)
+    return FileResult(
+        case=canonical_json.NO_CASE,
+        outcomes=(Outcome(0, Verdict.PASSED, None),),
+        replies=(reply, None),
+        before=sent,
+        after=sent[::-1],
+        errors=2,
+        warnings=(said, f"2 {said}"),
+        failures=(failure, failure._replace(limit=None)),
+        stderr=f"{said} ",
+        name="n",
+        version="1",
+        seconds=seconds,
+        cpu_seconds=computed,
+        restarts=(Restart(1, sent), Restart(2, ())),
+    )
+
+
+@pytest.mark.parametrize(
+    ("python", "told"),
+    [
+        (PYTHON, "/submission/a, /submission/b and /environment/c, not /tmp/b"),
+        ("", f"/submission/a, /submission/b and {PYTHON}/c, not /tmp/b"),
+    ],
+)
+def test_what_differs_from_run_to_run_is_taken_out_everywhere(python, told):
+    case = CaseFile("a.gtp", (), ("# a line",))
+    own = make_telling(SAID, 1.5, 0.5, 4.0)._replace(
+        case=case, outcomes=(Outcome(0, Verdict.PASSED, Reply(True, SAID, SAID, 1.0)),)
+    )
+    assert canonical_json.strip_measurements(own, ROOM, python) == make_telling(told, 0, 0, None)
+    times = canonical_json.get_measurements(own)
+    assert times == Measurements(1.5, engine_cpu=0.5, replies=(1.5,) * 4)
+
+
+def test_what_an_engine_says_of_its_own_time_is_taken_out():
+    reply = Reply(True, "1.25", "= 1.25", 0.5)
+    own = make_telling("x", 0, 0, None)
+    sent = (Exchange("cputime", reply), Exchange("time", reply), Exchange("cputime", None))
+    found = canonical_json.strip_measurements(own._replace(before=sent), ROOM)
+    assert found.before == (
+        Exchange("cputime", Reply(True, "", "=", 0.0)),
+        Exchange("time", Reply(True, "1.25", "= 1.25", 0.0)),
+        Exchange("cputime", None),
+    )
 
 
 def test_a_set_is_read_as_it_was_written():
