@@ -429,6 +429,26 @@ def test_signed_checksums_of_old_programs_count():
     assert not kinds.is_tar_header(bytes(block))
 
 
+@pytest.mark.parametrize("byte", [1, 126, 127, 128, 129, 254, 255])
+@pytest.mark.parametrize("ending", [b"\0 ", b"\0\0", b"  ", b" \0"])
+def test_a_header_has_one_of_two_checksums_and_no_other(byte, ending):
+    block = bytearray(header("a"))
+    block[0] = byte
+    block[156] = 0x37  # a digit behind the checksum, which is no part of it
+    block[148:156] = b" " * 8
+    plain = sum(block)
+    sums = {plain, plain - 256 * (byte > 127)}
+    for one in sorted({*sums, plain - 256, plain + 1, plain - 1}):
+        block[148:156] = b"%06o" % one + ending
+        assert kinds.is_tar_header(bytes(block)) is (one in sums)
+        assert kinds.kind(bytes(block)) == ("tar" if one in sums else "")
+        assert not kinds.is_tar_header(bytes(block) + b"x")
+        assert not kinds.is_tar_header(bytes(block)[:-1])
+    for text in (b"nothing ", b"-0000001", bytes(8)):
+        block[148:156] = text
+        assert not kinds.is_tar_header(bytes(block))
+
+
 # --- and back
 
 

@@ -17,6 +17,7 @@ from harness.errors import (
 from harness.grading.ledger import (
     chains,
     ledger_server,
+    opening,
     originals,
     owners,
     places,
@@ -352,3 +353,20 @@ def test_damaged_names_are_told():
     with pytest.raises(HarnessError) as told, sqlite_file._naming_errors("db", "do"):
         b"\xff".decode()
     assert str(told.value) == "db is damaged: invalid start byte. do"
+
+
+def test_a_place_says_how_it_is_opened(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger_server, "ServerDatabase", lambda *words: words)
+    place = places.of("postgresql://ada:secret@host/db")
+    assert opening.open_database(place) == (place.address, place.name)  # type: ignore[comparison-overlap]
+    assert "secret" not in place.name
+    made = opening.open_database(places.of(tmp_path / "ledger"))
+    assert (made.name, type(made)) == (str(tmp_path / "ledger"), SqliteFile)
+    made.close()
+
+
+def test_what_a_server_says_is_told_with_its_name():
+    made: Any = object.__new__(ledger_server.ServerDatabase)
+    made.name = "the server of ada"
+    with pytest.raises(HarnessError, match=r"^the server of ada[ :]"), made.naming_errors():
+        raise MALFORMED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import socket
 import stat
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -20,6 +21,8 @@ from harness.sandbox import (
     boxed_engines,
     bubblewrap,
     folder_copies,
+    inside,
+    launcher,
     levels,
     memory,
     untrusted_folders,
@@ -269,19 +272,19 @@ def test_one_engine_beside_another_has_a_box_server_of_its_own(monkeypatch):
     monkeypatch.setattr(boxed_engines, "BoxLauncher", MadeBoxes)
     monkeypatch.setattr(MadeBoxes, "made", [])
     own = MadeBoxes(2, "few")
-    launcher = BoxedLauncher(own, (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
-    first, second = launcher.start(["a"], "/"), launcher.start(["leaves"], "/")
+    boxed = BoxedLauncher(own, (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
+    first, second = boxed.start(["a"], "/"), boxed.start(["leaves"], "/")
     _, other = MadeBoxes.made
     assert (other.level, other.limits) == (2, "few")
     assert (own.started, other.started) == ([0.0], [0.0])
-    assert launcher.end(second) == ["sh", "sleep × 2"]
+    assert boxed.end(second) == ["sh", "sleep × 2"]
     assert (own.is_closed, other.is_closed) == (False, True)
-    third = launcher.start(["a"], "/")  # the first one is under way
-    assert launcher.end(first) == []
-    fourth = launcher.start(["a"], "/")
+    third = boxed.start(["a"], "/")  # the first one is under way
+    assert boxed.end(first) == []
+    fourth = boxed.start(["a"], "/")
     assert (own.started, MadeBoxes.made[2].started) == ([0.0, 3.0], [1.5])
     for one in (third, fourth):
-        launcher.end(one)
+        boxed.end(one)
     assert [one.is_closed for one in MadeBoxes.made] == [False, True, True]
 
 
@@ -294,10 +297,10 @@ def test_a_box_server_of_an_engine_that_does_not_start_is_closed(monkeypatch):
     monkeypatch.setattr(boxed_engines, "BoxLauncher", NoRoom)
     monkeypatch.setattr(MadeBoxes, "made", [])
     own = MadeBoxes(2, "few")
-    launcher = BoxedLauncher(own, (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
-    launcher.start(["a"], "/")
+    boxed = BoxedLauncher(own, (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
+    boxed.start(["a"], "/")
     with pytest.raises(SandboxError, match="no room"):
-        launcher.start(["b"], "/")
+        boxed.start(["b"], "/")
     assert [one.is_closed for one in MadeBoxes.made] == [False, True]
 
 
@@ -311,10 +314,41 @@ class Ending:
 def test_a_box_server_is_closed_even_if_its_engine_cannot_be_ended(monkeypatch):
     monkeypatch.setattr(boxed_engines, "BoxLauncher", MadeBoxes)
     monkeypatch.setattr(MadeBoxes, "made", [])
-    launcher = BoxedLauncher(MadeBoxes(1, ""), (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
-    launcher.start(["a"], "/")
-    second = launcher.start(["b"], "/")
+    boxed = BoxedLauncher(MadeBoxes(1, ""), (), (), "", lambda *_: "seen")  # type: ignore[arg-type]
+    boxed.start(["a"], "/")
+    second = boxed.start(["b"], "/")
     second.box = Ending()  # type: ignore[assignment]
     with pytest.raises(SandboxError, match="it is gone"):
-        launcher.end(second)
+        boxed.end(second)
     assert [one.is_closed for one in MadeBoxes.made] == [False, True]
+
+
+@pytest.mark.parametrize("error", [None, OSError(107, "not connected")])
+def test_whoever_closes_a_launcher_waits_for_its_server_even_if_that_has_died(error):
+    done: list[object] = []
+
+    def shutdown(how: int) -> None:
+        done.append(how)
+        if error:
+            raise error
+
+    made: Any = object.__new__(launcher.BoxLauncher)
+    made._control = SimpleNamespace(shutdown=shutdown, close=lambda: done.append("close"))
+    made._server = SimpleNamespace(wait=lambda: done.append("wait"))
+    made.close()
+    assert done == [socket.SHUT_RDWR, "close", "wait"]
+
+
+@pytest.mark.parametrize("error", [None, ProcessLookupError(3, "nobody is there")])
+def test_a_keeper_that_is_to_end_kills_all_that_it_may(error, monkeypatch):
+    done: list[tuple[object, ...]] = []
+
+    def kill(*words: object) -> None:
+        done.append(("kill", *words))
+        if error:
+            raise error
+
+    monkeypatch.setattr(inside.os, "kill", kill)
+    monkeypatch.setattr(inside.os, "_exit", lambda status: done.append(("exit", status)))
+    inside._end_all(15, None)
+    assert done == [("kill", -1, 9), ("exit", 0)]

@@ -404,6 +404,20 @@ def worker(tmp_path, monkeypatch):
     made.close()
 
 
+def test_what_a_worker_lays_out_lies_in_its_room_and_goes_with_it(tmp_path):
+    """As root, engines run as somebody else: they may go through, and list nothing."""
+    made = UnitWorker(Files(), room=str(tmp_path))  # type: ignore[arg-type]
+    room = Path(made._room.name)
+    assert (room.parent, room.name[:17]) == (tmp_path, "gtp-harness-work-")
+    with made._new_room() as inner:
+        assert inner.parent == room
+        assert [one.stat().st_mode & 0o777 for one in (room, inner)] == [0o711, 0o711]
+        (inner / "secret").write_text("")
+    assert list(room.iterdir()) == []
+    made.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_unit_is_done_case_by_case(worker, monkeypatch):
     """What an engine computes longer here than on the reference machine is given in addition."""
     monkeypatch.setattr(unit_worker, "time", SimpleNamespace(monotonic=lambda: 1000.0))
