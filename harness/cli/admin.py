@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from harness.service.records import Person
     from harness.service.settings import Settings
     from harness.service.storage.audit_log import Act
 
@@ -25,9 +26,10 @@ people lists everybody. add adds a person; with --admin, the person may make
 courses. link prints a link that works once, within a day. token prints an API
 token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
 all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
-of PERSON, whose submissions stay; somebody with a mail address can still ask for a
-new link, so change the address first. change gives PERSON another --name or --email;
-another address ends sessions, links and tokens. Each change is in the audit log.
+of PERSON, whose submissions stay. No new link, mail or OpenID provider lets PERSON in
+until let-in allows it; the next sign-in then needs a new link. change gives PERSON
+another --name or --email; another address ends sessions, links and tokens. Each change
+is in the audit log.
 
 courses lists all courses with their teachers. add-teacher makes PERSON a teacher
 of a course, remove-teacher ends that. The last teacher of a course stays.
@@ -113,7 +115,11 @@ def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
     from harness.service.operating import administering
 
     rows = administering.everybody(act.db)
-    return [_line(one.id, one.name, one.email, "admin" if one.is_admin else "") for one in rows]
+    return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
+
+
+def _describe(person: Person) -> tuple[str, str]:
+    return "admin" if person.is_admin else "", "shut out" if person.is_shut_out else ""
 
 
 def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
@@ -137,6 +143,7 @@ def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]
     from harness.service.people import entering
 
     person = administering.find(act.db, given.who)
+    entering.refuse_shut_out(person)
     name = given.name or _TOKEN
     _, secret = entering.token(act, name, given.scope, owner=person.id)
     return [secret.text]
@@ -164,7 +171,17 @@ def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[s
 
     person = administering.find(act.db, given.who)
     administering.shut_out(act, person)
-    return [escape_controls(f"{person.name} is signed in nowhere, and has no link and no token")]
+    return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
+
+
+def _let_in(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operating import administering
+
+    person = administering.find(act.db, given.who)
+    administering.let_in(act, person)
+    return [
+        escape_controls(f"{person.name} may sign in again: gtp-harness admin link makes a link")
+    ]
 
 
 def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
@@ -234,6 +251,7 @@ def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[s
         "revoke": _revoke,
         "change": _change,
         "shut-out": _shut_out,
+        "let-in": _let_in,
         "courses": _courses,
         "add-teacher": _add_teacher,
         "remove-teacher": _remove_teacher,
@@ -249,7 +267,7 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness admin people [OPTION…]\n" \
         "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
         "       gtp-harness admin change PERSON [--name NAME] [--email ADDRESS]\n" \
-        "       gtp-harness admin link|token|tokens|shut-out PERSON [OPTION…]\n" \
+        "       gtp-harness admin link|token|tokens|shut-out|let-in PERSON [OPTION…]\n" \
         "       gtp-harness admin revoke ID\n" \
         "       gtp-harness admin courses [OPTION…]\n" \
         "       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE\n" \

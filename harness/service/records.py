@@ -46,6 +46,7 @@ class Person(NamedTuple):
     email: str
     is_admin: bool
     made: float
+    is_shut_out: bool = False  # by the operator: no link, session or token holds
 
 
 class Token(NamedTuple):

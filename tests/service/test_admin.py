@@ -10,7 +10,8 @@ from harness.errors import UsageError
 from harness.service import serving
 from harness.service.local_times import describe_logged_date
 from harness.service.operating import administering
-from harness.service.people import secrets
+from harness.service.people import entering, secrets
+from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
 from tests.service.serving import (
     BASE,
@@ -77,7 +78,32 @@ def test_who_is_shut_out_is_nowhere_in_and_can_be_let_in_again(service, admin):
     assert ann.get("/").url.path == "/sign-in"
     assert asks(service, token).status_code == 401
     assert Browser(service).get(unused.removeprefix(BASE)).status_code == 404
+    assert admin("people")[0].endswith("Ann Author  shut out")
+    for action in ("link", "token"):
+        assert "is shut out of this service" in admin(action, "Ann Author", status=2)[0]
+    admin("let-in", "Ann Author")
     Browser(service).enter(admin("link", "Ann Author", "--address", BASE)[0])
+    assert admin("people")[0].endswith("Ann Author")
+    assert [line.split("  ")[-2] for line in admin("log")].count("let in") == 1
+
+
+def test_no_link_session_or_token_made_later_lets_in_who_is_shut_out(service, admin):
+    """A link by mail or from a teacher did."""
+    admin("add", "Ann Author")
+    with service.database.acting() as act:
+        ann = administering.find(act.db, "Ann Author")
+        session = entering.begin(act, ann)
+        token = entering.token(act, "ci", "all", owner=ann.id)[1]
+        link = entering.link(act, ann.id, 60.0, once=False)
+        people.PEOPLE.change(act.db, {"is_shut_out": 1}, id=ann.id)  # and nothing ends
+    with service.database.reading() as db:
+        assert entering.by_session(db, session.text) is None
+    assert asks(service, token.text).status_code == 401
+    browser = Browser(service)
+    for answer in (browser.get(f"/enter/{link.text}"), browser.post(f"/enter/{link.text}")):
+        assert answer.status_code == 403
+        assert "Ann Author is shut out of this service: ask its operator" in answer.text
+    assert browser.get("/").url.path == "/sign-in"
 
 
 def test_a_person_is_added_with_a_name_and_a_mail_address_that_can_be_used(service, admin):

@@ -16,7 +16,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from harness import cli
-from harness.service.operating import checking
+from harness.service.operating import administering, checking
 from harness.service.people import entering
 from harness.service.people.authlib_provider import derive
 from harness.service.storage import people
@@ -160,6 +160,17 @@ def test_a_student_signs_in_at_the_provider(service, counting, provider):
     with service.database.reading() as db:
         entry = service.database.log.entries(db)[0]
     assert (entry.what, entry.details) == (people.ENTERED, '{"oidc": "id-ada"}')
+
+
+def test_the_provider_lets_nobody_in_who_is_shut_out(service, counting):
+    make_course(service, ROSTER)
+    ada, _ = sign_in(service)
+    with service.database.acting() as act:
+        administering.shut_out(act, administering.find(act.db, "Ada"))
+    assert not is_in(ada)
+    ada, answer = sign_in(service)
+    assert answer.status_code == 403 and "Ada is shut out of this service" in answer.text
+    assert not is_in(ada)
 
 
 def test_who_is_several_people_chooses_one(service, counting):

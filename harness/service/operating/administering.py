@@ -49,7 +49,12 @@ def tokens(db: Connection, person: Person | None) -> list[tuple[Token, Person]]:
 
 
 def link(act: Act, person: Person) -> Secret:
-    """Return a link for one use by which somebody signs in."""
+    """Return a link for one use by which somebody signs in.
+
+    Raises:
+        ShutOutError: the person is shut out.
+    """
+    entering.refuse_shut_out(person)
     return entering.link(act, person.id, entering.FIRST_LINK, once=True)
 
 
@@ -65,9 +70,19 @@ def revoke_token(act: Act, token_id: str) -> None:
 
 
 def shut_out(act: Act, person: Person) -> None:
-    """End all sessions, links and tokens of somebody, who keeps courses and submissions."""
-    people.shut_out(act.db, person.id)
+    """End all sessions, links and tokens of somebody, who keeps courses and submissions.
+
+    Nothing lets the person in again until :func:`let_in`.
+    """
+    people.PEOPLE.change(act.db, {"is_shut_out": 1}, id=person.id)
+    people.end_access(act.db, person.id)
     act.note("shut out", person.id)
+
+
+def let_in(act: Act, person: Person) -> None:
+    """Let somebody who was shut out sign in again, by a new link or as before by OIDC."""
+    people.PEOPLE.change(act.db, {"is_shut_out": 0}, id=person.id)
+    act.note("let in", person.id)
 
 
 # --- courses -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection
 
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import seal
@@ -25,7 +25,7 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
 from harness.service.courses import gradebooks
 from harness.service.records import EXPORT, Job
-from harness.service.settings import Settings, schema_of
+from harness.service.settings import Settings
 from harness.service.storage import copying, courses, queue, time_zone, uploads
 from harness.service.storage.database import Database
 from harness.service.work import evidence_places, report_folders
@@ -246,5 +246,5 @@ def _has_ledger(settings: Settings, db: Connection, assignment: str) -> bool:
     """Whether an assignment has a ledger: the first job about it makes one."""
     place = settings.ledger(assignment)
     if isinstance(place, ServerPlace):
-        return inspect(db).has_table("mark", schema=schema_of(assignment))
+        return courses.has_ledger(db, assignment)
     return place.path.exists()

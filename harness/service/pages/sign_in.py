@@ -37,6 +37,7 @@ def before_entering(here: Now) -> Response:
         person = people.of_link(db, secrets.digest(code))
     if person is None:
         return _explain_ended(here)
+    entering.refuse_shut_out(person)
     return rendering.page(here, "enter.html", [("Sign in", "")], person=person)
 
 

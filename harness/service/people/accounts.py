@@ -59,7 +59,7 @@ def change_email(act: Act, person: Person, address: str) -> Person:
     waiting = {"kind": ROSTER, "person": person.id, "state": WAITING}
     letters.LETTERS.change(act.db, {"address": address}, **waiting)
     if is_another_address(person.email, address):
-        people.shut_out(act.db, person.id)
+        people.end_access(act.db, person.id)
     act.note("mail address changed", person.id, was=person.email, now=address)
     return person._replace(email=address)
 

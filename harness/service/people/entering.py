@@ -30,6 +30,19 @@ SCOPES = ("read", "submit", "all")
 PREFIX = "gtph_"  # of API tokens
 
 
+class ShutOutError(UsageError):
+    """Somebody whom the operator has shut out is not let in."""
+
+
+def refuse_shut_out(person: Person) -> None:
+    """Raise a ShutOutError if a person is shut out."""
+    if person.is_shut_out:
+        raise ShutOutError(
+            f"{person.name} is shut out of this service: ask its operator"
+            " (gtp-harness admin let-in)"
+        )
+
+
 def add_person(act: Act, name: str, email: str = "", *, is_admin: bool = False) -> Person:
     """Make somebody known."""
     person = Person(new_id(), name, email, is_admin, time.time())
@@ -67,13 +80,18 @@ def make_course_link(act: Act, person: str, base: str) -> str:
 
 
 def enter(act: Act, code: str) -> tuple[Person, Secret] | None:
-    """Begin a session by a link; None if it does not hold."""
+    """Begin a session by a link; None if it does not hold. Raises as :func:`begin`."""
     person = people.use_link(act.db, secrets.digest(code))
     return None if person is None else (person, begin(act, person))
 
 
 def begin(act: Act, person: Person, **how: str) -> Secret:
-    """Begin a session of somebody; ``how`` somebody was known goes into the audit log."""
+    """Begin a session of somebody; ``how`` somebody was known goes into the audit log.
+
+    Raises:
+        ShutOutError: the operator has shut the person out.
+    """
+    refuse_shut_out(person)
     secret = secrets.new()
     people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
     act._replace(by=person.id).note(people.ENTERED, person.id, **how)
@@ -118,7 +136,7 @@ def by_token(db: Connection, text: str) -> tuple[Person, Token] | None:
     """Return whose an API token is, and what it may; None if it does not hold."""
     found = people.of_token(db, secrets.digest(text))
     person = people.PEOPLE.find(db, id=found.person) if found else None
-    return (person, found) if person and found else None
+    return (person, found) if person and found and not person.is_shut_out else None
 
 
 def revoke_token(act: Act, token_id: str) -> bool:

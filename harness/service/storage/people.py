@@ -64,6 +64,7 @@ def add_session(db: Connection, digest: str, person: str, until: float) -> None:
 def of_session(db: Connection, digest: str) -> Person | None:
     """Return whose a session is, if it holds."""
     query = PEOPLE.query.join(SESSION, SESSION.c.person == PERSON.c.id)
+    query = query.where(PERSON.c.is_shut_out == 0)
     row = db.execute(
         query.where(SESSION.c.digest == digest, SESSION.c.until > time.time())
     ).fetchone()
@@ -80,7 +81,7 @@ def end_sessions(db: Connection, person: str) -> None:
     db.execute(delete(SESSION).where(SESSION.c.person == person))
 
 
-def shut_out(db: Connection, person: str) -> None:
+def end_access(db: Connection, person: str) -> None:
     """End all sessions, links and tokens of somebody."""
     revoke_links(db, person)
     end_sessions(db, person)

@@ -54,6 +54,7 @@ PERSON = Table(
     _text("email"),
     _whole("is_admin"),
     _number("made"),
+    _whole("is_shut_out"),
 )
 LINK = Table(  # by which somebody signs in
     "link",

@@ -18,6 +18,7 @@ from starlette.routing import Match
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import service_log
 from harness.service.courses.grading import NotNowError
+from harness.service.people.entering import ShutOutError
 from harness.service.web import problems, rendering
 from harness.service.web.access import Here, Refused, guard_of
 
@@ -48,6 +49,7 @@ def add_handlers(app: FastAPI) -> None:
         RequestValidationError: _unreadable,
         NotNowError: lambda request, error: answer(request, 409, str(error)),
         UsageError: lambda request, error: answer(request, 422, str(error)),
+        ShutOutError: lambda request, error: answer(request, 403, str(error)),
         ServerError: _unavailable,
         ClientDisconnect: lambda _request, _error: Response(status_code=400),  # to nobody
         HarnessError: _fault,
