@@ -15,7 +15,7 @@ from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER
 from harness.service.storage import courses, people
 from harness.service.storage.database import Database
-from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of
+from tests.service.serving import BASE, KINDS, Browser, make_course, open_service, settings_of
 from tests.service.test_api_gradings import Asker
 
 LAST = "this is the only teacher of the course"
@@ -145,7 +145,49 @@ def test_each_change_of_the_staff_is_in_the_audit_log(service, tess, course):
     ]
 
 
+def test_a_new_link_is_for_the_same_person_and_ends_the_one_before(service, tess, course):
+    """Somebody who had lost the link was added a second time."""
+    made_ = tess.post("/staff", {"name": "Ann", "role": ASSISTANT, "may": ["comment"]})
+    for name in ("Ann", " aNN "):
+        said = tess.post("/staff", {"name": name, "role": TEACHER}, 422)["detail"]
+        assert said.startswith("name: Ann is of the staff already (assistant). A new link")
+    again = tess.ask("POST", f"/staff/{made_['id']}/link", 201)
+    assert (again["id"], again["may"]) == (made_["id"], ["comment"])
+    assert of_staff(tess) == {"Ann": ASSISTANT, "Tess": TEACHER}
+    assert Browser(service).get(made_["link"].removeprefix(BASE)).status_code == 404
+    Browser(service).enter(again["link"])
+
+
+def test_no_link_is_made_for_somebody_with_rights_elsewhere(service, tess, course):
+    """A teacher could sign in as an administrator, or in another course."""
+    tom = tess.post("/staff", {"name": "Tom", "role": TEACHER})
+    by_tom = Asker(service, tom["id"], tess.base)
+    an_admin, of_two = (f"/staff/{one}/link" for one in (find_id(tess, "Tess"), tom["id"]))
+    assert "rights elsewhere" in by_tom.ask("POST", an_admin, 422)["detail"]
+    tess.ask("POST", of_two, 201)
+    with service.database.acting() as act:
+        other = making.course(act._replace(by=find_id(tess, "Tess")), "Go")
+        staff.make_teacher(act, other.id, people.PEOPLE.find(act.db, id=tom["id"]))
+    assert "rights elsewhere" in tess.ask("POST", of_two, 422)["detail"]
+
+
 # --- on pages ----------------------------------------------------------------------------------
+
+
+def test_a_page_with_a_link_that_is_loaded_again_adds_nobody(service):
+    course = make_course(service, "student\nada\n", source="gosensei")
+    tess, here = course.teacher, course.course
+    for status in (200, 422):
+        answer = tess.post(f"{here}/staff", here, name="Ann", role="assistant")
+        assert answer.status_code == status
+    assert "Name: Ann is of the staff already (assistant)" in answer.text
+    (ann,) = re.findall(r'name="person" value="(\w+)"', answer.text)
+    assert "/enter/" in tess.post(f"{here}/staff/link", here, person=ann).text
+    assert tess.get(here).text.count("Remove Ann") == 1
+    with service.database.reading() as db:
+        (herself,) = people.PEOPLE.all(db, name="Tess Teacher")
+    refused = tess.post(f"{here}/staff/link", here, person=herself.id)
+    assert refused.status_code == 422 and "Tess Teacher has rights elsewhere" in refused.text
 
 
 def test_a_second_teacher_is_added_and_the_first_leaves(service):
@@ -206,8 +248,9 @@ def test_whoever_made_a_course_in_a_former_version_is_listed_by_name(
     with monkeypatch.context() as patched:
         patched.setattr(command, "upgrade", lambda config, _head: upgrade(config, "14"))
         with closing(Database(settings)) as database, database.acting() as act:
-            tess = entering.add_person(act, "Tess").id
-            ada = entering.add_person(act, "Ada").id
+            tess, ada = "t", "a"
+            person = text("INSERT INTO person (id, name) VALUES ('t', 'Tess'), ('a', 'Ada')")
+            act.db.execute(person)
             act.db.execute(text("INSERT INTO course (id) VALUES ('c')"))
             row = "INSERT INTO member (course, person, role, key) VALUES ('c', :who, :role, :key)"
             for who, role, key in ((tess, TEACHER, ""), (ada, STUDENT, "ada")):

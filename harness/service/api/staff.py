@@ -48,7 +48,7 @@ class StaffShown(AssistantShown):
 
 
 class StaffAdded(StaffShown):
-    """A new teacher or assistant."""
+    """A teacher or an assistant with a new link."""
 
     link: str  # to sign in by; told this once
 
@@ -135,6 +135,17 @@ def change_staff(
 ) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
     return _describe(_change(here, wanted.role, wanted.may))
+
+
+@ROUTES.at(
+    "POST", f"{_OF_STAFF}/link", TEACHERS, scope="all", status_code=201, response_model=StaffAdded
+)
+def make_link(here: Now) -> StaffAdded:
+    """Make a new link for a teacher or an assistant; earlier ones stop working."""
+    person, base = here.sure_colleague().person, here.service.settings.base
+    with here.service.database.acting(here.by) as act:
+        found, link = staff.make_link(act, _course(here), person, base)
+    return StaffAdded(**_describe(found).model_dump(), link=link)
 
 
 @ROUTES.at("DELETE", _OF_STAFF, TEACHERS, scope="all", status_code=204)

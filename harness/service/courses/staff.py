@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, FORMER, RIGHTS, STUDENT, TEACHER, Member, Person
-from harness.service.storage import courses
+from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 
 ROLES = (TEACHER, ASSISTANT)
@@ -37,14 +37,47 @@ def add(act: Act, course: str, wanted: NewStaff) -> Member:
     """Add a new person to the staff of a course.
 
     Raises:
-        UsageError: there is no name, no such role or right, or it is not a mail address.
+        UsageError: there is no name, no such role or right, it is not a mail address, or somebody
+            of the staff has this name: a form that is sent again adds nobody.
     """
     name = one_line(" ".join(wanted.name.split()), _LONGEST)
     if not name:
         raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
     role, rights = _check_role(wanted.role), _join_rights(wanted.may)
     email = entering.check_address(wanted.email) if wanted.email else ""
+    courses.lock_course(act.db, course)  # the same form may be sent twice at a time
+    _refuse_same_name(act.db, course, name)
     return _join(act, course, entering.add_person(act, name, email), role, rights)
+
+
+def _refuse_same_name(db: Connection, course: str, name: str) -> None:
+    for one in list_staff(db, course):
+        if one.name.casefold() == name.casefold():
+            raise UsageError(
+                f"name: {one.name} is of the staff already ({one.role}). A new link for the same"
+                f" person is made in the list; somebody else needs another name"
+            )
+
+
+def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, str]:
+    """Make a link for a member of the staff; those the person had hold no longer.
+
+    ``base``: the beginning of the service's addresses.
+
+    Raises:
+        UsageError: there is no such member, or the person has rights elsewhere, which whoever has
+            the link would get, too.
+    """
+    found = _hold(act.db, course, person)
+    known = people.PEOPLE.find(act.db, id=person)
+    elsewhere = any(one.course != course for one in courses.MEMBERS.all(act.db, person=person))
+    if known is None or known.is_admin or elsewhere:
+        raise UsageError(
+            f"{found.name} has rights elsewhere, too: only the operator makes a link"
+            " (gtp-harness admin link), or a mail to the own address has one"
+        )
+    people.revoke_links(act.db, person)
+    return found, entering.make_course_link(act, person, base)
 
 
 def make_teacher(act: Act, course: str, person: Person) -> Member:

@@ -21,7 +21,7 @@ from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.form_files import receive_files
 from harness.service.pages.student_table import StudentStanding
 from harness.service.people import entering
-from harness.service.records import RIGHTS, TEACHER, Assigned, Course
+from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Member
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
@@ -131,8 +131,22 @@ def add_staff(here: Now) -> Response:
     with here.service.database.acting(here.by) as act:
         made = staff.add(act, here.course.id, wanted)
         link = entering.make_course_link(act, made.person, here.service.settings.base)
-    trail = [(here.course.title, f"/courses/{here.course.id}"), (made.name, "")]
-    return rendering.page(here, "staff_link.html", trail, name=made.name, link=link)
+    return _show_link(here, made, link)
+
+
+@ROUTES.at("POST", "/courses/{course}/staff/link", TEACHERS, most=Form(page=show))
+def link_staff(here: Now) -> Response:
+    """Make a new link for a member of the staff, and show its only copy."""
+    assert here.course
+    base = here.service.settings.base
+    with here.service.database.acting(here.by) as act:
+        return _show_link(here, *staff.make_link(act, here.course.id, here.field("person"), base))
+
+
+def _show_link(here: Here, member: Member, link: str) -> Response:
+    assert here.course
+    trail = [(here.course.title, f"/courses/{here.course.id}"), (member.name, "")]
+    return rendering.page(here, "staff_link.html", trail, name=member.name, link=link)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS, most=Form(page=show))
