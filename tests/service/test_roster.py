@@ -1,5 +1,6 @@
 """A second roster: it corrects what it says, keeps what it does not say, and tells all it did."""
 
+import html
 import json
 import re
 import threading
@@ -178,6 +179,19 @@ GROUPS = [
 def test_groups_change_only_where_the_file_tells_of_groups(service, course, text, groups):
     assert upload(course, text).status_code == 200
     assert list_groups(service) == groups
+
+
+ALIKE = [
+    ("student,group\nada,Team 1\nben,team  1\n", "'Team 1', 'team  1' are 2 groups"),
+    ("student,group\nben,DUO\n", "'DUO', 'duo' are 2 groups"),  # of ada, in the roster before
+]
+
+
+@pytest.mark.parametrize(("text", "said"), ALIKE)
+def test_groups_that_are_spelled_alike_are_told(service, course, text, said):
+    """They were two groups without a word."""
+    page = html.unescape(upload(course, text).text)
+    assert said in page and "If they are one" in page
 
 
 def test_ids_of_another_platform_are_added(service, course):

@@ -76,7 +76,9 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
     known = roster_matching.match(members, wanted.students)
     taken = [_take_one(act, course, one, known.members) for one in _give_keys(wanted, before)]
     _check_groups(_list_all(act, course))
-    remarks = (*wanted.remarks, *_tell_otherwise(known))
+    groups = (one.team for one in courses.students(act.db, course))
+    alike = roster_files.tell_alike_groups(groups)  # one of a former roster may be among them
+    remarks = (*wanted.remarks, *_tell_otherwise(known), *alike)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))

@@ -37,7 +37,7 @@ from harness.grading.records import Student
 from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
+from harness.grading.taking_in.sources.pieces import SourcePiece, entries, safe, student_keys
 from harness.service.people import entering
 
 FILE = "roster.csv"  # what one without a name is called in errors
@@ -202,7 +202,21 @@ def _of_table(path: Path) -> RosterFile:
     group = layout.group if layout else "group"
     nameless = {piece.student.key for row, piece in lines if not _has_name(row, layout)}
     listed = _list([one for _, one in lines], nameless, tells_groups=group in columns)
-    return RosterFile(tuple(listed), tuple(remarks))
+    alike = tell_alike_groups(piece.group for _, piece in lines)
+    return RosterFile(tuple(listed), (*remarks, *alike))
+
+
+def tell_alike_groups(names: Iterable[str]) -> Iterator[str]:
+    """Yield a remark for groups whose names differ in case, blanks or signs alone."""
+    heaps: dict[str, list[str]] = {}
+    for name in sorted(set(filter(None, names))):
+        heaps.setdefault(safe(name).casefold(), []).append(name)
+    for heap in heaps.values():
+        if len(heap) > 1:
+            yield (
+                f"{', '.join(map(repr, heap))} are {len(heap)} groups. If they are one, write it"
+                " in the same way for each student, and upload the file again."
+            )
 
 
 def _read_own(path: Path) -> tuple[list[_Line], list[str]]:
