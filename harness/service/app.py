@@ -46,6 +46,7 @@ from harness.service.pages import runs as pages_of_runs
 from harness.service.pages import suites as pages_of_suites
 from harness.service.web import access, error_answers
 from harness.service.web.guarding import Guarded
+from harness.service.web.head_requests import HeadAnswered
 from harness.service.web.request_log import Logged
 from harness.service.web.service import Service
 from oracle import __version__
@@ -87,5 +88,6 @@ def application(service: Service) -> FastAPI:
 def guard_application(service: Service) -> ASGIApp:
     """Return the application as it is served: with what is said with every answer."""
     settings = service.settings
-    inner = Guarded(application(service), is_secure=settings.is_secure, largest=settings.largest)
+    answering = HeadAnswered(application(service))
+    inner = Guarded(answering, is_secure=settings.is_secure, largest=settings.largest)
     return Logged(inner, settings, service.requests)

@@ -90,9 +90,7 @@ MAY = {
     "POST /enter/{code}": ALL,
     "POST /leave": SIGNED_IN,
     "GET /static/{name}": ALL,
-    "HEAD /health": ALL,
     "GET /health": ALL,
-    "HEAD /ready": ALL,
     "GET /ready": ALL,
     "GET /api/v1/metrics": {ADMIN},
     "POST /courses": {ADMIN},
@@ -439,6 +437,16 @@ def test_a_route_lets_in_whoever_may_and_nobody_else(world, route):
         _put_back(world)
     assert {asker for asker, one in answers.items() if one.status_code >= 500} == set()
     assert {asker for asker, one in answers.items() if not is_turned_away(one)} == MAY[route]
+
+
+@pytest.mark.parametrize("route", [one for one in MAY if one.startswith("GET ")])
+def test_what_answers_get_answers_head_alike_without_a_body(world, route):
+    """Only two addresses for monitors did."""
+    may = sorted(MAY[route])[0]
+    found, head = ask(world, route, may), ask(world, route.replace("GET", "HEAD"), may)
+    assert (head.status_code, head.content) == (found.status_code, b"")
+    for name in ("content-type", "content-security-policy", "location"):
+        assert head.headers.get(name) == found.headers.get(name)
 
 
 @pytest.mark.parametrize("route", [one for one in MAY if one.startswith(FORMS)])

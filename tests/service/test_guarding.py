@@ -1,11 +1,13 @@
 """What is said with every answer, what is never shown by a browser, and how long secrets hold."""
 
+import asyncio
 import re
 import time
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from starlette.responses import StreamingResponse
 
 import harness
 from harness.report.html import parts
@@ -14,6 +16,7 @@ from harness.service.records import Grading
 from harness.service.storage import people, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import rendering
+from harness.service.web.head_requests import HeadAnswered
 from harness.service.web.rendering import files
 from harness.service.work.report_folders import folder_of
 from tests.service.serving import (
@@ -138,7 +141,7 @@ def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
     ("method", "path", "status", "said"),
     [
         ("GET", "/api/v1/nothing", 404, "there is no resource at this address"),
-        ("DELETE", "/api/v1/me", 405, "method: found DELETE, expected one of GET, PATCH"),
+        ("DELETE", "/api/v1/me", 405, "method: found DELETE, expected one of GET, HEAD, PATCH"),
     ],
 )
 def test_an_address_that_programs_mistype_is_told_in_a_sentence(
@@ -148,7 +151,35 @@ def test_an_address_that_programs_mistype_is_told_in_a_sentence(
     answer = client_of(service).request(method, path)
     assert (answer.status_code, answer.json()["status"]) == (status, status)
     assert answer.json()["detail"] == said
-    assert answer.headers.get("allow", "") == ("GET, PATCH" if status == 405 else "")
+    assert answer.headers.get("allow", "") == ("GET, HEAD, PATCH" if status == 405 else "")
+
+
+def test_what_is_sent_without_end_ends_at_once_for_head():
+    """Nobody would ever have heard the end of it."""
+    said = []
+
+    async def speak(scope, receive, send):
+        assert (scope["method"], await receive()) == ("GET", AN_EMPTY_BODY)
+        answer = StreamingResponse(endless(), headers={"x-one": "1"})
+        await answer(scope, receive, send)
+        scope["route"] = "/one"
+
+    async def endless():
+        while True:
+            yield b"x"
+            await asyncio.sleep(0)
+
+    async def hear(message):
+        said.append(message)
+
+    scope = {"type": "http", "method": "HEAD"}
+    asyncio.run(asyncio.wait_for(HeadAnswered(speak)(scope, None, hear), 60))
+    assert [one["type"] for one in said] == ["http.response.start", "http.response.body"]
+    assert (b"x-one", b"1") in said[0]["headers"] and not said[1]["body"]
+    assert scope == {"type": "http", "method": "HEAD", "route": "/one"}  # as the log has it
+
+
+AN_EMPTY_BODY = {"type": "http.request", "body": b"", "more_body": False}
 
 
 def test_a_submission_is_an_attachment_with_its_very_bytes(course, ada):

@@ -11,7 +11,6 @@ ROUTES = Routes()
 FOR_TOKENS = Routes(is_api=True, prefix="/api/v1")
 
 
-@ROUTES.at("HEAD", "/ready", ANYBODY)  # as some monitors ask
 @ROUTES.at("GET", "/ready", ANYBODY)
 def ready(here: Now) -> Response:
     """Say whether all is there that work needs; 503 and why if not."""

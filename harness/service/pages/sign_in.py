@@ -91,7 +91,6 @@ def static(here: Now) -> Response:
     return Response(data, media_type=f"{kind}; charset=utf-8", headers=_FOREVER)
 
 
-@ROUTES.at("HEAD", "/health", ANYBODY)  # as some monitors ask
 @ROUTES.at("GET", "/health", ANYBODY)
 def health(here: Now) -> Response:
     """Say that this process answers."""

@@ -121,7 +121,8 @@ def _answer_method(request: Request, *, is_page: bool) -> Response:
     """Say by which methods an address can be asked: each of its routes has one."""
     routes = (one for one in request.app.routes if isinstance(one, APIRoute))
     there = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
-    allowed = ", ".join(sorted({method for one in there for method in one.methods or ()}))
+    methods = {method for one in there for method in one.methods or ()}
+    allowed = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
     why = f"method: found {request.method}, expected one of {allowed}"
     headers = {"allow": allowed}
     return answer(request, 405, "there is no page at this address" if is_page else why, headers)
