@@ -1,19 +1,24 @@
 """Private cases made on the pages: case files, positions from game records, what they catch."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from harness import shipped
 from harness.assignments import assignment
+from harness.banks import bank_runs
 from harness.engine import leftovers
 from harness.errors import UsageError
 from harness.judging import strength
 from harness.reading import casefile
+from harness.service.records import LEASED
+from harness.service.storage import queue
 from harness.service.work import drafting, private_cases
 from harness.service.work.candidates import Candidate, DraftFindings, PublicCatch
-from harness.service.work.drafting import KeptCandidates
+from harness.service.work.drafting import DraftFolder, KeptCandidates
+from harness.service.work.watched_asking import MOST_HUNG
 from harness.specifications import specification
 from tests.service.serving import (
     KINDS,
@@ -318,6 +323,52 @@ def test_a_game_without_a_board_shows_what_is_said(service):
     work(service)
     text = course.teacher.get(page).text
     assert "mine.gtp" in text and "right answer fails" not in text
+
+
+HANGS = """
+[[wrong]]
+name = "sleeper"
+command = "sleep 1000"
+sentence = "never answers"
+"""
+
+
+def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
+    """The page waited for it each time that it was asked, and said nothing."""
+    monkeypatch.setattr(bank_runs, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(bank_runs, "_FILE", 0.5)
+    asked = []
+    monkeypatch.setattr(DraftFolder, "tell_program", lambda _, name: asked.append(name))
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    course = own_game(
+        course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]") + HANGS
+    )
+    page = private_of(course)
+    draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
+    assert work(service) == 1
+    assert set(asked) == {"sleeper"} and len(asked) <= MOST_HUNG
+    assert "because it hung in four case files: sleeper" in course.teacher.get(draft).text
+
+
+def test_the_page_of_positions_says_what_it_waits_for(service):
+    course = make_course(service, "student\nada\n", source="gosensei")
+    tess, page = course.teacher, private_of(course)
+    draft = tess.post(f"{page}/drafts", page, tests="4").url.path
+    assert "No worker is free yet" in tess.get(draft).text
+    name, assigned = draft.rpartition("/")[2], course.assignment.rpartition("/")[2]
+    own = DraftFolder(service.settings.assignment_folder(assigned), name)
+    own.tell_step("round 2: 30 tests, 1 not caught")
+    own.tell_program("sleeper")
+    with service.database.changing() as db:
+        queue.JOBS.change(db, {"state": LEASED}, about=name)
+    text = tess.get(draft).text
+    assert "Now: round 2: 30 tests, 1 not caught. It asks the program <b>sleeper</b>." in text
+    assert "This takes longer than usual" not in text
+    with service.database.changing() as db:
+        queue.JOBS.change(db, {"made": time.time() - drafting.LONG - 1}, about=name)
+    assert "This takes longer than usual: it began" in tess.get(draft).text
+    own.tell_step("round 3")
+    assert own.load_progress().program == ""
 
 
 SIZES = "sizes = [[3, 3], [4, 3], [3, 5], [5, 2], [4, 4]]"

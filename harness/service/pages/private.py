@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -158,6 +159,8 @@ def show_draft(here: Now) -> Response:
         found=found,
         fault=fault,
         is_running=not found and not fault,
+        progress=_draft(here).load_progress(),
+        is_long=time.time() - here.job.made > drafting.LONG,
         chosen=drafting.describe_choice(found, kept) if found else None,
         boards=_boards(found, kept.chosen) if found else {},
         free=cases.find_free_name(_get_folder(here)),

@@ -6,7 +6,7 @@ Who knows the game finds candidates, and writes those that are chosen (:class:`C
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -89,6 +89,7 @@ class DraftFindings(NamedTuple):
     beside: int  # what other private case files catch, as bits
     remarks: tuple[str, ...]  # why some games were not used
     public: tuple[PublicCatch, ...] = ()
+    given_up: tuple[str, ...] = ()  # wrong programs that hung too often to be asked to the end
 
 
 class Sought(NamedTuple):
@@ -101,6 +102,8 @@ class Sought(NamedTuple):
     private: tuple[CaseFile, ...]  # the existing ones
     public: tuple[CaseFile, ...]
     sandbox: str  # for programs that are wrong
+    on_step: Callable[[str], None] = lambda _: None  # hears what is done now
+    on_ask: Callable[[str], None] = lambda _: None  # hears the name of the program that is asked
 
 
 class CandidateMaker(Protocol):

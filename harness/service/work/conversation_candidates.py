@@ -34,6 +34,7 @@ from harness.service.work.candidates import (
     PublicCatch,
     Sought,
 )
+from harness.service.work.watched_asking import WatchedAsker
 from harness.specifications.record import Specification
 from harness.work import canonical_json
 
@@ -56,10 +57,11 @@ class ConversationMaker:
         ]
         drafter = Drafter(sought.specification, declaration, assignment.place, positions)
         with banked.engines(assignment, (), (), sought.sandbox) as engines:
-            asked = asker(assignment, sought.specification, sought.sandbox)
+            commands, protocol = sought.specification.commands, assignment.protocol
+            asked = WatchedAsker(commands, sought.sandbox, protocol, sought.on_ask)
             bench = EngineBench(engines, sought.specification, assignment.place, asked)
             request = _request(sought, declaration, choices, bench)
-            produced = test_production.produce(request, drafter, bench, lambda _: None)
+            produced = test_production.produce(request, drafter, bench, sought.on_step)
             drafts = _measure([*produced.drafts, *_others(produced)], bench)
             caught = bench.list_caught(sought.public)
         chosen = {one.identity for one in produced.drafts}
@@ -73,6 +75,7 @@ class ConversationMaker:
                 PublicCatch(Path(case.path).name, bits)
                 for case, bits in zip(sought.public, caught, strict=True)
             ),
+            asked.given_up,
         )
 
     def write(

@@ -36,6 +36,8 @@ MOST_TESTS = 200
 LARGEST = 4 << 20  # bytes of all game records of a draft
 # Drafts of a former version have other names: they are not read.
 _GAMES, _FOUND, _KEPT = "games", "candidates.json", "choice.json"
+_PROGRESS = "progress.json"
+LONG = 300.0  # seconds after which a page says why it may take so long
 
 
 class Wish(NamedTuple):
@@ -56,6 +58,13 @@ class KeptCaseFile(NamedTuple):
 
     name: str  # empty: one that is free
     kept: KeptCandidates
+
+
+class DraftProgress(NamedTuple):
+    """How far a worker is with a draft."""
+
+    step: str = ""
+    program: str = ""  # the wrong program that is asked in this step
 
 
 class DraftFolder:
@@ -85,6 +94,21 @@ class DraftFolder:
         """Write down what was found, and that what was chosen first is chosen."""
         self._write(_FOUND, found)
         self.choose(KeptCandidates(found.first))
+
+    def tell_step(self, step: str) -> None:
+        """Write down what is done now."""
+        self._write(_PROGRESS, DraftProgress(step))
+
+    def tell_program(self, program: str) -> None:
+        """Write down which program is asked now."""
+        self._write(_PROGRESS, self.load_progress()._replace(program=program))
+
+    def load_progress(self) -> DraftProgress:
+        """Return what is done now, as far as it is known."""
+        path = self.folder / _PROGRESS
+        if not path.exists():
+            return DraftProgress()
+        return canonical_json.loads(DraftProgress, path.read_text())
 
     def require_findings(self) -> DraftFindings:
         """Return what was found; raises NotNowError if there is nothing yet."""
@@ -158,6 +182,8 @@ def draft(ground: Ground, job: Job) -> None:
             tuple(cases.read(made)),
             tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
             ground.wanted.sandbox,
+            own.tell_step,
+            own.tell_program,
         )
     )
     if not found.candidates:

@@ -44,7 +44,7 @@ class SceneMaker:
             excluded=sought.public,
         )
         harvest = _harvest(sought.games, request)
-        produced = scene_production.produce(request, harvest, lambda _: None)
+        produced = scene_production.produce(request, harvest, sought.on_step)
         places = {id(one): place for place, one in enumerate(produced.candidates)}
         return DraftFindings(
             tuple(_candidate(one, sought) for one in produced.candidates),
