@@ -4,6 +4,7 @@
     ├── UsageError             the command line or an option file is wrong
     │   ├── BusyError          another process is at work with the same ledger
     │   ├── NotNowError        a request that does not fit the state of a grading
+    │   ├── ShutOutError       somebody whom the operator of a service has shut out
     │   └── CrowdedError       a folder with far too many files for a submission
     ├── ReportError            a report that cannot be written; exit status 3
     ├── CaseError              a case file or suite is wrong: file, line, found, expected

@@ -27,9 +27,8 @@ courses. link prints a link that works once, within a day. token prints an API
 token. Both are printed once and not stored. tokens lists the tokens of PERSON, or
 all of them. revoke ends the token ID. shut-out ends all sessions, links and tokens
 of PERSON, whose submissions stay. No new link, mail or OpenID provider lets PERSON in
-until let-in allows it; the next sign-in then needs a new link. change gives PERSON
-another --name or --email; another address ends sessions, links and tokens. Each change
-is in the audit log.
+again before let-in. change gives PERSON another --name or --email; another address
+ends sessions, links and tokens. Each change is in the audit log.
 
 courses lists all courses with their teachers. add-teacher makes PERSON a teacher
 of a course, remove-teacher ends that. The last teacher of a course stays.

@@ -65,8 +65,8 @@ def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, st
     ``base``: the beginning of the service's addresses.
 
     Raises:
-        UsageError: there is no such member, or the person has rights elsewhere, which whoever has
-            the link would get, too.
+        UsageError: there is no such member, or the person has rights elsewhere, which the link
+            would give, too.
     """
     found = _hold(act.db, course, person)
     known = people.PEOPLE.find(act.db, id=person)

@@ -17,14 +17,14 @@ class HeadAnswered:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
-        inner, head = {**scope, "method": "GET"}, _Head(send)
+        inner, head = {**scope, "method": "GET"}, _HeadersAlone(send)
         try:
             await self._app(inner, head.receive, head.send)
         finally:
             scope.update({**inner, "method": "HEAD"})  # the log has the route
 
 
-class _Head:
+class _HeadersAlone:
     """What an application hears and says while it answers."""
 
     def __init__(self, send: Send) -> None:
