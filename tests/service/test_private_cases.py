@@ -367,6 +367,9 @@ def test_the_page_of_positions_says_what_it_waits_for(service):
     with service.database.changing() as db:
         queue.JOBS.change(db, {"made": time.time() - drafting.LONG - 1}, about=name)
     assert "This takes longer than usual: it began" in tess.get(draft).text
+    api = api_of(service, "Tess Teacher")
+    told = api("GET", f"/api/v1{course.assignment}/drafts/{name}").json()
+    assert (told["now"], told["given_up"]) == ("round 2: 30 tests, 1 not caught: sleeper", [])
     own.tell_step("round 3")
     assert own.load_progress().program == ""
 

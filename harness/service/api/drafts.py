@@ -91,6 +91,8 @@ class DraftShown(DraftLine):
     survivors: list[str]  # those that nothing catches, public tests neither
     only_public: list[OnlyPublicShown]  # those that only public tests catch
     remarks: list[str]  # why some games were not used
+    given_up: list[str]  # wrong programs that hung; nobody knows what catches them
+    now: str  # what is done and which program is asked, while state is running
     positions: list[PositionShown]
 
 
@@ -230,6 +232,8 @@ def _describe(here: Here, job: Job) -> DraftShown:
             for each in (choice.only_public if choice else ())
         ],
         remarks=list(found.remarks) if found else [],
+        given_up=list(found.given_up) if found else [],
+        now="" if found else ": ".join(filter(None, own.load_progress())),
         positions=[_position(each) for each in choice.candidates] if choice else [],
     )
 
