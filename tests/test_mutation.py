@@ -200,6 +200,16 @@ def test_the_page_tells_what_was_noticed_at_first_and_what_is_now():
     assert text.endswith("Not noticed:\n\n- `oracle/play.py`: ``a`` became ``b``\n")
 
 
+def test_the_page_tells_how_much_of_a_sample_was_tried():
+    whole = [make_result("noticed")] * 400
+    outcomes = ("noticed", "survived")
+    part = [make_result(one)._replace(commit="def", seed=2) for one in outcomes]
+    text = table.paragraph([*whole, *part])
+    assert text.startswith("402 changes were tried.\n")
+    assert "seed 1: 400 changes; 100.0% of" in text
+    assert "commit def, seed 2: 2 of 400 changes; 50.0% of" in text
+
+
 @pytest.mark.processes
 def test_a_survivor_that_is_noticed_later_keeps_its_place(tmp_path):
     path = tmp_path / "results.jsonl"

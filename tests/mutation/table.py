@@ -42,12 +42,12 @@ def _row(name: str, counts: Counter[str]) -> str:
 
 
 def paragraph(found: list[Result]) -> str:
-    """Return what the sample was, and its table."""
+    """Return what the samples were, and their table."""
     if not found:
         return "No sample was run.\n"
     mean = sum(one.cpu for one in found) / len(found)
     return (
-        f"{len(found)} of {_WHOLE} changes were tried.\n\n{_by_commit(found)}{_later(found)}\n"
+        f"{len(found)} changes were tried.\n\n{_by_commit(found)}{_later(found)}\n"
         f"{markdown(found)}\n\nA change took {mean:.1f} seconds of CPU time.\n{_survivors(found)}"
     )
 
@@ -60,10 +60,15 @@ def _by_commit(found: list[Result]) -> str:
         seeds = ", ".join(str(one) for one in sorted({one.seed for one in some}))
         noticed = share(one.first for one in some)
         lines += (
-            f"- {some[0].date}, commit {commit}, seed {seeds}: {len(some)} changes;"
+            f"- {some[0].date}, commit {commit}, seed {seeds}: {_count(some)};"
             f" {noticed:.1%} of those that change something were noticed\n"
         )
     return lines
+
+
+def _count(some: list[Result]) -> str:
+    """Return how many changes were tried, and of how many if that is not a whole sample."""
+    return f"{len(some)} changes" if len(some) >= _WHOLE else f"{len(some)} of {_WHOLE} changes"
 
 
 def _later(found: list[Result]) -> str:
