@@ -16,7 +16,8 @@ import pytest
 from harness.errors import (
     SandboxError,
 )
-from harness.options import GIB
+from harness.options import GIB, BoxLimits
+from harness.reading import casefile
 from harness.sandbox import (
     boxed_engines,
     bubblewrap,
@@ -30,6 +31,7 @@ from harness.sandbox import (
 )
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.plan import COPY, LaunchPlan, Mount, Watched
+from harness.specifications import EVERYONES
 
 
 @pytest.mark.parametrize("start", [levels.strongest, lambda: levels.make_proven(3)])
@@ -352,3 +354,21 @@ def test_a_keeper_that_is_to_end_kills_all_that_it_may(error, monkeypatch):
     monkeypatch.setattr(inside.os, "_exit", lambda status: done.append(("exit", status)))
     inside._end_all(15, None)
     assert done == [("kill", -1, 9), ("exit", 0)]
+
+
+def test_what_one_launcher_of_a_sandbox_saw_another_one_remembers(monkeypatch, tmp_path):
+    """One command is started for each case file."""
+    monkeypatch.setattr(boxed_engines, "BoxLauncher", MadeBoxes)
+    monkeypatch.setattr(MadeBoxes, "refuse_shut", lambda self, paths: list(paths), raising=False)
+    asked: list[object] = []
+    monkeypatch.setattr(
+        boxed_engines.view, "of_program", lambda *words: asked.append(words) or "seen"
+    )
+    own = boxed_engines.Sandbox("2", BoxLimits(), (), (), EVERYONES, is_proven=True)
+    for name in ("a.gtp", "b.gtp"):
+        case = casefile.parse(b"10 name\n", str(tmp_path / name))
+        started = own.launcher(case, ["/shown"], "/home")
+        started.end(started.start(["engine"], "/"))
+    assert asked == [(("engine",), "/", ("/shown",), own._hidden, "/home")]
+    own.close()
+    assert own._boxes == {}
