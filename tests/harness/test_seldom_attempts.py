@@ -335,3 +335,21 @@ def test_an_attempt_without_a_program_has_a_run_and_no_result():
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault, len(found.runs)) == (None, "", 1)
     assert (reader.sandboxes, reader.pythons) == ({"2"}, {"3.11"})
+
+
+def test_a_machine_is_set_aside_in_a_folder_that_is_made_for_us_alone(tmp_path):
+    path = tmp_path / "state" / "gtp-harness" / "machines"
+    set_aside.SetAside(path).add("lab1", "it is slow")
+    set_aside.SetAside(path).add("lab2", "it is hot")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert [one.name for one in set_aside.SetAside(path).read_kept()] == ["lab1", "lab2"]
+    assert set_aside.SetAside(path).machines() == {"lab1", "lab2"}
+    path.unlink()
+    book = set_aside.SetAside(path)
+    assert book.machines() == set()
+    book.add("lab3", "it broke")
+    assert (book.machines(), [one.name for one in book.read_kept()]) == ({"lab3"}, ["lab3"])
+    alone = set_aside.SetAside()
+    alone.add("lab4", "it broke")
+    assert (alone.machines(), alone.read_kept()) == ({"lab4"}, [])

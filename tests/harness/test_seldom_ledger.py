@@ -370,3 +370,34 @@ def test_what_a_server_says_is_told_with_its_name():
     made.name = "the server of ada"
     with pytest.raises(HarnessError, match=r"^the server of ada[ :]"), made.naming_errors():
         raise MALFORMED
+
+
+def test_a_mark_is_saved_with_a_run_that_stands_for_the_one_that_is_lost():
+    """Marks name the run that gave them; of one that is lost nothing but its number is known."""
+    done: list[tuple[object, ...]] = []
+    made: Any = object.__new__(salvage._Salvage)
+    mark = dict.fromkeys(chains.SIGNED["mark"], "x")
+    marks = [tuple((mark | {"run": run}).values()) for run in (4, 1, 3, 1, 4)]
+    made._rows = {
+        "seed": [],
+        "run": [chains.SignedRow((run, *RUNS[0][1:]), run, FIRST.digest) for run in (1, 2)],
+        "mark": [chains.SignedRow(values, 1, FIRST.digest) for values in marks],
+    }
+    made._into = SimpleNamespace(
+        chains=SimpleNamespace(extend=lambda table, rows: done.append((table, *rows))),
+        database=SimpleNamespace(insert_new=lambda table, rows: None),
+    )
+    made._found = SimpleNamespace(contents=dict)
+    made._append = lambda table: done.append((table,))
+    made._keep = lambda table, holds: None
+    made._plan = set
+    made._write_results = lambda attempts: done.append(("result", attempts))
+    made._write()
+    empty = ("",) * 5
+    assert done == [
+        ("run",),
+        ("run", (3, *empty), (4, *empty)),
+        *((table,) for table in ("case_file", "submission", "wanted", "build")),
+        ("result", set()),
+        ("mark",),
+    ]
