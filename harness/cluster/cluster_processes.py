@@ -36,7 +36,7 @@ from harness.cluster import (
 )
 from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.fetching import Cache
-from harness.cluster.message_filter import GuardedScheduler, GuardedWorker, hand_in
+from harness.cluster.message_filter import GuardedScheduler, GuardedWorker
 from harness.cluster.prompt_sender import PromptSender
 from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
 from harness.cluster.rules import Facts
@@ -101,7 +101,7 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     tls = papers.client_context() if papers else None
     own = Equipment(facts, tuple(pythons), cache, store, machine, tls)
     with contextlib.closing(UnitExecutor(own)) as executor:
-        dask_task.RUN[:] = [lambda text: hand_in(executor.do(text))]
+        dask_task.RUN[:] = [executor.do]
         told(_describe(facts, built))
         asyncio.run(_work(settings, rules.list_announced_resources(facts), papers, executor, told))
 

@@ -11,10 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from distributed import Worker
-
 from harness.cluster import cluster_processes, dask_task, roles, rules
-from harness.cluster.message_filter import hand_in
+from harness.cluster.message_filter import GuardedWorker
 from harness.cluster.records import WorkerReport
 from harness.cluster.rules import Facts
 from harness.cluster.tls import Papers
@@ -37,7 +35,7 @@ async def work(address: str, folder: str, count: int) -> None:
     async with contextlib.AsyncExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory())
         for number in range(count):
-            worker = Worker(
+            worker = GuardedWorker(
                 address, name=f"m{number}:{number}", nthreads=1, security=security,
                 resources=rules.list_announced_resources(facts(number)), memory_limit=0,
                 host="127.0.0.1", dashboard_address="127.0.0.1:0", local_directory=place,
@@ -50,5 +48,5 @@ async def work(address: str, folder: str, count: int) -> None:
 if __name__ == "__main__":
     cluster_processes.prepare()
     report = canonical_json.dumps(WorkerReport("m", (LINE,) * CASES))
-    dask_task.RUN[:] = [lambda _: hand_in(report)]
+    dask_task.RUN[:] = [lambda _: report]
     asyncio.run(work(sys.argv[1], sys.argv[2], int(sys.argv[3])))

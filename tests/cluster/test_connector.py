@@ -219,12 +219,9 @@ def test_only_a_report_that_is_waited_for_is_kept():
 
 
 @pytest.mark.parametrize(("length", "is_sent_along"), [(1 << 18, True), ((1 << 18) + 1, False)])
-def test_a_long_report_is_the_result_of_its_task(length, is_sent_along, monkeypatch):
+def test_a_long_report_is_the_result_of_its_task(length, is_sent_along):
     task, report = SimpleNamespace(metadata={}), "x" * length
-    worker = SimpleNamespace(state=SimpleNamespace(tasks={"key": task}))
-    worker.get_current_task = lambda: "key"
-    monkeypatch.setattr(message_filter, "get_worker", lambda: worker)
-    assert message_filter.hand_in(report) == ("" if is_sent_along else report)
+    assert message_filter.hand_in(report, task) == ("" if is_sent_along else report)
     assert task.metadata == ({BROUGHT: report} if is_sent_along else {})
 
 

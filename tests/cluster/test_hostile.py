@@ -213,6 +213,23 @@ def test_a_task_goes_to_its_workers_in_the_order_of_numbers(tmp_path):
     assert done == ["first", "next", "last"]
 
 
+def test_a_task_that_fails_is_told_to_the_scheduler(tmp_path):
+    """Else its unit would wait for ever."""
+
+    def fail(text):
+        raise ValueError(text)
+
+    async def run():
+        async with start_guarded(tmp_path / "papers") as (scheduler, worker, _):
+            scheduler.client_desires_keys([], "client")
+            scheduler.add_task("client", "unit-one", "why", [worker.address], {}, 1)
+            while scheduler.tasks["unit-one"].state != "erred":
+                await asyncio.sleep(0.01)
+
+    with mock.patch.object(dask_task, "RUN", [fail]):
+        asyncio.run(asyncio.wait_for(run(), 20))
+
+
 # --- who may ask for what ---
 
 
