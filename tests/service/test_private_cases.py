@@ -333,6 +333,8 @@ sentence = "never answers"
 """
 
 
+@pytest.mark.long(20)
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
     """The page waited for it each time that it was asked, and said nothing."""
     monkeypatch.setattr(bank_runs, "_TIMEOUT", 0.2)
