@@ -209,6 +209,7 @@ def test_a_worker_that_says_nonsense_is_no_longer_ours_and_is_killed(piped, monk
     assert killed == [(4321, 9)]
 
 
+@pytest.mark.processes
 def test_a_worker_is_started_with_both_pipes_and_in_a_group_of_its_own(monkeypatch):
     """So Ctrl-C reaches us alone, and its pipes are those that it hears and says through."""
     echo = "import os, sys; sys.stdout.write(sys.stdin.readline()); sys.stdout.flush();"

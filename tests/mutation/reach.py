@@ -33,8 +33,8 @@ _LONGEST = 1800.0  # seconds that one file of tests may take
 TIERS = ("quick", "short", "full")
 # What deciding modules do in processes. Others start them too, and run the whole product.
 _STARTING = (
-    *("alarm", "building", "confined_reading", "deadline", "deciding_constants", "diagnosis"),
-    "failed_tests",
+    *("alarm", "building", "confined_reading", "crew", "deadline", "deciding_constants"),
+    *("diagnosis", "failed_tests"),
     *("grade.", "grade_summary", "intake", "interrupted", "killed_engines", "last_words"),
     *("ledger", "one_fault", "patience", "play", "sandbox_", "status_last", "umask"),
     *("untrusted_folders", "work.", "work_"),
