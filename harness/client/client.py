@@ -128,6 +128,7 @@ class Client:
                 headers={"authorization": f"Bearer {token}"},
                 timeout=_PATIENCE,
                 transport=transport,
+                trust_env=not _stays_here(url),
             )
         self._base = base
         self._pause = pause
@@ -288,9 +289,14 @@ def _read_address(base: str) -> httpx.URL:
     raise UsageError(f"found {base!r}, expected an address such as https://tests.example.org")
 
 
+def _stays_here(url: httpx.URL) -> bool:
+    """Whether what is sent in the clear stays on this machine: no proxy may get it."""
+    return url.scheme == "http" and is_this_machine(url.host)
+
+
 def _refuse_cleartext(url: httpx.URL) -> None:
     """Raise a UsageError if others on the way could read what is sent, such as the token."""
-    if url.scheme == "https" or is_this_machine(url.host):
+    if url.scheme == "https" or _stays_here(url):
         return
     raise UsageError(
         f"http://{url.host} is not encrypted: everyone on the way could read the API token. Use"

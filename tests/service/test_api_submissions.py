@@ -227,7 +227,7 @@ def test_settings_of_the_environment_that_cannot_be_used_are_named(monkeypatch, 
         monkeypatch.delenv(one.lower(), raising=False)
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match=rf"(?i){said}.*; the environment has {name}$"):
-        Client(BASE, "t")
+        Client("https://tests.example.org", "t")
 
 
 @pytest.mark.parametrize("address", ["https://tests.example.org:99999", "https://[::1", "https:"])
@@ -252,6 +252,17 @@ def test_no_token_is_sent_in_the_clear_to_another_machine_unless_that_is_allowed
 )
 def test_a_token_goes_to_this_machine_or_by_tls_without_a_question(base):
     Client(base, "t").close()
+
+
+def test_what_is_for_this_machine_is_sent_to_no_proxy(monkeypatch):
+    """A proxy that HTTP_PROXY names was sent the token, and need not be here."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        port = server.getsockname()[1]
+        answer = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}"
+        with answering(server, answer), Client(f"http://127.0.0.1:{port}", "t") as client:
+            assert client.get("/me") == {}
 
 
 @pytest.mark.parametrize(

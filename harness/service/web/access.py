@@ -102,7 +102,6 @@ COMMENT_REMOVERS = Rule(
     right=COMMENT,
     removes=True,
 )
-RULES = (ANYBODY, SIGNED_IN, ADMINS, MEMBERS, STUDENTS, STAFF_ONLY, TEACHERS, OWNERS)
 
 
 def whoever_may(right: str) -> Rule:
