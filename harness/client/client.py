@@ -114,8 +114,7 @@ class Client:
 
         Raises:
             UsageError: that is not an address, or not a token; anyone on the way could read the
-                token; the environment names a proxy or
-                certificates that cannot be used.
+                token; the environment names a proxy or certificates that cannot be used.
         """
         url = _read_address(base)
         if not allow_http:

@@ -88,7 +88,7 @@ def test_what_was_said_before_the_connection_goes_first():
 
 def test_one_that_closes_sends_the_rest_and_takes_no_more():
     async def check(sender, comm):
-        await sender.close()  # there is no connection yet
+        await sender.close()  # before it has a connection
         sender.start(comm)
         sender.send(1)
         await asyncio.sleep(0)

@@ -54,7 +54,7 @@ def test_it_says_when_it_gave_up(monkeypatch):
 
 
 def test_it_gives_up_after_so_many_nodes_of_the_search(monkeypatch):
-    """Seven nodes are looked at; whoever looks at one more is sure that there are no others."""
+    """The search has seven nodes. It is sure of its answer if it may look at one more."""
     tests = [73, 131, 516, 522, 24, 352, 152, 12, 338]
     for patience in range(1, 20):
         monkeypatch.setattr(cover, "_PATIENCE", patience)

@@ -434,7 +434,7 @@ def test_signed_checksums_of_old_programs_count():
 def test_a_header_has_one_of_two_checksums_and_no_other(byte, ending):
     block = bytearray(header("a"))
     block[0] = byte
-    block[156] = 0x37  # a digit behind the checksum, which is no part of it
+    block[156] = 0x37  # the digit after the checksum, which does not belong to it
     block[148:156] = b" " * 8
     plain = sum(block)
     sums = {plain, plain - 256 * (byte > 127)}

@@ -17,7 +17,7 @@ def find_present(act: Act, course: str, key: str) -> Member:
     """Return a student of a course, who stays so until the end of the transaction.
 
     Raises:
-        UsageError: there is no such student in it.
+        UsageError: the course has no such student.
     """
     return _find(act, course, key, STUDENT)
 

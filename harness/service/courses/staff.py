@@ -37,8 +37,8 @@ def add(act: Act, course: str, wanted: NewStaff) -> Member:
     """Add a new person to the staff of a course.
 
     Raises:
-        UsageError: there is no name, no such role or right, it is not a mail address, or somebody
-            of the staff has this name: a form that is sent again adds nobody.
+        UsageError: the name is empty; the role, a right or the mail address is not valid; or a
+            member of the staff already has this name: a form that is sent twice adds one person.
     """
     name = one_line(" ".join(wanted.name.split()), _LONGEST)
     if not name:
@@ -65,8 +65,8 @@ def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, st
     ``base``: the beginning of the service's addresses.
 
     Raises:
-        UsageError: there is no such member, or the person has rights elsewhere, which the link
-            would give, too.
+        UsageError: the staff has no such member, or the person has rights elsewhere. The link
+            would give these rights, too.
     """
     found = _hold(act.db, course, person)
     known = people.PEOPLE.find(act.db, id=person)

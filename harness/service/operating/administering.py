@@ -80,7 +80,7 @@ def shut_out(act: Act, person: Person) -> None:
 
 
 def let_in(act: Act, person: Person) -> None:
-    """Let somebody who was shut out sign in again, by a new link or as before by OIDC."""
+    """Allow a person who was shut out to sign in again, with a new link or by OIDC."""
     people.PEOPLE.change(act.db, {"is_shut_out": 0}, id=person.id)
     act.note("let in", person.id)
 

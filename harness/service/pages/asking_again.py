@@ -13,7 +13,7 @@ _SURE = "sure"
 
 
 class SecondQuestion(NamedTuple):
-    """What somebody is asked who has pressed a button."""
+    """The question that a page asks after a button was pressed."""
 
     text: str  # such as ``Remove this comment?``
     effect: str  # of a yes, as sentences

@@ -54,12 +54,11 @@ def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
 
 def of_one(db: Connection, assigned: Assigned, key: str) -> StudentStanding:
     """Return where a student or group of a course stands."""
-    entries = roster.students(courses.students(db, assigned.course))
-    (entry,) = (one for one in entries if one.key == key)
+    group = [one for one in courses.students(db, assigned.course) if one.submits_as == key]
     heap = ownership.of(db, assigned, key)
     jobs = queue.checks(db, about=[one.id for one in heap.counting])
     rule = making.late(assigned, courses.extensions(db, assigned.id))
-    return _standing(entry, heap, jobs, rule)
+    return _standing(roster.entry(key, group), heap, jobs, rule)
 
 
 def choices(standings: Sequence[StudentStanding]) -> list[tuple[str, str, int]]:
