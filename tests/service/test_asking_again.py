@@ -5,11 +5,13 @@ import re
 
 import pytest
 
-from harness.service.storage import courses, uploads
-from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of
+from harness.service.storage import courses, letters, uploads
+from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
+from tests.service.test_releasing import at, grade
 from tests.service.test_story import hand_in
 from tests.service.test_suites import F, P, document
 
+__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada <L>\nben,Ben\n"
 CASE = b"1 boardsize 9\n#? []\n"
 
@@ -105,3 +107,83 @@ def test_a_run_is_removed_at_the_second_click(course):
     assert "Remove run 1?" in asked.text and tess.get(run).status_code == 200
     assert send_as_shown(tess, asked).url.path == suite
     assert tess.get(run).status_code == 404
+
+
+def test_a_token_is_revoked_at_the_second_click(course):
+    tess = course.teacher
+    made = tess.post("/tokens", "/tokens", name="<CI>", scope="read", days="9").text
+    (revoke,) = re.findall(r'action="(/tokens/\w+/revoke)"', made)
+    asked = tess.post(revoke, "/tokens")
+    assert "Revoke &lt;CI&gt;?" in asked.text and 'href="/tokens">Back' in asked.text
+    assert revoke in tess.get("/tokens").text
+    done = send_as_shown(tess, asked)
+    assert done.url.path == "/tokens" and revoke not in done.text
+    assert tess.post(revoke, "/tokens").status_code == 404
+
+
+def test_a_computed_mark_counts_again_at_the_second_click(service, counting):
+    course = make_course(service, ROSTER)
+    tess, page = course.teacher, f"{course.assignment}/students/ada"
+    assert tess.post(f"{page}/override/end", page).url.path == page  # nothing is there to remove
+    grade(service, course)
+    tess.post(f"{page}/override", page, points="0", reason="<a trade>")
+    asked = tess.post(f"{page}/override/end", page)
+    assert "Let the computed mark of ada count?" in asked.text
+    assert re.search(r'<p class="words">0 of \d+\. &lt;a trade&gt;</p>', asked.text)
+    assert "given by a person" in tess.get(page).text
+    done = send_as_shown(tess, asked)
+    assert done.url.path == page and "given by a person" not in done.text
+
+
+def test_marks_are_released_at_the_second_click(service, counting):
+    course = make_course(service, ROSTER, deadline=at(-5), closes=at(-4))
+    tess, page = course.teacher, grade(service, course)
+    asked = tess.post(f"{page}/release", page)
+    assert re.search(r"<h1>Release the marks of \w[^<]*\?</h1>", asked.text)
+    assert released(service) == [False]
+    assert send_as_shown(tess, asked).url.path == page
+    assert released(service) == [True]
+
+
+def released(service):
+    with service.database.reading() as db:
+        return [one.released > 0 for one in uploads.GRADINGS.all(db)]
+
+
+def test_links_of_a_class_end_at_the_second_click(service, course):
+    tess, here = course.teacher, course.course
+    asked = tess.post(f"{here}/links", here)
+    assert "Make new links for all students of Games?" in asked.text
+    Browser(service).enter(course.links["ada"])
+    made = send_as_shown(tess, asked)
+    assert made.text.startswith("student,name,") and "/enter/" in made.text
+    assert Browser(service).get(course.links["ada"]).status_code == 404
+
+
+def test_the_link_of_an_assistant_ends_at_the_second_click(service, course):
+    tess, here = course.teacher, course.course
+    link = re.search(r"http\S+/enter/[\w-]+", tess.post(f"{here}/staff", here, **ANN).text)[0]
+    (person,) = re.findall(r'name="person" value="(\w+)"', tess.get(here).text)
+    asked = tess.post(f"{here}/staff/link", here, person=person, role="assistant")
+    assert "Make a new link for Ann?" in asked.text
+    Browser(service).enter(link)
+    assert "/enter/" in send_as_shown(tess, asked).text
+    assert Browser(service).get(link).status_code == 404
+
+
+ANN = {"name": "Ann", "role": "assistant"}
+
+
+def test_mails_are_sent_at_the_second_click(service, course):
+    tess, here = course.teacher, course.course
+    tess.post(f"{here}/roster", here, {"file": ("r.csv", b"student,email\nada,a@b.org\n")})
+    asked = tess.post(f"{here}/links/send", here)
+    assert "Send 1 mail with a new link?" in asked.text
+    assert addresses(service) == []
+    assert send_as_shown(tess, asked).url.path == here
+    assert addresses(service) == ["a@b.org"]
+
+
+def addresses(service):
+    with service.database.reading() as db:
+        return [one.address for one in letters.LETTERS.all(db)]

@@ -53,7 +53,8 @@ def expired(service, course):
 
 
 def replaced(service, course):
-    assert course.teacher.post(f"{course.course}/links", course.course).status_code == 200
+    made = course.teacher.post(f"{course.course}/links", course.course, sure="yes")
+    assert made.headers["content-type"].startswith("text/csv")
     return course.links["ada"]
 
 

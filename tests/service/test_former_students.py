@@ -113,9 +113,9 @@ def test_a_group_goes_on_without_who_is_removed(service, course):
 
 
 def test_who_is_removed_gets_no_link_and_no_mail(service, course):
-    course.teacher.post(f"{course.course}/links/send", page=course.course)
+    course.teacher.post(f"{course.course}/links/send", page=course.course, sure="yes")
     change(course, "remove", "ada")
-    links = course.teacher.post(f"{course.course}/links").text
+    links = course.teacher.post(f"{course.course}/links", sure="yes").text
     assert "ben" in links and "ada" not in links
 
 

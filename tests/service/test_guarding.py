@@ -238,7 +238,11 @@ def test_a_course_link_holds_until_there_is_a_new_one(service, course):
     link = course.links["ada"]
     for _ in range(2):
         Browser(service).enter(link)
-    new = course.teacher.post(f"{course.course}/links").text.splitlines()[1].split(",")[-1]
+    new = (
+        course.teacher.post(f"{course.course}/links", sure="yes")
+        .text.splitlines()[1]
+        .split(",")[-1]
+    )
     assert Browser(service).get(link.removeprefix(BASE)).status_code == 404
     Browser(service).enter(new)
 

@@ -202,7 +202,7 @@ def test_a_machine_may_ask_so_often_and_all_together_so_many_wait(service, monke
 
 
 def send_links(course):
-    return course.teacher.post(f"{course.course}/links/send", page=course.course)
+    return course.teacher.post(f"{course.course}/links/send", page=course.course, sure="yes")
 
 
 def test_a_roster_gets_links_and_former_ones_hold_until_then(service, counting, post, server):

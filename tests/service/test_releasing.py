@@ -101,7 +101,8 @@ def test_after_the_last_date_nothing_is_asked(service, counting):
     course = make_course(service, ROSTER, deadline=at(-5), closes=at(-4))
     grading = grade(service, course)
     assert OPEN not in course.teacher.get(grading).text
-    assert course.teacher.post(f"{grading}/release", grading).status_code == 200
+    text = course.teacher.post(f"{grading}/release", grading, sure="yes").text
+    assert "Released" in text and "Release the marks" not in text
 
 
 def test_a_grading_that_waits_for_a_decision_says_so(service, counting):
@@ -151,7 +152,7 @@ def test_marks_that_would_change_are_released_unchanged_only_if_that_is_confirme
     tess.post(f"{path}/accept", path)
     work(service)
     assert 'name="unchanged"' not in tess.get(path).text
-    assert tess.post(f"{path}/release", path).status_code == 200
+    assert "Release the marks" not in tess.post(f"{path}/release", path, sure="yes").text
 
 
 def test_the_api_releases_unchanged_marks_if_asked(service, counting):

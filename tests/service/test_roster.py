@@ -68,7 +68,7 @@ def what_was_noted(service, what):
 
 
 def test_a_corrected_address_and_name_take_effect(service, course):
-    course.teacher.post(f"{course.course}/links/send", page=course.course)
+    course.teacher.post(f"{course.course}/links/send", page=course.course, sure="yes")
     page = upload(course, "student,name,email\nada,Ada Lovelace,ada@right.org\n").text
     person, member = known(service)["ada"]
     assert (person.name, person.email) == ("Ada Lovelace", "ada@right.org")
@@ -133,7 +133,7 @@ def test_somebody_with_rights_elsewhere_is_not_changed(service, course, who):
         member = courses.MEMBERS.find(db, person=person.id, course=before.course)
     assert (found.name, found.email, member.ids) == ("Ada", "ada@wrong.org", before.ids)
     assert member.name == "Ada L"  # the list of the course is the teacher's
-    links = course.teacher.post(f"{course.course}/links").text.splitlines()
+    links = course.teacher.post(f"{course.course}/links", sure="yes").text.splitlines()
     assert "ada,Ada L,ada@wrong.org," in links  # without a link, by which the teacher could enter
     Browser(service).enter(course.links["ada"])
 
@@ -269,7 +269,7 @@ def test_no_file_is_told_as_such(course):
 
 
 def test_students_whom_no_mail_reaches_are_named(service, course):
-    page = course.teacher.post(f"{course.course}/links/send", page=course.course).text
+    page = course.teacher.post(f"{course.course}/links/send", page=course.course, sure="yes").text
     assert "2 students without a mail address get none: Ben, Cyd." in page
     page = upload(course, "student,email\nben,b@c.org\n").text
     assert (
@@ -443,7 +443,7 @@ def test_a_doubtful_address_or_number_finds_nobody(service, counting, first, sec
 
 def test_a_name_in_the_list_of_links_is_no_formula(service, counting):
     course = make_course(service, 'student,name\nada,=cmd|calc!A1\n=ben,"@Ben, B"\n')
-    links = course.teacher.post(f"{course.course}/links").text.splitlines()
+    links = course.teacher.post(f"{course.course}/links", sure="yes").text.splitlines()
     assert links[0] == "student,name,email,link"
     assert links[1].startswith(f"ada,'=cmd|calc!A1,,{BASE}/enter/")
     assert links[2].startswith(f'ben,"\'@Ben, B",,{BASE}/enter/')

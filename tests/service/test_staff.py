@@ -182,7 +182,7 @@ def test_a_page_with_a_link_that_is_loaded_again_adds_nobody(service):
         assert answer.status_code == status
     assert "Name: Ann is of the staff already (assistant)" in answer.text
     (ann,) = re.findall(r'name="person" value="(\w+)"', answer.text)
-    assert "/enter/" in tess.post(f"{here}/staff/link", here, person=ann).text
+    assert "/enter/" in tess.post(f"{here}/staff/link", here, person=ann, sure="yes").text
     assert tess.get(here).text.count("Remove Ann") == 1
     with service.database.reading() as db:
         (herself,) = people.PEOPLE.all(db, name="Tess Teacher")

@@ -167,7 +167,7 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     details["students"] = ["cyd", "dan"]
     assert (entry.what, json.loads(entry.details)) == ("mark overridden", details)
 
-    tess.post(f"{page}/override/end", page)
+    tess.post(f"{page}/override/end", page, sure="yes")
     assert "<b>5 of 5</b>" in cyd.get(mark).text
     assert "being rewritten" in tess.get(grading).text
     work(service)

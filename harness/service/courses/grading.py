@@ -71,7 +71,16 @@ def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
 def release(
     act: Act, grading: Grading, *, is_early: bool = False, leaves_changes: bool = False
 ) -> None:
-    """Let students see their marks.
+    """Let students see their marks; arguments and errors as for :func:`require_releasable`."""
+    told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
+    uploads.GRADINGS.change(act.db, {"released": time.time()}, id=grading.id)
+    act.note("marks released", grading.id, **told)
+
+
+def require_releasable(
+    act: Act, grading: Grading, *, is_early: bool, leaves_changes: bool
+) -> dict[str, object]:
+    """Return what the audit log says of a release, if it can be.
 
     ``is_early``: even while some can still submit. ``leaves_changes``: even if marks would change,
     which then stay as they are until the next grading.
@@ -92,9 +101,8 @@ def release(
     why = list_open_dates(act.db, assigned, datetime.datetime.now()) if assigned else []
     if why and not is_early:
         raise NotNowError(f"students can still submit: {'; '.join(why)}. Confirm an early release")
-    uploads.GRADINGS.change(act.db, {"released": time.time()}, id=grading.id)
     told: dict[str, object] = {"early": why} if why else {}
-    act.note("marks released", grading.id, **told, **({"unchanged": left} if left else {}))
+    return told | ({"unchanged": left} if left else {})
 
 
 def _count_open_changes(grading: Grading) -> int:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlalchemy import Connection
+
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
 from harness.grading.taking_in.sources.pieces import key_with_digest
@@ -276,6 +278,11 @@ class StudentLink(NamedTuple):
     name: str
     email: str
     link: str  # empty: the person has rights elsewhere, and is reached by mail alone
+
+
+def have_links(db: Connection, course: str) -> bool:
+    """Whether a student of a course can sign in by a link."""
+    return people.some_have_links(db, (one.person for one in courses.students(db, course)))
 
 
 def make_links(act: Act, course: str, base: str) -> list[StudentLink]:

@@ -68,6 +68,17 @@ def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, st
         UsageError: the staff has no such member, or the person has rights elsewhere. The link
             would give these rights, too.
     """
+    found = find_to_link(act, course, person)
+    people.revoke_links(act.db, person)
+    return found, entering.make_course_link(act, person, base)
+
+
+def find_to_link(act: Act, course: str, person: str) -> Member:
+    """Return a member of the staff for whom a teacher may make a link.
+
+    Raises:
+        UsageError: as :func:`make_link`.
+    """
     found = _hold(act.db, course, person)
     known = people.PEOPLE.find(act.db, id=person)
     elsewhere = any(one.course != course for one in courses.MEMBERS.all(act.db, person=person))
@@ -76,8 +87,7 @@ def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, st
             f"{found.name} has rights elsewhere, too: only the operator makes a link"
             " (gtp-harness admin link), or a mail to the own address has one"
         )
-    people.revoke_links(act.db, person)
-    return found, entering.make_course_link(act, person, base)
+    return found
 
 
 def make_teacher(act: Act, course: str, person: Person) -> Member:

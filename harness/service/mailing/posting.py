@@ -67,10 +67,19 @@ def ask(db: Connection, typed: str) -> bool:
 
 def to_roster(act: Act, course: str) -> None:
     """Queue a letter for each student of a course who has an address and no letter waiting."""
-    reached = [person for _, person in _students(act.db, course) if person.email]
+    reached = _list_reached(act.db, course)
     for one in reached:
         _put(act.db, one, course)
     act.note("links sent", course, letters=len(reached))
+
+
+def count_with_address(db: Connection, course: str) -> int:
+    """Return how many students of a course a mail reaches."""
+    return len(_list_reached(db, course))
+
+
+def _list_reached(db: Connection, course: str) -> list[Person]:
+    return [person for _, person in _students(db, course) if person.email]
 
 
 def list_without_address(db: Connection, course: str) -> list[Member]:

@@ -22,7 +22,7 @@ from harness.service.pages.form_files import receive_files
 from harness.service.pages.student_table import StudentStanding
 from harness.service.people import entering
 from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Member
-from harness.service.storage import courses
+from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
 
@@ -114,12 +114,29 @@ def assign_own(here: Now) -> Response:
 
 @ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
 def make_links(here: Now) -> Response:
-    """Give a CSV of links for all students; it is the only copy there is."""
+    """Give a CSV of links for all students, once it was said that earlier ones may end.
+
+    It is the only copy there is.
+    """
     assert here.course
     with here.service.database.acting(here.by) as act:
+        if not asking_again.is_sure(here) and roster.have_links(act.db, here.course.id):
+            return _ask_for_new_links(here, here.course)
         links = roster.make_links(act, here.course.id, here.service.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return attachment("links.csv", sheet.table(rows).encode(), "text/csv")
+
+
+def _ask_for_new_links(here: Here, one: Course) -> Response:
+    place = f"/courses/{one.id}"
+    question = SecondQuestion(
+        f"Make new links for all students of {one.title}?",
+        "The links that students have now stop working at once. Nobody can sign in by a link until"
+        " you have sent the new ones.",
+        "Yes, make new links",
+        place,
+    )
+    return asking_again.ask(here, [(one.title, place), ("Links", "")], question)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show))
@@ -138,9 +155,23 @@ def add_staff(here: Now) -> Response:
 def link_staff(here: Now) -> Response:
     """Make a new link for a member of the staff, and show its only copy."""
     assert here.course
-    base = here.service.settings.base
+    base, person = here.service.settings.base, here.field("person")
     with here.service.database.acting(here.by) as act:
-        return _show_link(here, *staff.make_link(act, here.course.id, here.field("person"), base))
+        found = staff.find_to_link(act, here.course.id, person)
+        if not asking_again.is_sure(here) and people.some_have_links(act.db, [person]):
+            return _ask_for_new_link(here, here.course, found.name)
+        return _show_link(here, *staff.make_link(act, here.course.id, person, base))
+
+
+def _ask_for_new_link(here: Here, one: Course, name: str) -> Response:
+    place = f"/courses/{one.id}"
+    question = SecondQuestion(
+        f"Make a new link for {name}?",
+        f"The link that {name} has now stops working at once.",
+        "Yes, make a new link",
+        place,
+    )
+    return asking_again.ask(here, [(one.title, place), (f"A link for {name}", "")], question)
 
 
 def _show_link(here: Here, member: Member, link: str) -> Response:

@@ -20,7 +20,8 @@ from harness.service import machines
 from harness.service.courses import gradebooks, grading
 from harness.service.courses.comments_and_overrides import Together, format_counting_mark, together
 from harness.service.courses.late_terms import list_open_dates
-from harness.service.pages import assignment_page
+from harness.service.pages import asking_again, assignment_page
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.records import (
     EXPORT,
@@ -171,12 +172,25 @@ def show_export(here: Now) -> Response:
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
 def release(here: Now) -> Response:
-    """Let students see their marks."""
+    """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
+    assert here.grading
     is_early, leaves = (here.field(one) == "yes" for one in ("early", "unchanged"))
-    return _act(
-        here,
-        lambda act, one: grading.release(act, one, is_early=is_early, leaves_changes=leaves),
+    with here.service.database.acting(here.by) as act:
+        if not (is_early or leaves or asking_again.is_sure(here)):
+            grading.require_releasable(act, here.grading, is_early=False, leaves_changes=False)
+            return _ask_to_release(here, here.grading)
+        grading.release(act, here.grading, is_early=is_early, leaves_changes=leaves)
+    return RedirectResponse(_address(here, here.grading.id), 303)
+
+
+def _ask_to_release(here: Here, one: Grading) -> Response:
+    question = SecondQuestion(
+        f"Release the marks of {here.sure().assigned.title}?",
+        "Students then see their mark and the feedback. This cannot be undone.",
+        "Yes, release the marks",
+        _address(here, one.id),
     )
+    return asking_again.ask(here, assignment_page.crumbs(here, "Release the marks"), question)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))

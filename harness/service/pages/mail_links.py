@@ -5,9 +5,12 @@ from __future__ import annotations
 from fastapi.responses import RedirectResponse, Response
 
 from harness.service.mailing import posting
-from harness.service.pages import sign_in
+from harness.service.pages import asking_again, sign_in
+from harness.service.pages.asking_again import SecondQuestion
+from harness.service.records import Course
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, TEACHERS, Form, Now, Refused, Routes
+from harness.service.web.access import ANYBODY, TEACHERS, Form, Here, Now, Refused, Routes
+from harness.text import number_of
 
 ROUTES = Routes()
 
@@ -28,8 +31,23 @@ def ask(here: Now) -> Response:
 
 @ROUTES.at("POST", "/courses/{course}/links/send", TEACHERS)
 def send(here: Now) -> Response:
-    """Queue letters with links for all students of a course who have an address."""
+    """Queue letters with links for students who have an address, once it was said to be wanted."""
     assert here.course
     with here.service.database.acting(here.by) as act:
+        letters = posting.count_with_address(act.db, here.course.id)
+        if letters and not asking_again.is_sure(here):
+            return _ask_to_send(here, here.course, letters)
         posting.to_roster(act, here.course.id)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
+
+
+def _ask_to_send(here: Here, one: Course, letters: int) -> Response:
+    place = f"/courses/{one.id}"
+    question = SecondQuestion(
+        f"Send {number_of(letters, 'mail')} with a new link?",
+        f"Each student of {one.title} with a mail address gets one. It cannot be taken back, and"
+        " the link that the student has now stops working when it is sent.",
+        "Yes, send the links",
+        place,
+    )
+    return asking_again.ask(here, [(one.title, place), ("Links by mail", "")], question)

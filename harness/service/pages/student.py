@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.grading.records import Marks
+from harness.grading.records import Marks, decimal
 from harness.service.courses import comments_and_overrides as writing
 from harness.service.courses import deadline_extensions, roster
 from harness.service.courses.deadline_extensions import latest
@@ -167,10 +168,44 @@ def override(here: Now) -> Response:
 
 @ROUTES.at("POST", f"{_PATH}/override/end", whoever_may(OVERRIDE), most=Form(page=show))
 def end_override(here: Now) -> Response:
-    """Let the computed mark count again."""
+    """Let the computed mark count again, once it was said that this is wanted."""
+    given = _list_given(here)
+    if given and not asking_again.is_sure(here):
+        return _ask_to_end_override(here, given)
     with here.service.database.acting(here.by) as act:
         writing.end_override(act, here.sure().assigned, here.student)
     return _back(here)
+
+
+def _list_given(here: Here) -> list[str]:
+    """Return the marks that people gave to a student or a group, with their reasons."""
+    assigned = here.sure().assigned
+    with here.service.database.reading() as db:
+        students = courses.students_of(db, assigned.course, here.student)
+        own = comments_and_overrides.overrides(db, assigned.id)
+        marked = uploads.last_mark(db, assigned.id, here.student, students)
+    computed = load_computed(marked) if marked else None
+    return [_word_given(one, computed) for one in writing.together(own, students)]
+
+
+def _word_given(one: writing.Together, computed: Marks | None) -> str:
+    points = decimal(Fraction(one.override.points))
+    mark = writing.format_counting_mark(computed, one.override) if computed else points
+    who = f"{', '.join(one.who)}: " if one.who else ""
+    return f"{who}{mark}. {one.override.reason}"
+
+
+def _ask_to_end_override(here: Here, given: list[str]) -> Response:
+    question = SecondQuestion(
+        f"Let the computed mark of {here.student} count?",
+        "It then counts instead of the mark that a person gave, which is removed with its reason."
+        " The history of this page keeps both.",
+        "Yes, let the computed mark count",
+        _address(here),
+        "\n".join(given),
+    )
+    trail = assignment_page.crumbs(here, "Let the computed mark count")
+    return asking_again.ask(here, trail, question)
 
 
 def _back(here: Here) -> Response:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from fastapi.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
+from harness.service.pages import asking_again
+from harness.service.pages.asking_again import SecondQuestion
 from harness.service.people import entering
+from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web import rendering
 from harness.service.web.access import SIGNED_IN, Form, Here, Now, Refused, Routes
@@ -40,9 +43,32 @@ def make(here: Now) -> Response:
 
 @ROUTES.at("POST", "/tokens/{token}/revoke", SIGNED_IN)
 def revoke(here: Now) -> Response:
-    """Let a token hold no longer."""
-    token = here.request.path_params["token"]
+    """Let a token hold no longer, once it was said that this is wanted."""
+    token = _sure_token(here)
+    if not asking_again.is_sure(here):
+        return _ask_to_revoke(here, token.name)
     with here.service.database.acting(here.by) as act:
-        if not token.isalnum() or not entering.revoke_token(act, token):
-            raise Refused(404, "there is no such token")
+        entering.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)
+
+
+def _sure_token(here: Here) -> Token:
+    """Return the token that is asked for, if it is of the person who asks."""
+    token = here.request.path_params["token"]
+    with here.service.database.reading() as db:
+        found = people.TOKENS.find(db, id=token, person=here.by) if token.isalnum() else None
+    if found is None:
+        raise Refused(404, "there is no such token")
+    return found
+
+
+def _ask_to_revoke(here: Here, name: str) -> Response:
+    question = SecondQuestion(
+        f"Revoke {name}?",
+        "Programs that use this token are refused from then on, and this cannot be undone. You can"
+        " make a new token and give it to them.",
+        f"Yes, revoke {name}",
+        "/tokens",
+    )
+    trail = [("API tokens", "/tokens"), (f"Revoke {name}", "")]
+    return asking_again.ask(here, trail, question)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, delete, func, insert, select
 
@@ -39,6 +40,12 @@ def use_link(db: Connection, digest: str) -> Person | None:
 def revoke_links(db: Connection, person: str, but: str = "") -> None:
     """Revoke all sign-in links of a person except the one with this digest."""
     db.execute(delete(LINK).where(LINK.c.person == person, LINK.c.digest != but))
+
+
+def some_have_links(db: Connection, persons: Iterable[str]) -> bool:
+    """Whether a link of one of these people holds."""
+    holds = select(LINK.c.person).where(LINK.c.until > time.time())
+    return not set(db.scalars(holds)).isdisjoint(persons)
 
 
 def remove_link(db: Connection, digest: str) -> None:
