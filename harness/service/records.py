@@ -80,6 +80,7 @@ class Member(NamedTuple):
     team: str = ""  # the key of the group that hands in as one; empty: alone
     may: str = ""  # of an assistant: names of RIGHTS, with blanks between them
     roster_id: str = ""  # of a student, as the first roster writes it; empty: of a former version
+    team_name: str = ""  # of the group, as the last roster writes it; empty: of a former version
 
     def has(self, right: str) -> bool:
         """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""

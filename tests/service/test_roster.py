@@ -1,6 +1,7 @@
 """A second roster: it corrects what it says, keeps what it does not say, and tells all it did."""
 
 import html
+import itertools
 import json
 import re
 import threading
@@ -192,6 +193,50 @@ def test_groups_that_are_spelled_alike_are_told(service, course, text, said):
     """They were two groups without a word."""
     page = html.unescape(upload(course, text).text)
     assert said in page and "If they are one" in page
+
+
+ACROSS = [  # rosters one after the other; groups of the same name are one
+    (
+        ["ada,Team 1\nben,Team 1", "cyd,Team/1"],
+        {"ada": "Team 1", "ben": "Team 1", "cyd": "Team/1"},
+    ),
+    (["ada,Team/1", "ada,Team/1\nben,Team 1"], {"ada": "Team/1", "ben": "Team 1"}),
+    (["ada,Team 1", "cyd,Team/1", "cyd,Team 1"], {"ada": "Team 1", "cyd": "Team 1"}),
+    (["ada,Team 1\nben,Team 1", "ada,Team/1\nben,Team/1"], {"ada": "Team/1", "ben": "Team/1"}),
+    (["ada,Team 1\nben,Team 1", "ada,TEAM 1"], {"ada": "TEAM 1", "ben": "Team 1"}),
+]
+
+
+@pytest.mark.parametrize(("texts", "names"), ACROSS)
+def test_a_group_of_a_later_roster_joins_none_that_is_spelled_otherwise(
+    service, course, texts, names
+):
+    """It joined the other one silently, or took its key."""
+    pages = [html.unescape(upload(course, f"student,group\n{one}\n").text) for one in texts]
+    found = list_groups(service)
+    for one, other in itertools.combinations(names, 2):
+        assert (found[one] == found[other]) == (names[one] == names[other])
+    spelled = sorted(set(names.values()))
+    told = f"{', '.join(map(repr, spelled))} are 2 groups. If they are one"
+    assert (told in pages[-1]) == (len(spelled) == 2) and pages[-1].count("2 groups") < 2
+
+
+def test_a_group_keeps_its_key_whatever_groups_come_later(service, course):
+    upload(course, "student,group\nada,Team/1\n")
+    before = list_groups(service)["ada"]
+    upload(course, "student,group\nada,Team/1\nben,Team 1\n")
+    assert list_groups(service)["ada"] == before
+    upload(course, "student,group\nada,Team:1\n")  # all of it, in another spelling
+    assert list_groups(service)["ada"] == before
+
+
+def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):
+    upload(course, "student,group\nada,Team 1\n")
+    with service.database.changing() as db:
+        courses.MEMBERS.change(db, {"team_name": ""}, key="ada")
+    page = upload(course, "student,group\nben,Team 1\n").text
+    groups = list_groups(service)
+    assert groups["ada"] == groups["ben"] and "2 groups" not in page
 
 
 def test_ids_of_another_platform_are_added(service, course):

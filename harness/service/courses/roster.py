@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
 from harness.grading.taking_in.sources.pieces import key_with_digest
-from harness.service.courses import roster_files, roster_matching
+from harness.service.courses import roster_files, roster_groups, roster_matching
 from harness.service.courses.roster_files import Listed, RosterFile
 from harness.service.courses.roster_matching import Matches
 from harness.service.people import accounts, entering
@@ -23,7 +23,7 @@ from harness.service.storage.audit_log import Act
 from harness.text import number_of, some
 
 _EMAIL = "email"
-_TAKEN = ("role", "name", "ids", "team", "roster_id")  # of a member
+_TAKEN = ("role", "name", "ids", "team", "roster_id", "team_name")  # of a member
 _NAMED = 8  # students in one remark
 _NAME, _ADDRESS, _GROUP = "name", "mail address", "group"
 
@@ -76,10 +76,10 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
     members = _list_all(act, course)
     before = {one.key: one for one in members}
     known = roster_matching.match(members, wanted.students)
-    taken = [_take_one(act, course, one, known.members) for one in _give_keys(wanted, before)]
+    grouped = roster_groups.give_keys(wanted.students, members, known.members)
+    taken = [_take_one(act, course, one, known.members) for one in _give_keys(grouped, before)]
     _check_groups(_list_all(act, course))
-    groups = (one.team for one in courses.students(act.db, course))
-    alike = roster_files.tell_alike_groups(groups)  # one of a former roster may be among them
+    alike = roster_groups.tell_alike(courses.students(act.db, course))
     remarks = (*wanted.remarks, *_tell_otherwise(known), *alike)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
@@ -87,13 +87,13 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
     return found
 
 
-def _give_keys(wanted: RosterFile, before: Iterable[str]) -> Iterator[Listed]:
+def _give_keys(listed: Iterable[Listed], before: Iterable[str]) -> Iterator[Listed]:
     """Yield the students with keys that nobody else in the course has; known students keep theirs.
 
     A key tells submissions and marks apart, also as the name of a file.
     """
     used = {one.casefold() for one in before}
-    for one in wanted.students:
+    for one in listed:
         key = one.student.key
         if key.casefold() in used:
             key = key_with_digest(one.roster_id)
@@ -208,9 +208,8 @@ def _add(act: Act, course: str, one: Listed) -> Member:
     student = one.student
     person = entering.add_person(act, student.name, _address_of(one))
     made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
-    return courses.MEMBERS.add(
-        act.db, made._replace(ids=json.dumps(student.ids), roster_id=one.roster_id)
-    )
+    own = {"ids": json.dumps(student.ids), "roster_id": one.roster_id, "team_name": one.group}
+    return courses.MEMBERS.add(act.db, made._replace(**own))
 
 
 def _address_of(one: Listed) -> str:
@@ -225,6 +224,7 @@ def _merge(known: Member, one: Listed, *, is_ours: bool) -> Member:
         name=one.student.name if one.is_named else known.name,
         ids=json.dumps([*ids.items()]),
         team=known.team if one.team is None else one.team,
+        team_name=known.team_name if one.team is None else one.group,
         roster_id=known.roster_id or one.roster_id,
     )
 

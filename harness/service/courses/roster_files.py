@@ -37,7 +37,7 @@ from harness.grading.records import Student
 from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries, safe, student_keys
+from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
 from harness.service.people import entering
 
 FILE = "roster.csv"  # what one without a name is called in errors
@@ -57,6 +57,7 @@ class Listed(NamedTuple):
     roster_id: str  # as the file writes it
     team: str | None  # the key of the group; empty: alone; None: the file tells of no groups
     is_named: bool = True  # False: there is no name in the file, and its key stands for it
+    group: str = ""  # the group as the file writes it; empty: alone, or the file tells of none
 
 
 class RosterFile(NamedTuple):
@@ -162,9 +163,11 @@ def _lacks_name(piece: SourcePiece) -> bool:
 
 
 def _clean(piece: SourcePiece) -> SourcePiece:
-    """Return a piece with its id as the database can keep it, in one spelling."""
-    key = one_line(unicodedata.normalize("NFC", piece.student.key))
-    return piece._replace(student=piece.student._replace(key=key))
+    """Return a piece with its id and its group as the database can keep them, in one spelling."""
+    key, group = (
+        one_line(unicodedata.normalize("NFC", one)) for one in (piece.student.key, piece.group)
+    )
+    return piece._replace(student=piece.student._replace(key=key), group=group)
 
 
 def _list(
@@ -172,12 +175,14 @@ def _list(
 ) -> list[Listed]:
     """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
     ids = {key: text for text, key in student_keys(pieces).items()}
+    groups = {one.student.key: one.group for one in pieces}
     listed = [
         Listed(
             student,
             ids[student.key],
             (one.key if one.key != student.key else "") if tells_groups else None,
             ids[student.key] not in nameless,
+            groups[ids[student.key]] if tells_groups else "",
         )
         for one in entries(pieces)
         for student in one.students
@@ -202,21 +207,7 @@ def _of_table(path: Path) -> RosterFile:
     group = layout.group if layout else "group"
     nameless = {piece.student.key for row, piece in lines if not _has_name(row, layout)}
     listed = _list([one for _, one in lines], nameless, tells_groups=group in columns)
-    alike = tell_alike_groups(piece.group for _, piece in lines)
-    return RosterFile(tuple(listed), (*remarks, *alike))
-
-
-def tell_alike_groups(names: Iterable[str]) -> Iterator[str]:
-    """Yield a remark for groups whose names differ in case, blanks or signs alone."""
-    heaps: dict[str, list[str]] = {}
-    for name in sorted(set(filter(None, names))):
-        heaps.setdefault(safe(name).casefold(), []).append(name)
-    for heap in heaps.values():
-        if len(heap) > 1:
-            yield (
-                f"{', '.join(map(repr, heap))} are {len(heap)} groups. If they are one, write it"
-                " in the same way for each student, and upload the file again."
-            )
+    return RosterFile(tuple(listed), tuple(remarks))
 
 
 def _read_own(path: Path) -> tuple[list[_Line], list[str]]:

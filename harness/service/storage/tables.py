@@ -126,6 +126,7 @@ MEMBER = Table(
     _text("team"),
     _text("may"),
     _text("roster_id"),
+    _text("team_name"),
 )
 ASSIGNED = Table(
     "assigned",

@@ -90,6 +90,11 @@ def key_with_digest(student: str) -> str:
     return _with_digest((False, student))
 
 
+def key_of_group_with_digest(name: str) -> str:
+    """Return the key of a group, by its name in the source, if another one has the usual key."""
+    return _with_digest((True, name))
+
+
 def _with_digest(own: tuple[bool, str]) -> str:
     digest = hashlib.sha256(repr(own).encode(errors="replace")).hexdigest()
     return f"{safe(own[1])}-{digest[:8]}"
