@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from harness.cli import service_options
@@ -17,6 +18,7 @@ all submissions: keep it as safe as the service."""
 
 _EPILOG = """\
 Exit status:
+    1  backed up, but the keys of some ledgers are missing, which are named
     2  the input was bad, such as a DIR that exists
     3  the database cannot be used now
 
@@ -24,6 +26,12 @@ Examples:
   gtp-harness backup /backups/$(date +%F)
   gtp-harness backup /backups/tests --data /srv/tests \\
       --database postgresql://tests@db.example.org/tests"""
+
+
+_KEYLESS = (
+    "the service has a ledger without its key. The backup has the ledger, but nothing is graded"
+    " with it, here or after a restore, until its key is there: {}"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -39,7 +47,9 @@ def main(arguments: list[str]) -> int:
 
     made = back_up(settings, Path(given.folder).absolute())
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {given.folder}")
-    return ExitCode.OK
+    for key in made.keyless:
+        print(f"warning: {_KEYLESS.format(key)}", file=sys.stderr)
+    return ExitCode.FAILED if made.keyless else ExitCode.OK
 
 
 def command_line() -> CommandParser:

@@ -108,16 +108,21 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
     backing_up.verify(elsewhere)
 
 
-def test_a_ledger_whose_key_is_missing_is_restored_and_named(
+def test_a_ledger_whose_key_is_missing_is_backed_up_restored_and_named(
     settings, elsewhere, counting, tmp_path, capsys
 ):
-    """It was called intact."""
+    """The backup said nothing, and the restore called it intact."""
     target = tmp_path / "backup"
     with open_service(settings) as service:
         grade_class(service)
         (key,) = settings.keys.glob("[!s]*.key")
         kept = key.rename(tmp_path / key.name)
-        backing_up.back_up(settings, target)
+        assert cli.main(["backup", str(target), *options(settings)]) == 1
+        said = capsys.readouterr()
+        assert "a ledger without its key" in said.err and "bytes, in " in said.out
+        with service.database.reading() as db:
+            (one,) = courses.ASSIGNMENTS.all(db)
+        assert f"until its key is there: {one.title} (Games): {key}\n" in said.err
     assert cli.main(["restore", str(target), *options(elsewhere)]) == 1
     said, missing = capsys.readouterr(), elsewhere.keys / key.name
     assert "until its key is there" in said.err and str(missing) in said.err

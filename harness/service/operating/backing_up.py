@@ -17,8 +17,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import Ledger
@@ -28,6 +26,7 @@ from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copying, courses, queue, time_zone, uploads
 from harness.service.storage.database import Database
+from harness.service.storage.ledger_listing import AssignmentLedger, list_ledgers
 from harness.service.work import evidence_places, report_folders
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
@@ -41,7 +40,7 @@ class Made(NamedTuple):
 
     files: int
     size: int  # bytes
-    keyless: tuple[str, ...] = ()  # where the keys of ledgers would be that are missing
+    keyless: tuple[str, ...] = ()  # ledgers without a key, and where it should be
 
 
 # --- making one --------------------------------------------------------------------------------
@@ -49,6 +48,8 @@ class Made(NamedTuple):
 
 def back_up(settings: Settings, target: Path) -> Made:
     """Copy a service, which may run, into a new folder. If that fails, nothing of it stays.
+
+    A ledger whose key is missing is copied, too, and named.
 
     Raises:
         HarnessError: something cannot be copied.
@@ -63,8 +64,9 @@ def back_up(settings: Settings, target: Path) -> Made:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, target, ignore_errors=True)
         made = _copy_all(settings, target)
+        keyless = _name_keyless(list_ledgers(settings))
         undo.pop_all()
-    return made
+    return made._replace(keyless=keyless)
 
 
 def _copy_all(settings: Settings, target: Path) -> Made:
@@ -222,7 +224,7 @@ _WAYS = {True: "with", False: "without"}
 
 
 def verify(settings: Settings) -> tuple[str, ...]:
-    """Check the audit log and every ledger of a service; return which keys are missing.
+    """Check the audit log and every ledger of a service; name ledgers without a key.
 
     A ledger without its key is as it was copied, but nothing in it can be checked.
 
@@ -231,21 +233,15 @@ def verify(settings: Settings) -> tuple[str, ...]:
     """
     with closing(Database(settings)) as database, database.reading() as db:
         wrong = database.log.tampering(db)
-        assigned = [one.id for one in courses.ASSIGNMENTS.all(db, "id")]
-        places = [settings.ledger(one) for one in assigned if _has_ledger(settings, db, one)]
     if wrong:
         raise LedgerError(f"the audit log was edited: {wrong[0]}")
-    keyless = [one for one in places if not one.key("").exists()]
-    for place in places:
-        if place not in keyless:
-            with closing(Ledger(place)) as ledger:
+    ledgers = list_ledgers(settings)
+    for one in ledgers:
+        if not one.key_is_missing:
+            with closing(Ledger(one.place)) as ledger:
                 ledger.check()
-    return tuple(str(one.key("")) for one in keyless)
+    return _name_keyless(ledgers)
 
 
-def _has_ledger(settings: Settings, db: Connection, assignment: str) -> bool:
-    """Whether an assignment has a ledger: the first job about it makes one."""
-    place = settings.ledger(assignment)
-    if isinstance(place, ServerPlace):
-        return courses.has_ledger(db, assignment)
-    return place.path.exists()
+def _name_keyless(ledgers: Iterable[AssignmentLedger]) -> tuple[str, ...]:
+    return tuple(one.describe() for one in ledgers if one.key_is_missing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, func, inspect, select, text
+from sqlalchemy import Connection, func, select, text
 
 from harness.service.records import (
     FORMER,
@@ -96,11 +96,6 @@ def count_kept(db: Connection, assignment: str) -> dict[str, int]:
         for name, table in tables.items()
     }
     return {name: int(db.execute(query).scalar_one()) for name, query in queries.items()}
-
-
-def has_ledger(db: Connection, assignment: str) -> bool:
-    """Whether an assignment has a ledger on the server."""
-    return inspect(db).has_table("mark", schema=schema_of(assignment))
 
 
 def forget_assignment(db: Connection, assignment: str) -> None:
