@@ -15,7 +15,7 @@ from harness.judging import strength
 from harness.reading import casefile
 from harness.service.records import LEASED
 from harness.service.storage import queue
-from harness.service.work import drafting, private_cases
+from harness.service.work import drafting, private_cases, watched_asking
 from harness.service.work.candidates import Candidate, DraftFindings, PublicCatch
 from harness.service.work.drafting import DraftFolder, KeptCandidates
 from harness.service.work.watched_asking import MOST_HUNG
@@ -349,7 +349,37 @@ def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
     draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
     assert work(service) == 1
     assert set(asked) == {"sleeper"} and len(asked) <= MOST_HUNG
-    assert "because it hung in four case files: sleeper" in course.teacher.get(draft).text
+    assert "hung in four case files, or took too long: sleeper" in course.teacher.get(draft).text
+
+
+@pytest.mark.long(20)
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+def test_a_program_that_hangs_has_one_budget_for_all_private_case_files(service, monkeypatch):
+    """It was asked in each of them until the limits of each."""
+    monkeypatch.setattr(bank_runs, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(bank_runs, "_FILE", 0.5)
+    monkeypatch.setattr(watched_asking, "LONGEST", 0.4)
+    asked, results = [], bank_runs.EngineAsker.results
+
+    def count(asker, cases, engine):
+        asked.append(engine.name)
+        return results(asker, cases, engine)
+
+    monkeypatch.setattr(bank_runs.EngineAsker, "results", count)
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    course = own_game(
+        course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]") + HANGS
+    )
+    tess, page = course.teacher, private_of(course)
+    for name in ("a.gtp", "b.gtp", "c.gtp", "d.gtp"):
+        tess.post(page, page, {"file": (name, b"1 game 3 3\n2 winner\n#? [.*]\n")})
+    work(service)
+    assert 0 < len(asked) < 4
+    text = tess.get(page).text
+    assert "0 seconds in those before: sleeper. Whether the other case files catch it" in text
+    assert "they catch 1 of 1" in text
+    told = api_of(service, "Tess Teacher")("GET", f"/api/v1{page.removesuffix('/')}").json()
+    assert (told["given_up"], told["survivors"]) == (["sleeper"], [])
 
 
 def test_the_page_of_positions_says_what_it_waits_for(service):

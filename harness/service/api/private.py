@@ -41,6 +41,7 @@ class PrivateCases(BaseModel):
     caught: int | None  # mistakes that some file catches; null: not measured yet
     of: int | None  # mistakes that are known
     survivors: list[str] | None  # those that no file catches
+    given_up: list[str] | None  # wrong programs that took too long to be asked in all files
     doubts: list[str]  # a sentence for each test that may be wrong, and counts
     unchecked: str  # why nobody knows yet if tests are wrong, or ""
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
@@ -113,6 +114,7 @@ def describe_private_cases(here: Here) -> PrivateCases:
         caught=found.caught if found else None,
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
+        given_up=list(found.given_up) if found else None,
         doubts=wrong_expectations.find(settings, assigned, measured),
         unchecked=wrong_expectations.explain_unchecked(here.service.database, measured),
         still_left_out=[one.name for one in left],

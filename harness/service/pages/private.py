@@ -22,7 +22,13 @@ from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
 from harness.service.web.access import STAFF_ONLY, Form, Here, Now, Refused, Routes, whoever_may
-from harness.service.work import drafting, previewing, private_cases, wrong_expectations
+from harness.service.work import (
+    drafting,
+    previewing,
+    private_cases,
+    watched_asking,
+    wrong_expectations,
+)
 from harness.service.work.candidates import DraftFindings
 from harness.service.work.drafting import DraftFolder, KeptCandidates, KeptCaseFile, Wish
 
@@ -49,6 +55,7 @@ def show(here: Now) -> Response:
         crumbs(here, "Private cases"),
         files=[(path.name, told.get(path.name)) for path in cases.paths(measured.made)],
         found=found,
+        longest=watched_asking.LONGEST,
         doubts=wrong_expectations.find(settings, assigned, measured),
         fault=job.fault if job and job.state == FAULT else "",
         is_running=job is not None and job.state != FAULT,
@@ -161,6 +168,7 @@ def show_draft(here: Now) -> Response:
         is_running=not found and not fault,
         progress=_draft(here).load_progress(),
         is_long=time.time() - here.job.made > drafting.LONG,
+        longest=watched_asking.LONGEST,
         chosen=drafting.describe_choice(found, kept) if found else None,
         boards=_boards(found, kept.chosen) if found else {},
         free=cases.find_free_name(_get_folder(here)),

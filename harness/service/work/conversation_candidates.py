@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
-from harness.banks.bank_runs import EngineAsker, EngineBench
+from harness.banks.bank_runs import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating.choices import Choices
@@ -34,7 +34,7 @@ from harness.service.work.candidates import (
     PublicCatch,
     Sought,
 )
-from harness.service.work.watched_asking import WatchedAsker
+from harness.service.work.watched_asking import MOST_HUNG, WatchedAsker
 from harness.specifications.record import Specification
 from harness.work import canonical_json
 
@@ -58,7 +58,7 @@ class ConversationMaker:
         drafter = Drafter(sought.specification, declaration, assignment.place, positions)
         with banked.engines(assignment, (), (), sought.sandbox) as engines:
             commands, protocol = sought.specification.commands, assignment.protocol
-            asked = WatchedAsker(commands, sought.sandbox, protocol, sought.on_ask)
+            asked = WatchedAsker(commands, sought.sandbox, protocol, sought.on_ask, MOST_HUNG)
             bench = EngineBench(engines, sought.specification, assignment.place, asked)
             request = _request(sought, declaration, choices, bench)
             produced = test_production.produce(request, drafter, bench, sought.on_step)
@@ -87,11 +87,6 @@ class ConversationMaker:
         names = test_text.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
         return test_text.case_file(drafts, HEADING), beside
-
-
-def asker(assignment: Assignment, specification: Specification, sandbox: str) -> EngineAsker:
-    """Return what asks the programs that an assignment declares to be wrong."""
-    return EngineAsker(specification.commands, sandbox, protocol=assignment.protocol, strict=False)
 
 
 def _request(

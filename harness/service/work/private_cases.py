@@ -22,9 +22,9 @@ from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import queue
 from harness.service.storage.audit_log import Act
-from harness.service.work import conversation_candidates
 from harness.service.work.assignment_context import Ground
 from harness.service.work.failed_by_reference import WrongTest, list_wrong_tests
+from harness.service.work.watched_asking import WatchedAsker
 from harness.specifications.record import Specification
 from harness.work import canonical_json
 
@@ -46,6 +46,7 @@ class CaughtMistakes(NamedTuple):
     caught: int  # mistakes that some file catches
     of: int  # mistakes that are known; 0: none are
     survivors: tuple[str, ...]  # sentences
+    given_up: tuple[str, ...] = ()  # wrong programs that took too long to be asked to the end
 
 
 class MeasuredCases(NamedTuple):
@@ -158,10 +159,13 @@ def _measure_with(
     specification = assignment.specification
     if specification is None or not (assignment.declaration and assignment.declaration.wrong):
         return measure_all(files, specification)
-    asked = conversation_candidates.asker(assignment, specification, ground.wanted.sandbox)
+    asked = WatchedAsker(specification.commands, ground.wanted.sandbox, assignment.protocol)
     with banked.engines(assignment, (), (), ground.wanted.sandbox) as engines:
         parts = [_strength(one, specification, engines, asked) for one in files]
-    return _together(files, parts, [f"{one.name}: {one.sentence}" for one in engines])
+    known = [f"{one.name}: {one.sentence}" for one in engines]
+    unknown = {place for place, one in enumerate(engines) if one.name in asked.given_up}
+    found = _together(files, parts, known, unknown)
+    return found._replace(given_up=asked.given_up)
 
 
 def _strength(
@@ -185,10 +189,15 @@ def measure_all(files: Sequence[CaseFile], specification: Specification | None) 
 
 
 def _together(
-    files: Sequence[CaseFile], parts: Sequence[strength.Strength], mistakes: Sequence[str]
+    files: Sequence[CaseFile],
+    parts: Sequence[strength.Strength],
+    mistakes: Sequence[str],
+    unknown: Collection[int] = (),
 ) -> CaughtMistakes:
+    """Return what case files catch; ``unknown``: places of mistakes not asked about to the end."""
     caught = reduce(or_, (part.caught for part in parts), 0)
-    alive = [one for place, one in enumerate(mistakes) if not caught >> place & 1]
+    missed = [place for place in range(len(mistakes)) if not caught >> place & 1]
+    alive = [mistakes[place] for place in missed if place not in unknown]
     own = tuple(_of(one, part) for one, part in zip(files, parts, strict=True))
     return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
 
