@@ -44,6 +44,8 @@ ALONE = {
     "test_oidc::test_an_address_that_is_not_verified_is_nobodys": _WORDS,
     "test_oidc::test_without_a_provider_there_is_no_such_way":
         "a route is there or not; no database is asked",
+    "test_storage::test_who_waits_too_long_for_its_turn_is_told":
+        "a server lets threads write at once; that they take turns is shown on both",
     "test_operating::test_a_damaged_database_and_a_lost_key":
         "a file is damaged; a server that is away is the test after it",
     "test_operating::test_a_database_that_is_gone_is_told_to_anybody_without_its_name":

@@ -1,6 +1,9 @@
 """The service's tables: made by steps, alike on both databases, and SQL in this room alone."""
 
 import ast
+import sqlite3
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -8,9 +11,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import event, text
 
-from harness.errors import LedgerError, UsageError
+from harness.errors import LedgerError, ServerError, UsageError
 from harness.service.people import entering
-from harness.service.storage import people
+from harness.service.settings import Settings
+from harness.service.storage import database, people
 from harness.service.storage.database import Database
 from harness.service.storage.tables import METADATA, VERSION_TABLE
 from tests.service.serving import KINDS, settings_of
@@ -58,6 +62,59 @@ def test_one_transaction_after_the_other_needs_one_connection(settings):
             assert found.log.tampering(db) == []
     found.close()
     assert len(connections) <= 1  # it may have one since it was opened
+
+
+def test_threads_that_write_take_turns(settings):
+    """SQLite gives up after a time in which others write; here it would give up at once."""
+    found, failures = Database(settings), []
+    event.listen(found.engine, "connect", give_up_at_once)
+    found.engine.dispose()
+    ready = threading.Barrier(6)
+
+    def write(number):
+        ready.wait(30)
+        try:
+            with found.acting() as act:
+                entering.add_person(act, f"P{number}")
+                time.sleep(0.02)
+        except ServerError as error:
+            failures.append(str(error))
+
+    threads = [threading.Thread(target=write, args=[number]) for number in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(30)
+    with found.reading() as db:
+        names = {one.name for one in people.PEOPLE.all(db)}
+    found.close()
+    assert failures == [] and names == {f"P{number}" for number in range(6)}
+
+
+def give_up_at_once(raw, _):
+    if isinstance(raw, sqlite3.Connection):
+        raw.execute("PRAGMA busy_timeout = 0")
+
+
+def test_who_waits_too_long_for_its_turn_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "_PATIENCE", 0.1)
+    found = Database(Settings(tmp_path / "data"))
+    heard = []
+
+    def write():
+        try:
+            with found.changing():
+                heard.append("written")
+        except ServerError as error:
+            heard.append(str(error))
+
+    with found.changing():
+        waiting = threading.Thread(target=write)
+        waiting.start()
+        waiting.join(30)
+    write()
+    found.close()
+    assert "service.sqlite cannot be used now: it is busy" in heard[0] and heard[1] == "written"
 
 
 def test_a_reader_sees_one_moment(settings):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,6 +65,7 @@ class Database:
         self._settings = settings
         self._place = settings.own_place()
         self.engine = _engine(self._place)
+        self._turns = threading.Lock()
         if isinstance(self._place, ServerPlace):  # one that is away leaves no folder behind
             with self.naming_errors(), self.engine.connect():
                 pass
@@ -91,7 +93,7 @@ class Database:
     @contextlib.contextmanager
     def changing(self) -> Iterator[Connection]:
         """Give one transaction that writes: all of it happens, or nothing."""
-        with self.naming_errors(), self.engine.connect() as db:
+        with self.naming_errors(), self._take_turn(), self.engine.connect() as db:
             db.info["writes"] = True
             with db.begin():
                 yield db
@@ -109,6 +111,25 @@ class Database:
             db.info["writes"] = False
             with db.begin():
                 yield db
+
+    @contextlib.contextmanager
+    def _take_turn(self) -> Iterator[None]:
+        """Let one thread write to a file at a time, the others wait.
+
+        SQLite would let each of them try again and again: some come late, and some never.
+
+        Raises:
+            ServerError: the others wrote for too long.
+        """
+        if isinstance(self._place, ServerPlace):
+            yield
+            return
+        if not self._turns.acquire(timeout=_PATIENCE):
+            raise ServerError(f"{self._place.name} cannot be used now: it is busy")
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     @contextlib.contextmanager
     def naming_errors(self) -> Iterator[None]:
