@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
@@ -26,11 +27,13 @@ from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
 from harness.service.web.attachments import send_attachment
+from harness.service.web.live_looks import Look
 from harness.service.work.report_folders import check_page
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"
 _PAUSE = 0.5  # seconds between two looks for news
+_SIGN_OF_LIFE = 15.0  # seconds without news after which proxies are shown that we are there
 _LONGEST = 1800.0  # seconds that somebody watches one page
 
 Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker_events
@@ -43,7 +46,7 @@ def show(here: Now) -> Response:
     known = here.sure()
     with here.service.database.reading() as db:
         job = queue.checks(db, about=here.upload.id).get(here.upload.id)
-        words = _words(db, here.upload.id)
+        words = _parse(uploads.words(db, [here.upload.id]).get(here.upload.id, ()))
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
         asker = "" if here.is_staff else known.member.submits_as
         rules = late_terms.load_rules(db, known.assigned, [here.upload], asker)
@@ -87,9 +90,9 @@ def _report(here: Here) -> str:
     return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else NOTHING
 
 
-def _words(db: Connection, upload: str, after: int = 0) -> list[tuple[int, Word]]:
-    """Return what a worker has said of a submission since, with its numbers."""
-    return [(number, json.loads(said)) for number, said in uploads.words(db, upload, after)]
+def _parse(words: Iterable[tuple[int, str]]) -> list[tuple[int, Word]]:
+    """Return what a worker has said of a submission, with its numbers."""
+    return [(number, json.loads(said)) for number, said in words]
 
 
 def tells_what_runs(word: Word) -> bool:
@@ -113,10 +116,17 @@ def in_words(word: Word) -> str:
 @ROUTES.at("GET", f"{_PATH}/events", MEMBERS)
 def events(here: Now) -> Response:
     """Tell what is judged as it is judged: server-sent events, of public tests alone."""
-    watching = here.service.watching
+    assert here.upload
+    watching, live, upload = here.service.watching, here.service.live, here.upload.id
     if not watching.begin(here.by):
         raise Refused(429, f"you watch {watching.most} pages already: close some of them")
-    return _WatchedSubmission(_news(here), lambda: watching.end(here.by))
+    live.begin(upload)
+
+    def end() -> None:
+        live.end(upload)
+        watching.end(here.by)
+
+    return _WatchedSubmission(_news(here), end)
 
 
 class _WatchedSubmission(StreamingResponse):
@@ -134,40 +144,46 @@ class _WatchedSubmission(StreamingResponse):
 
 
 async def _news(here: Here) -> AsyncIterator[str]:
+    """Yield events; the response itself hears when nobody listens any longer."""
     last = here.request.headers.get("last-event-id", "")
-    seen, waited = int(last) if last.isdigit() else 0, 0.0
-    was_read = False
-    while waited < _LONGEST and not await here.request.is_disconnected():
-        if not was_read and (place := await run_in_threadpool(_place_once_read, here)):
+    seen, was_read = int(last) if last.isdigit() else 0, False
+    begun = told = time.monotonic()
+    while time.monotonic() - begun < _LONGEST:
+        look = await _look(here)
+        if look.was_read and not was_read:
             was_read = True
+            place = await run_in_threadpool(_explain_place, here)
             yield f"event: place\ndata: {place}\n\n"
-        words, is_running = await run_in_threadpool(_since, here, seen)
-        for number, word in words:
-            seen = number
-            event = "now" if tells_what_runs(word) else "word"
-            yield f"id: {number}\nevent: {event}\ndata: {in_words(word)}\n\n"
-        if not is_running:
+        for number, word in _parse(one for one in look.words if one[0] > seen):
+            seen, told = number, time.monotonic()
+            yield _as_event(number, word)
+        if not look.is_running:
             yield "event: end\ndata: \n\n"
             return
+        if time.monotonic() - told > _SIGN_OF_LIFE:
+            told = time.monotonic()
+            yield ":\n\n"
         await asyncio.sleep(_PAUSE)
-        waited += _PAUSE
 
 
-def _place_once_read(here: Here) -> str:
-    """Return what a grading would do with an upload; empty as long as it was not read."""
+async def _look(here: Here) -> Look:
+    assert here.upload
+    live, upload = here.service.live, here.upload.id
+    known = live.find_fresh(upload)
+    return known if known is not None else await run_in_threadpool(live.look, upload)
+
+
+def _as_event(number: int, word: Word) -> str:
+    event = "now" if tells_what_runs(word) else "word"
+    return f"id: {number}\nevent: {event}\ndata: {in_words(word)}\n\n"
+
+
+def _explain_place(here: Here) -> str:
+    """Return what a grading would do with an upload that was read; empty if it was removed."""
     assert here.upload
     with here.service.database.reading() as db:
         now = uploads.UPLOADS.find(db, id=here.upload.id)
-        if now is None or not now.record:
-            return ""
-        return explain_place(heap_of(db, here), now)
-
-
-def _since(here: Here, seen: int) -> tuple[list[tuple[int, Word]], bool]:
-    assert here.upload
-    with here.service.database.reading() as db:
-        job = queue.checks(db, about=here.upload.id).get(here.upload.id)
-        return _words(db, here.upload.id, seen), _is_running(job)
+        return explain_place(heap_of(db, here), now) if now else ""
 
 
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)

@@ -111,14 +111,19 @@ def say(db: Connection, upload: str, said: str, instead_of: int = 0) -> int:
     return number
 
 
-def words(db: Connection, upload: str, after: int = 0) -> list[tuple[int, str]]:
-    """Return the messages about an upload, from a number on."""
-    query = (
-        select(WORD.c.number, WORD.c.said)
-        .where(WORD.c.upload == upload, WORD.c.number > after)
-        .order_by(WORD.c.number)
-    )
-    return [(row.number, row.said) for row in db.execute(query)]
+def words(db: Connection, ids: Iterable[str]) -> dict[str, list[tuple[int, str]]]:
+    """Return the messages about uploads with their numbers, by the ids of those that have some."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    query = WORD.select().where(WORD.c.upload.in_([*ids])).order_by(WORD.c.upload, WORD.c.number)
+    for row in db.execute(query):
+        found.setdefault(row.upload, []).append((row.number, row.said))
+    return found
+
+
+def list_read(db: Connection, ids: Iterable[str]) -> set[str]:
+    """Return which of these uploads were read by their checks."""
+    query = select(UPLOAD.c.id).where(UPLOAD.c.id.in_([*ids]), UPLOAD.c.record != "")
+    return {*db.execute(query).scalars()}
 
 
 def forget_words(db: Connection, upload: str) -> None:

@@ -260,8 +260,7 @@ def _grading(db: Connection, here: Here, name: str) -> Here:
 
 
 def _student(db: Connection, here: Here, name: str) -> Here:
-    members = courses.MEMBERS.all(db, course=here.sure().course.id, role=STUDENT)
-    if not here.is_staff or name not in {one.submits_as for one in members}:
+    if not (here.is_staff and courses.submitting_as(db, here.sure().course.id, name)):
         raise Refused(404, "there is no such student")
     return here._replace(student=name)
 

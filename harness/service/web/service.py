@@ -11,6 +11,7 @@ from harness.service.people import providers
 from harness.service.people.oidc import Provider
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
+from harness.service.web.live_looks import LiveLooks
 from harness.service.web.rate_limits import Rates, RequestsUnderWay
 
 _AT_A_TIME = 4  # of one person
@@ -30,13 +31,15 @@ class Service(NamedTuple):
     asking: Rates  # for links: by addresses of the network
     page_rates: Rates  # by people, as the other ones
     watching: RequestsUnderWay  # pages that tell what is judged
+    live: LiveLooks  # what these tell
 
     @classmethod
     def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
         """Open the store and the database, which is opened by ``how`` and raises as that."""
+        database = how(settings)
         return cls(
             settings,
-            how(settings),
+            database,
             Store(settings.originals),
             Rates(settings.rate),
             Counter(),
@@ -45,6 +48,7 @@ class Service(NamedTuple):
             Rates(_ASKED),
             Rates(settings.page_rate),
             RequestsUnderWay(settings.streams),
+            LiveLooks(database),
         )
 
     def close(self) -> None:

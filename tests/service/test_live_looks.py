@@ -1,0 +1,196 @@
+"""Pages that watch submissions: one look for all of them, and nothing older than a moment."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import event
+
+from harness.service.courses import roster
+from harness.service.pages import submission
+from harness.service.records import DONE, WAITING
+from harness.service.storage import courses, queue, uploads
+from harness.service.web import live_looks
+from harness.service.web.live_looks import LiveLooks, Look
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
+from tests.service.test_story import FUTURE, hand_in
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+
+ROSTER = "student\nada\nben\n"
+RUNNING = '{"word":"running","case":"one.gtp","test":1,"of":2,"command":"twice 1"}'
+
+
+class Clock:
+    """Time that stands until a test lets it go on."""
+
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture
+def course(service, counting):
+    return make_course(service, ROSTER, deadline=FUTURE)
+
+
+def submit(service, course, name):
+    """Submit something for a student; return the ID."""
+    student = Browser(service).enter(course.links[name])
+    page = hand_in(student, course, small_class.submission(f"return 2 * n  # {name}"))
+    return page.url.path.rpartition("/")[2]
+
+
+@contextmanager
+def count_statements(service):
+    """Give the list of the statements that the database is sent meanwhile."""
+    found = []
+
+    def count(_db, _cursor, statement, *_):
+        found.append(statement)
+
+    event.listen(service.database.engine, "before_cursor_execute", count)
+    try:
+        yield found
+    finally:
+        event.remove(service.database.engine, "before_cursor_execute", count)
+
+
+def test_fifty_pages_are_one_look(service, course):
+    ids = [submit(service, course, name) for name in ("ada", "ben")]
+    looks = LiveLooks(service.database, Clock())
+    for _ in range(25):
+        for upload in ids:
+            looks.begin(upload)
+    with count_statements(service) as alone:
+        first = looks.look(ids[0])
+    with count_statements(service) as more:
+        found = [looks.find_fresh(upload) for upload in ids * 25]
+    assert first == Look(is_running=True) and found == [first] * 50
+    assert more == [] and len(alone) <= 5
+
+
+def test_a_look_is_as_good_as_new_for_a_moment_alone(service, course):
+    upload, clock = submit(service, course, "ada"), Clock()
+    looks = LiveLooks(service.database, clock)
+    looks.begin(upload)
+    looks.look(upload)
+    with service.database.changing() as db:
+        uploads.say(db, upload, RUNNING)
+    assert looks.find_fresh(upload) == looks.look(upload) == Look(is_running=True)
+    clock.now += live_looks._FRESH
+    assert looks.find_fresh(upload) is None
+    assert looks.look(upload) == Look(((1, RUNNING),), is_running=True)
+    with service.database.changing() as db:
+        queue.JOBS.change(db, {"state": DONE}, about=upload)
+        uploads.UPLOADS.change(db, {"record": "{}"}, id=upload)
+    clock.now += live_looks._FRESH
+    assert looks.look(upload) == Look(((1, RUNNING),), was_read=True)
+
+
+def test_who_begins_to_watch_does_not_wait_for_the_next_look(service, course):
+    ada, ben = (submit(service, course, name) for name in ("ada", "ben"))
+    looks = LiveLooks(service.database, Clock())
+    looks.begin(ada)
+    looks.look(ada)
+    looks.begin(ben)
+    assert looks.find_fresh(ben) is None and looks.find_fresh(ada)
+    assert looks.look(ben) == Look(is_running=True)
+
+
+def test_what_nobody_watches_any_longer_is_not_looked_at(service, course):
+    upload, clock = submit(service, course, "ada"), Clock()
+    looks = LiveLooks(service.database, clock)
+    for _ in range(2):
+        looks.begin(upload)
+    looks.look(upload)
+    looks.end(upload)
+    assert looks.find_fresh(upload)  # the other one still watches
+    looks.end(upload)
+    assert looks.find_fresh(upload) is None
+    assert not looks._looks and not looks._watched
+
+
+def test_a_submission_that_is_gone_is_told_to_be_over(service, course):
+    looks = LiveLooks(service.database, Clock())
+    looks.begin("0" * 16)
+    assert looks.look("0" * 16) == Look()
+
+
+def test_threads_that_look_at_once_ask_once(service, course):
+    upload = submit(service, course, "ada")
+    looks = LiveLooks(service.database, Clock())
+    found, ready = [], threading.Barrier(8)
+
+    def look():
+        looks.begin(upload)
+        ready.wait(30)
+        found.append(looks.look(upload))
+
+    threads = [threading.Thread(target=look) for _ in range(8)]
+    with count_statements(service) as asked:
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join(30)
+    assert found == [Look(is_running=True)] * 8
+    assert max(Counter(asked).values()) == 1
+
+
+def test_a_page_that_waits_long_is_shown_to_be_alive(service, course, monkeypatch):
+    """A proxy cuts what says nothing for a minute: a check may wait longer."""
+    upload = submit(service, course, "ada")
+    monkeypatch.setattr(submission, "_SIGN_OF_LIFE", 0.0)
+    monkeypatch.setattr(submission, "_PAUSE", 0.01)
+    monkeypatch.setattr(submission, "_LONGEST", 0.3)
+    ada = Browser(service).enter(course.links["ada"])
+    told = ada.get(f"{course.assignment}/uploads/{upload}/events").text
+    assert {*told.split("\n\n")} == {":", ""}
+    assert service.live.find_fresh(upload) is None  # it was ended
+    assert not service.live._watched
+    with service.database.reading() as db:
+        assert queue.checks(db, about=upload)[upload].state == WAITING
+
+
+def test_no_page_of_a_student_reads_the_whole_course(service, course, monkeypatch):
+    """A class of five hundred made each page ten times as dear as one of ten."""
+    ada = Browser(service).enter(course.links["ada"])
+
+    def refuse(*_):
+        raise AssertionError("the whole course is read for one student")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(courses, "students", refuse)
+        page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+        asked = [ada.get(path) for path in (course.assignment, page)]
+        patched.undo()
+        work(service)
+        patched.setattr(courses, "students", refuse)
+        asked += [ada.get(path) for path in ("/", course.course, page, f"{page}/events")]
+    assert {one.status_code for one in asked} == {200}
+    assert roster.students(_list_students(service, course))  # and it is there to be read
+
+
+def _list_students(service, course):
+    with service.database.reading() as db:
+        return courses.students(db, course.course.rpartition("/")[2])
