@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.service.records import Assigned, Held, Member, Upload
+from harness.service.records import STUDENT, Assigned, Held, Member, Upload
 from harness.service.storage import courses, queue, uploads
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
@@ -101,10 +101,13 @@ def _in_order(held: Iterable[Held]) -> list[Upload]:
 
 def of(db: Connection, assigned: Assigned, key: str) -> Heap:
     """Return what one student or group submitted."""
-    students = courses.students(db, assigned.course)
-    own = [one.key for one in students if one.submits_as == key]
+    group = courses.submitting_as(db, assigned.course, key)
+    own = {one.key for one in group}
     held = uploads.list_held(db, assigned.id, own)
-    return heaps(students, held, queue.failed_checks(db, assigned.id)).get(key, Heap())
+    others = sorted({student for one in held for student in one.students} - own)
+    partners = courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
+    failed = queue.failed_checks(db, assigned.id)
+    return heaps([*group, *partners], held, failed).get(key, Heap())
 
 
 def of_all(db: Connection, assigned: Assigned) -> dict[str, Heap]:

@@ -25,10 +25,10 @@ from harness.service.handing_in.ownership import Heap, refusal
 from harness.service.pages import student_table
 from harness.service.pages.form_files import receive_files
 from harness.service.pages.upload_states import state
-from harness.service.records import Member, Upload
+from harness.service.records import Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Form, Here, Known, Now, Routes
+from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Form, Here, Now, Routes
 from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes()
@@ -57,7 +57,7 @@ def _to_student(here: Here) -> Response:
         heap = ownership.of(db, known.assigned, known.member.submits_as)
         rule = load_rule(db, known.assigned, known.member.submits_as)
         shown = list_uploads(db, heap.seen_by(known.member.key), [heap], rule)
-        group = _group(db, known)
+        group = courses.submitting_as(db, known.course.id, known.member.submits_as)
         extensions = courses.extensions(db, known.assigned.id)
         key = known.member.submits_as
         now = datetime.datetime.now()
@@ -76,12 +76,6 @@ def _to_student(here: Here) -> Response:
         archive=own_files.assignment_of(here.service.settings, known.assigned).archive.name,
         once=secrets.token_hex(32),
     )
-
-
-def _group(db: Connection, known: Known) -> list[Member]:
-    """Return who submits together with a student, that one too."""
-    own = known.member.submits_as
-    return [one for one in courses.students(db, known.course.id) if one.submits_as == own]
 
 
 def _to_staff(here: Here) -> Response:

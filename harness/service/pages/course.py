@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
@@ -21,7 +22,7 @@ from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.form_files import receive_files
 from harness.service.pages.student_table import StudentStanding
 from harness.service.people import entering
-from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Member
+from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Letter, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
@@ -44,27 +45,42 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
         found = [one for one in every if here.is_staff or not one.hidden]
-        members = courses.students(db, here.course.id)
-        former = courses.former_students(db, here.course.id)
-        colleagues = staff.list_staff(db, here.course.id)
-        letters = posting.list_last_letters(db, here.course.id)
         own = {one.id: _find_standing(db, here, one) for one in found}
-        without = posting.list_without_address(db, here.course.id)
+        for_staff = _list_people(db, here.course.id) if here.is_staff else _NOBODY
     return rendering.page(
         here,
         "course.html",
         [(here.course.title, "")],
         assignments=found,
         own=own,
-        students=members if here.is_staff else [],
-        former=former if here.is_staff else [],
-        staff=colleagues if here.is_staff else [],
-        is_only_teacher=sum(one.role == TEACHER for one in colleagues) == 1,
+        is_only_teacher=sum(one.role == TEACHER for one in for_staff.staff) == 1,
         roles=staff.ROLES,
-        letters=letters if here.is_staff else [],
-        without=without if here.is_staff else [],
         rights=RIGHTS,
         shipped=shipped.names(),
+        **for_staff._asdict(),
+    )
+
+
+class CoursePeople(NamedTuple):
+    """Who is in a course, for its staff; a student is shown nobody."""
+
+    students: Sequence[Member] = ()
+    former: Sequence[Member] = ()
+    staff: Sequence[Member] = ()
+    letters: Sequence[Letter] = ()  # with their links
+    without: Sequence[Member] = ()  # an address
+
+
+_NOBODY = CoursePeople()
+
+
+def _list_people(db: Connection, course: str) -> CoursePeople:
+    return CoursePeople(
+        courses.students(db, course),
+        courses.former_students(db, course),
+        staff.list_staff(db, course),
+        posting.list_last_letters(db, course),
+        posting.list_without_address(db, course),
     )
 
 

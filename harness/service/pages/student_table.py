@@ -54,7 +54,7 @@ def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
 
 def of_one(db: Connection, assigned: Assigned, key: str) -> StudentStanding:
     """Return where a student or group of a course stands."""
-    group = [one for one in courses.students(db, assigned.course) if one.submits_as == key]
+    group = courses.submitting_as(db, assigned.course, key)
     heap = ownership.of(db, assigned, key)
     jobs = queue.checks(db, about=[one.id for one in heap.counting])
     rule = making.late(assigned, courses.extensions(db, assigned.id))

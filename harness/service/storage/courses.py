@@ -33,6 +33,7 @@ from harness.service.storage.tables import (
 COURSES: Rows[Course] = Rows(Course, COURSE)
 MEMBERS: Rows[Member] = Rows(Member, MEMBER)
 ASSIGNMENTS: Rows[Assigned] = Rows(Assigned, ASSIGNED)
+_submits_as = func.coalesce(func.nullif(MEMBER.c.team, ""), MEMBER.c.key)  # as the record has it
 
 
 def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
@@ -67,9 +68,18 @@ def former_students(db: Connection, course: str) -> list[Member]:
     return MEMBERS.all(db, "key", course=course, role=FORMER)
 
 
+def submitting_as(db: Connection, course: str, key: str) -> list[Member]:
+    """Return the students who submit as ``key``, sorted by key: one, or a group.
+
+    Pages ask this again and again: a large course is not read for one of its students.
+    """
+    own = (MEMBER.c.course == course, MEMBER.c.role == STUDENT, _submits_as == key)
+    return MEMBERS.list(db, MEMBERS.query.where(*own).order_by(MEMBER.c.key))
+
+
 def students_of(db: Connection, course: str, key: str) -> list[str]:
     """Return the keys of the students who submit as ``key``: of one, or of a group."""
-    return [one.key for one in students(db, course) if one.submits_as == key]
+    return [one.key for one in submitting_as(db, course, key)]
 
 
 def extensions(db: Connection, assignment: str) -> dict[str, str]:
