@@ -1,14 +1,18 @@
 """Files of a teacher's by the API: own assignments, course folders, drafts of private cases."""
 
+import re
+
 import pytest
 
-from harness.service.courses import own_files
+from harness.service.api import own_files as api_files
+from harness.service.courses import own_files, removing
 from harness.service.local_times import add_offset
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import KINDS, open_service, settings_of, work
 from tests.service.test_api_gradings import ROSTER, Asker, grade_public, submit
 from tests.service.test_api_teaching import tess
+from tests.service.test_fuzzed_uploads import WITH_FOLDER
 from tests.service.test_own_files import CHANGES, FILES, NEWER, REFUSED, zip_files
 
 __all__ = ["tess"]
@@ -42,6 +46,45 @@ def send(asker, path, files, status=201, method="POST", **query):
 def assignments(service):
     with service.database.reading() as db:
         return courses.ASSIGNMENTS.all(db)
+
+
+def test_an_upload_that_is_sent_again_makes_no_removed_assignment_anew(tess, course):
+    made = send(tess, f"{course}/assignments/own", FILES, key="a-1")["id"]
+    tess.base = f"{course}/assignments/{made}"
+    send(tess, "/source", NEWER, key="s-1")
+    tess.ask("DELETE", "", 204)
+    send(tess, "/source", NEWER, 404, key="s-1")
+    send(tess, "/overlay", NEWER, 404, "PUT", key="o-1")
+    tess.base = ""
+    again = send(tess, f"{course}/assignments/own", FILES, 409, key="a-1")
+    assert "the assignment that it made was removed" in again["detail"]
+    send(tess, f"{course}/assignments/own", FILES, key="a-2")
+
+
+@pytest.mark.parametrize("key", ["", "s-1"])
+@pytest.mark.parametrize(("path", "method"), [("/source", "POST"), ("/overlay", "PUT")])
+def test_an_upload_for_an_assignment_that_is_removed_meanwhile_is_refused(
+    service, tess, course, monkeypatch, path, method, key
+):
+    """It was a fault of the service, or left a folder of an assignment that is gone."""
+    made = send(tess, f"{course}/assignments/own", {**FILES, "assignment.toml": WITH_FOLDER})["id"]
+    tess.base = f"{course}/assignments/{made}"
+    if key:
+        send(tess, path, NEWER, 201 if path == "/source" else 200, method, key=key)
+    called = "_replace" if path == "/source" else "_take_overlay"
+    take = getattr(api_files, called)
+
+    def remove_and_take(*arguments):
+        with service.database.acting() as act:
+            one = courses.ASSIGNMENTS.find(act.db, id=made)
+            removing.remove_assignment(act, one)
+        removing.clear(service.settings, one)
+        return take(*arguments)
+
+    monkeypatch.setattr(api_files, called, remove_and_take)
+    refused = send(tess, path, NEWER, 404 if key or path == "/overlay" else 422, method, key=key)
+    assert re.search("no such assignment|was removed", refused["detail"])
+    assert not service.settings.assignment_folder(made).exists()
 
 
 @pytest.mark.processes

@@ -159,7 +159,7 @@ def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, 
     made = tess.post("/students/ada/comments", asked, headers=headers)["id"]
     tess.ask("DELETE", f"/students/ada/comments/{made}", 204)
     again = tess.post("/students/ada/comments", asked, 409, headers=headers)
-    assert "was removed; take a new one" in again["detail"]
+    assert "the comment that it made was removed; take a new key" in again["detail"]
     assert texts(tess.get("/students/ada/comments")) == []
     tess.post("/students/ada/comments", asked, headers={"idempotency-key": "c-2"})
 

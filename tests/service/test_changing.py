@@ -296,7 +296,8 @@ def test_the_api_does_the_same(service, course):
     other = tess.post("/assignments", {"source": "counting"}, headers=headers)["id"]
     tess.ask("DELETE", f"/assignments/{other}", 204)
     tess.get(f"/assignments/{other}", 404)
-    tess.post("/assignments", {"source": "counting"}, 404, headers=headers)
+    refused = tess.post("/assignments", {"source": "counting"}, 409, headers=headers)
+    assert "the assignment that it made was removed" in refused["detail"]
 
 
 def test_what_a_student_sends_to_a_removed_assignment_is_refused(service, course):

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from harness.grading.records import decimal
 from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import comments_and_overrides as writing
 from harness.service.records import COMMENT, OVERRIDE, Comment, Override
@@ -23,7 +23,6 @@ from harness.service.web.access import (
     STUDENTS,
     Here,
     Now,
-    Refused,
     Routes,
     whoever_may,
 )
@@ -31,7 +30,6 @@ from harness.service.web.access import (
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["remarks"])
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/students/{{student}}"
-_REMOVED = "Idempotency-Key: the comment that it made was removed; take a new one to comment again"
 
 
 class CommentShown(BaseModel):
@@ -128,9 +126,7 @@ def comment(
             lambda: writing.comment(act, assigned, here.student, text).id,
         )
         found = comments_and_overrides.COMMENTS.find(act.db, id=made)
-        if found is None:
-            raise Refused(409, _REMOVED)
-        return _comment(act.db, found)
+        return _comment(act.db, require_kept(found, "comment"))
 
 
 @ROUTES.at(

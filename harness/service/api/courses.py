@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
 from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import making
 from harness.service.courses.late_terms import load_rule
@@ -96,7 +96,7 @@ def make_course(
         made = once(act, idempotency_key, sent, lambda: making.course(act, wanted.title).id)
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=here.by)
-    return describe_course(found, member)
+    return describe_course(require_kept(found, "course"), member)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN, response_model=Page[CourseOfMine])
@@ -118,7 +118,7 @@ def describe_course(course: Course | None, member: Member | None) -> CourseOfMin
     """Return a course as the API tells it.
 
     Raises:
-        Refused: it was made by a request like this one, and removed since.
+        Refused: it was removed, or the person has left it.
     """
     if course is None or member is None:
         raise Refused(404, "there is no such course")
@@ -160,7 +160,7 @@ def make_assignment(
     with here.service.database.acting(here.by) as act:
         made = once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
-    return describe_assignment(found)
+    return describe_assignment(require_kept(found, "assignment"))
 
 
 @ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS, response_model=AssignmentShown)
@@ -179,14 +179,8 @@ def _find_own(db: Connection, here: Here, one: Assigned) -> Late | None:
     return rule if _format(rule.deadline) != add_offset(one.deadline) else None
 
 
-def describe_assignment(one: Assigned | None, own: Late | None = None) -> AssignmentShown:
-    """Return an assignment as the API tells it; ``own``: by an extension of who asks.
-
-    Raises:
-        Refused: it was made by a request like this one, and removed since.
-    """
-    if one is None:
-        raise Refused(404, "there is no such assignment")
+def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentShown:
+    """Return an assignment as the API tells it; ``own``: by an extension of who asks."""
     return AssignmentShown(
         id=one.id,
         title=one.title,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Header
 
@@ -20,6 +20,24 @@ IdempotencyKey = Annotated[
         description="of your own choice; a second request with it is answered as the first was",
     ),
 ]
+
+
+_Made = TypeVar("_Made")
+
+
+def require_kept(found: _Made | None, what: str) -> _Made:
+    """Return what :func:`once` made, now or before; ``what``: a noun for it.
+
+    Raises:
+        Refused: somebody has removed it since; it is not made again.
+    """
+    if found is None:
+        raise Refused(
+            409,
+            f"Idempotency-Key: the {what} that it made was removed; take a new key to make another"
+            " one",
+        )
+    return found
 
 
 def once(act: Act, key: str, sent: tuple[str, ...], make: Callable[[], str]) -> str:

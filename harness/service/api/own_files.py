@@ -15,11 +15,11 @@ from pydantic import BaseModel, Field
 
 from harness.service.api import bodies, courses
 from harness.service.api.courses import AssignmentShown
-from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.courses import making, own_files
 from harness.service.records import Assigned
 from harness.service.storage import courses as rows
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Refused, Routes
 from harness.service.work import previewing
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
@@ -91,7 +91,7 @@ def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> Assign
     ):
         made = once(act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id)
         found = rows.ASSIGNMENTS.find(act.db, id=made)
-    return courses.describe_assignment(found)
+    return courses.describe_assignment(require_kept(found, "assignment"))
 
 
 @ROUTES.at("GET", f"{_ONE}/source", STAFF_ONLY, response_model=SourceShown)
@@ -128,7 +128,8 @@ def _replace(here: Here, path: Path, name: str, key: str) -> SourceShown:
             return assigned.id
 
         found = rows.ASSIGNMENTS.find(act.db, id=once(act, key, sent, replace))
-    assert found  # assignments are never removed
+    if found is None:  # it was removed after this request had come
+        raise Refused(404, "there is no such assignment")
     return _source(here, found)
 
 
@@ -173,6 +174,8 @@ def _take_overlay(here: Here, path: Path, name: str, key: str) -> OverlayShown:
             own_files.take_overlay(act, settings, assigned, path, name)
             return assigned.id
 
+        if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
+            raise Refused(404, "there is no such assignment")
         once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
     return _overlay(here)
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
 from harness.service.handing_in import receiving
 from harness.service.records import SuiteRun
@@ -161,9 +161,7 @@ def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> 
 
 
 def _describe_posted(db: Connection, here: Here, made: str) -> RunCompared:
-    found = suites.RUNS.find(db, id=made)
-    if found is None:
-        raise Refused(409, "Idempotency-Key: the run that it made was removed")
+    found = require_kept(suites.RUNS.find(db, id=made), "run")
     return _compare(db, here, found)
 
 

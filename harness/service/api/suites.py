@@ -11,13 +11,13 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
+from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
 from harness.service.records import Suite
 from harness.service.runs import keeping, own_cases
 from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
-from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
+from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Routes
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
 _ONE = "/suites/{suite}"
@@ -84,9 +84,7 @@ def make(
     with here.service.database.acting(here.by) as act:
         made = once(act, idempotency_key, sent, lambda: keeping.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
-    if found is None:
-        raise Refused(409, "Idempotency-Key: the suite that it made was removed")
-    return _describe(here, found)
+    return _describe(here, require_kept(found, "suite"))
 
 
 @ROUTES.at("GET", _ONE, SIGNED_IN, response_model=SuiteShown)

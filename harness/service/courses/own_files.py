@@ -38,14 +38,20 @@ _SOURCE, _OVERLAY = "source", "overlay"
 
 
 def assignment_of(settings: Settings, one: Assigned) -> Assignment:
-    """Return what an assignment of a course is made of: what ships, or what was uploaded."""
+    """Return what an assignment of a course is made of: what ships, or what was uploaded.
+
+    Raises:
+        UsageError: it was uploaded, and removed.
+    """
     if one.source != OWN:
         return assignments.find(one.source)
     return assignments.read(_document(settings, one))
 
 
 def _document(settings: Settings, one: Assigned) -> Path:
-    (found,) = _folder(settings, one).glob(f"*/{FILE}")
+    found = next(_folder(settings, one).glob(f"*/{FILE}"), None)
+    if found is None:  # after the request had come that asks for it
+        raise UsageError("this assignment was removed")
     return found
 
 
@@ -110,11 +116,13 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
     points and weights of the course stay. What was submitted is checked again.
 
     Raises:
-        UsageError: the assignment was not uploaded, or nothing in it has changed.
+        UsageError: the assignment was not uploaded or was removed, or nothing in it has changed.
     """
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id)
-    if now is None or now.source != OWN:
+    if now is None:
+        raise UsageError("this assignment was removed")
+    if now.source != OWN:
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
@@ -218,8 +226,10 @@ def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: 
     ``name``: of its archive.
 
     Raises:
-        UsageError: it is not an archive; or the assignment wants no such folder.
+        UsageError: it is not an archive; or the assignment wants no such folder, or was removed.
     """
+    if not courses.hold(act.db, one.id):
+        raise UsageError("this assignment was removed")
     if not assignment_of(settings, one).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")
     made = settings.assignment_folder(one.id)
