@@ -186,16 +186,17 @@ class Made(NamedTuple):
 def make_course(service: Service, roster: str, **assigned: str) -> Made:
     """Make a course with the small class's assignment and a roster."""
     tess = teacher(service)
-    course = _path(tess.post("/courses", title="Games"))
+    course = path_of(tess.post("/courses", title="Games"))
     files = {"file": ("roster.csv", roster.encode())}
     assert tess.post(f"{course}/roster", files=files).status_code == 200
     rows = tess.post(f"{course}/links").text.splitlines()[1:]
     wanted = {"source": "counting", **assigned}
-    assignment = _path(tess.post(f"{course}/assignments", **wanted))
+    assignment = path_of(tess.post(f"{course}/assignments", **wanted))
     return Made(tess, course, assignment, {row.split(",")[0]: row.split(",")[-1] for row in rows})
 
 
-def _path(response: httpx.Response) -> str:
+def path_of(response: httpx.Response) -> str:
+    """Return the path of the page that a form leads to; fail with its answer if it was refused."""
     assert response.status_code == 200, response.text
     return response.url.path
 

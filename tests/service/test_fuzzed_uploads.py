@@ -30,6 +30,7 @@ from tests.service.serving import (
     client_of,
     make_course,
     open_service,
+    path_of,
     settings_of,
     work,
 )
@@ -157,23 +158,24 @@ def fill_service(service) -> World:
     """Make a course with assignments of all sorts, and a suite."""
     course = make_course(service, "student\nada\n", deadline=FUTURE)
     tess = course.teacher
-    own = tess.post(f"{course.course}/assignments/own", course.course, {"file": ("a.zip", OWN)})
-    go = tess.post(f"{course.course}/assignments", source="go-scoring", deadline=FUTURE)
-    suite = tess.post("/suites", title="Mine").url.path
+    own = path_of(
+        tess.post(f"{course.course}/assignments/own", course.course, {"file": ("a.zip", OWN)})
+    )
+    go = path_of(tess.post(f"{course.course}/assignments", source="go-scoring", deadline=FUTURE))
+    suite = path_of(tess.post("/suites", title="Mine"))
     # Only a suite with case files takes engines, whichever test comes first.
     engine = {"command": "python3 {folder}/engine.py", "build": ""}
-    assert tess.post(f"{suite}/cases", suite, {"file": ("a.zip", SUITE)}, **engine).is_success
-    grading = tess.post(f"{course.assignment}/gradings", public_only="yes").url.path
+    path_of(tess.post(f"{suite}/cases", suite, {"file": ("a.zip", SUITE)}, **engine))
+    grading = path_of(tess.post(f"{course.assignment}/gradings", public_only="yes"))
     with service.database.acting() as act:
-        teacher = courses.COURSES.all(act.db)[0]
         ada = courses.MEMBERS.find(act.db, key="ada").person
-        by = courses.MEMBERS.all(act.db, course=teacher.id, role="teacher")[0].person
+        by = courses.MEMBERS.find(act.db, role="teacher").person
         tokens = {
             name: entering.token(act._replace(by=person), "ci", "all")[1].text
             for name, person in (("ada", ada), ("teacher", by))
         }
-    places = {"course": course.course, "task": course.assignment, "own": own.url.path,
-              "go": go.url.path, "suite": suite, "grading": grading}  # fmt: skip
+    places = {"course": course.course, "task": course.assignment, "own": own,
+              "go": go, "suite": suite, "grading": grading}  # fmt: skip
     browsers = {"teacher": tess, "ada": Browser(service).enter(course.links["ada"])}
     work(service)
     return World(service, browsers, tokens, places)
