@@ -17,7 +17,9 @@ time, so that what fails is the change and not the luck.
 import compileall
 import contextlib
 import gc
+import itertools
 import os
+import re
 import shutil
 import signal
 import sys
@@ -139,6 +141,20 @@ def java() -> str:
     """What builds and runs a Java program."""
     program("javac")
     return program("java")
+
+
+_FOLDERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for one test.
+
+    For each one pytest would look at the names of all folders there are, and renew a link: with
+    thousands of them ten times the work of making it.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}{next(_FOLDERS)}", numbered=False)
 
 
 @contextlib.contextmanager

@@ -129,16 +129,16 @@ def as_user(
     return done
 
 
-# Left to the slow tier: an ordinary user has no control groups, and at level 1 the red team plays
-# the same attacks as one in the full tier.
-REPEATED = {(1, "root"): ["holds_memory_without_control_groups"]}
-CHECKED = [
-    pytest.param(
-        level, user, [name for name in CHECKS if name not in REPEATED.get((level, user), ())]
-    )
+# Left to the slow tier. An ordinary user has no control groups, and at level 1 the red team plays
+# the same attacks as one in the full tier. Level 2 counts as level 3 does, which plays them all.
+MEMORY_ATTACKS = "holds_memory_without_control_groups"
+REPEATED = {(1, "root"): [MEMORY_ATTACKS], (2, "root"): [MEMORY_ATTACKS]}
+PLAYED = [
+    (level, user, [name for name in CHECKS if name not in REPEATED.get((level, user), ())])
     for level in LEVELS
     for user in USERS
 ]
+CHECKED = [pytest.param(*played) for played in PLAYED]
 CHECKED += [
     pytest.param(level, user, names, marks=pytest.mark.slow)
     for (level, user), names in REPEATED.items()
@@ -156,9 +156,12 @@ def test_checks(level: int, user: str, checks: list[str], open_room: Path) -> No
 
 
 def test_what_is_left_to_the_slow_tier_is_played_in_the_full_one() -> None:
-    """By the red team, without control groups."""
+    """At level 1 by the red team, without control groups; at level 2 a shorter check is left."""
     assert {name for names in REPEATED.values() for name in names} <= CHECKS.keys()
-    assert all((level, "ordinary user") in FREQUENT for level, _ in REPEATED)
+    assert (1, "ordinary user") in FREQUENT
+    played = {(level, user): names for level, user, names in PLAYED}
+    assert "root" not in USERS or MEMORY_ATTACKS in played[3, "root"]
+    assert all("hits_without_control_groups" in names for names in played.values())
 
 
 def test_a_check_that_fails_is_named() -> None:

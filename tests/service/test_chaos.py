@@ -20,7 +20,7 @@ from harness.service.records import DONE, WAITING
 from harness.service.settings import Settings, dump_settings
 from harness.service.storage import queue, uploads
 from tests.harness import small_class
-from tests.harness.small_class import CLASS, spin
+from tests.harness.small_class import CLASS
 from tests.service.running import (
     KEEPER,
     LONG,
@@ -156,8 +156,8 @@ def is_engine(pid):
 
 
 def test_sigterm_gives_back_what_is_under_way(settings, running, tmp_path):
-    """An engine computes just then: it is ended, and its submission is checked after a start."""
-    slow = CLASS[0]._replace(body=f"{spin(0.5)}\n    return 2 * n")
+    """An engine thinks just then: it is ended, and its submission is checked after a start."""
+    slow = CLASS[0]._replace(body="time.sleep(0.5)\n    return 2 * n")
     with open_service(settings) as service:
         assignment = hand_in(service, tmp_path, [slow])
         until(lambda: any(map(is_engine, descendants(running.process.pid))))
