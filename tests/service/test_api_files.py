@@ -173,6 +173,10 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service, t
     assert "no longer among" in tess.post(f"{path}/drop", {"position": places[0]}, 422)["detail"]
     left = tess.post(f"{path}/exchange", {"position": places[1]}, 200)
     assert places[1] not in [one["position"] for one in left["positions"]]
+    assert left["left_out"] == places[:2]
+    taken = tess.post(f"{path}/take-back", {"position": places[0]}, 200)
+    assert taken["positions"][-1]["position"] == places[0] and taken["left_out"] == [places[1]]
+    assert tess.post(f"{path}/drop", {"position": places[0]}, 200)["caught"] == left["caught"]
     cases = tess.post(f"{path}/write", {"name": "mine"}, 200)
     assert [one["name"] for one in cases["files"]] == ["mine.gtp"]
     work(service)

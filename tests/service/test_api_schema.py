@@ -178,6 +178,7 @@ ASKED = {
     f"POST {TASK}/drafts": {"params": {"tests": "4"}},
     f"POST {TASK}/drafts/{{draft}}/drop": {"json": {"position": 0}},
     f"POST {TASK}/drafts/{{draft}}/exchange": {"json": {"position": 1}},
+    f"POST {TASK}/drafts/{{draft}}/take-back": {"json": {"position": 2}},
     f"POST {TASK}/drafts/{{draft}}/write": {"json": {"name": "drawn"}},
     f"POST {TASK}/submissions": {"params": {"name": "a.tgz"}, "content": b"x"},
     f"PUT {TASK}/private/{{name}}": {"content": b"1 name\n"},
@@ -262,7 +263,7 @@ def _fill(service, ids):
     draft.begin(Wish(4), [])
     gosensei = assignments.find("gosensei")
     draft.keep(SceneMaker().find(Sought(gosensei, gosensei.specification, (), 4, (), (), "")))
-    draft.choose(KeptCandidates((0, 1)))
+    draft.choose(KeptCandidates((0, 1), (2,)))
 
 
 def _upload(client, ids, token):

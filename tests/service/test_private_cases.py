@@ -73,6 +73,13 @@ def test_positions_are_found_dropped_exchanged_and_become_a_case_file(service):
     left = re.findall(r'id="p(\d+)"', text)
     assert second not in left and len(left) == len(places) - 1
     assert tess.post(f"{draft}/drop", draft, place=first).status_code == 422
+    assert "Positions that were left out: 2" in text
+    before = re.search(r"they catch (\d+) of", text)[1]
+    text = tess.post(f"{draft}/take-back", draft, place=first).text
+    assert re.findall(r'id="p(\d+)"', text) == [*left, first]
+    assert tess.post(f"{draft}/take-back", draft, place=first).status_code == 422
+    text = tess.post(f"{draft}/drop", draft, place=first).text
+    assert re.search(r"they catch (\d+) of", text)[1] == before
     rate = int(re.search(r"they catch (\d+) of", text)[1])
 
     assert tess.post(f"{draft}/write", draft, name="../mine").status_code == 200
@@ -224,6 +231,14 @@ def test_what_comes_for_a_position(chosen, dropped, which, new):
     kept = drafting.exchange(FOUND, KeptCandidates(chosen, dropped), which)
     assert kept.chosen == tuple(new if one == which else one for one in chosen)
     assert kept.dropped == (*dropped, which)
+
+
+def test_a_position_is_taken_back_unless_its_tests_are_there_already():
+    kept = drafting.take_back(FOUND, KeptCandidates((1,), (0, 2)), 0)
+    assert kept == KeptCandidates((1, 0), (2,))
+    for place in (0, 3):  # 4 asks the same as 0; 3 was never left out
+        with pytest.raises(UsageError, match=r"equals one that|not among those"):
+            drafting.take_back(FOUND, KeptCandidates((1, 4), (0, 2)), place)
 
 
 def test_there_may_be_no_other_position():

@@ -94,10 +94,11 @@ class DraftShown(DraftLine):
     given_up: list[str]  # wrong programs that hung; nobody knows what catches them
     now: str  # what is done and which program is asked, while state is running
     positions: list[PositionShown]
+    left_out: list[int]  # positions that were dropped or exchanged, and can be taken back
 
 
 class PositionNamed(BaseModel):
-    """One of the positions that are chosen."""
+    """One of the positions."""
 
     position: int = Field(ge=0, lt=1 << 31)
 
@@ -174,6 +175,17 @@ def exchange(
     return _change(here, lambda found, kept: drafting.exchange(found, kept, wanted.position))
 
 
+@ROUTES.at(
+    "POST", f"{_ONE}/take-back", _MAY, scope="all", response_model=DraftShown,
+    openapi_extra=bodies.describe_body(PositionNamed),
+)  # fmt: skip
+def take_back(
+    here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
+) -> DraftShown:
+    """Take a position back that was left out or exchanged."""
+    return _change(here, lambda found, kept: drafting.take_back(found, kept, wanted.position))
+
+
 def _change(
     here: Here, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
 ) -> DraftShown:
@@ -221,7 +233,8 @@ def _members(here: Here, job: Job) -> dict[str, Any]:
 def _describe(here: Here, job: Job) -> DraftShown:
     own = _folder(here, job)
     found = own.load_findings()
-    choice = drafting.describe_choice(found, own.load_choice()) if found else None
+    kept = own.load_choice() if found else KeptCandidates(())
+    choice = drafting.describe_choice(found, kept) if found else None
     return DraftShown(
         **_members(here, job),
         caught=choice.caught if choice else None,
@@ -235,6 +248,7 @@ def _describe(here: Here, job: Job) -> DraftShown:
         given_up=list(found.given_up) if found else [],
         now="" if found else ": ".join(filter(None, own.load_progress())),
         positions=[_position(each) for each in choice.candidates] if choice else [],
+        left_out=list(kept.dropped),
     )
 
 

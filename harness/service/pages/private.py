@@ -170,6 +170,7 @@ def show_draft(here: Now) -> Response:
         is_long=time.time() - here.job.made > drafting.LONG,
         longest=watched_asking.LONGEST,
         chosen=drafting.describe_choice(found, kept) if found else None,
+        left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
         boards=_boards(found, kept.chosen) if found else {},
         free=cases.find_free_name(_get_folder(here)),
     )
@@ -200,6 +201,12 @@ def drop(here: Now) -> Response:
 def exchange(here: Now) -> Response:
     """Take another position for one."""
     return _change(here, drafting.exchange)
+
+
+@ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=Form(page=show_draft))
+def take_back(here: Now) -> Response:
+    """Take a position back that was left out or exchanged."""
+    return _change(here, drafting.take_back)
 
 
 def _change(

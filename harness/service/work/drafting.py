@@ -256,6 +256,20 @@ def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCand
     return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
 
 
+def take_back(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+    """Return a choice with a position, the last one, that was dropped or exchanged before.
+
+    Raises:
+        UsageError: it was not, or its tests equal some that were chosen since.
+    """
+    if place not in kept.dropped:
+        raise UsageError("this position is not among those that were left out")
+    rest = kept._replace(dropped=tuple(one for one in kept.dropped if one != place))
+    if not _is_open(found, rest, place):
+        raise UsageError("this position equals one that is there already")
+    return rest._replace(chosen=(*rest.chosen, place))
+
+
 def _require(kept: KeptCandidates, place: int) -> None:
     if place not in kept.chosen:
         raise UsageError("this position is no longer among the chosen ones")
