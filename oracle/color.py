@@ -6,6 +6,7 @@ EMPTY, BLACK, WHITE = 0, 1, 2
 
 NAMES = ("empty", "black", "white")
 LETTERS = (".", "B", "W")
+_COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
 def opponent(color: int) -> int:
@@ -18,4 +19,4 @@ def color_of(text: str) -> int | None:
 
     Source: GTP version 2, section 2.11 *color*.
     """
-    return {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}.get(text.lower())
+    return _COLORS.get(text.lower())

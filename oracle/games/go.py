@@ -53,10 +53,11 @@ class GoState(Moment):
         shape = self.position.grid
         stone = shape.bit(point)
         mine, theirs = self.sides(color)
-        prisoners = find_taken(shape, mine, theirs, stone)
+        beside = neighbours(shape, stone)
+        prisoners = find_taken(shape, mine, theirs, stone) if beside & theirs else 0
         mine, theirs = mine | stone, theirs & ~prisoners
         # A ko: a stone that stands alone has taken one, whose point is its only liberty.
-        is_ko = prisoners.bit_count() == 1 and neighbours(shape, stone) & ~theirs == prisoners
+        is_ko = prisoners.bit_count() == 1 and beside & ~theirs == prisoners
         count = list(self.prisoners)
         count[color] += prisoners.bit_count()
         return GoState(

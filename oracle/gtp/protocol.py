@@ -84,9 +84,9 @@ def split(line: str) -> list[str]:
 
     Source: section 3.1 (control characters, ``#`` to the end of the line, tabs).
     """
-    if not line.isprintable():  # nearly every line is: nothing to remove
-        line = line.translate(_CLEAN)
-    return [word for word in line.partition("#")[0].split(" ") if word]
+    if line.isprintable():  # nearly every line is: it has no other blanks, nothing to remove
+        return line.partition("#")[0].split()
+    return [word for word in line.translate(_CLEAN).partition("#")[0].split(" ") if word]
 
 
 def is_number(word: str) -> bool:

@@ -52,6 +52,8 @@ def fives_made(
 def _windows(stones: int, empty: int, step: int, place: int, length: int) -> int:
     starts = empty >> place * step
     for other in range(length):
+        if not starts:  # mostly
+            break
         if other != place:
             starts &= stones >> other * step
     return starts

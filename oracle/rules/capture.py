@@ -87,8 +87,11 @@ def legal_among(frame: Frame[int], mine: int, theirs: int, points: int) -> int:
 
 def is_legal(frame: Frame[int], mine: int, theirs: int, move: int) -> bool:
     """Return whether one point is in :func:`legal`, without computing the others."""
-    if not move & frame.full & ~(mine | theirs):
+    empty = frame.full & ~(mine | theirs)
+    if not move & empty:
         return False
+    if neighbours(frame, move) & empty:  # on most boards next to most points
+        return True
     chain = flood(frame, move, mine)
     open_points = liberties(frame, chain, mine | theirs | move)
     return bool(open_points or find_taken(frame, mine, theirs, move))
