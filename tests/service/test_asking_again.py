@@ -184,6 +184,17 @@ def test_mails_are_sent_at_the_second_click(service, course):
     assert addresses(service) == ["a@b.org"]
 
 
+@pytest.mark.parametrize("mail", ["", "smtp://tests@localhost"])
+def test_the_page_says_whether_mails_are_sent_at_all(tmp_path, mail):
+    """Links ended, and the page called mails sent that nobody had passed on."""
+    settings = settings_of("sqlite", None, tmp_path / "data")
+    with open_service(settings._replace(mail=mail, mail_from="tests@example.org")) as service:
+        course = make_course(service, "student,email\nada,a@b.org\n", source="gosensei")
+        asked = course.teacher.post(f"{course.course}/links/send", course.course)
+        for answer in (asked, course.teacher.get(course.course)):
+            assert ("its operator has to pass on" in answer.text) == (not mail)
+
+
 def addresses(service):
     with service.database.reading() as db:
         return [one.address for one in letters.LETTERS.all(db)]

@@ -19,6 +19,10 @@ from harness.errors import HarnessError, UsageError
 from harness.loopback import is_this_machine
 from harness.service.settings import Settings
 
+NO_MAIL = (
+    "This service sends no mail itself: each mail is a file on the server, which its operator has"
+    " to pass on."
+)
 PASSWORD = "GTP_HARNESS_MAIL_PASSWORD"  # in the environment
 _PORTS = {"smtp": 587, "smtps": 465}
 _PATIENCE = 15.0  # seconds for an answer of the server

@@ -16,7 +16,7 @@ from harness.service.courses import making, own_files, roster, staff
 from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
-from harness.service.mailing import posting
+from harness.service.mailing import outbox, posting
 from harness.service.pages import asking_again, sign_in, student_table
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.form_files import receive_files
@@ -57,6 +57,7 @@ def show(here: Now) -> Response:
         roles=staff.ROLES,
         rights=RIGHTS,
         shipped=shipped.names(),
+        no_mail=outbox.NO_MAIL,
         **for_staff._asdict(),
     )
 

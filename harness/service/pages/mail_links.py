@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.mailing import posting
+from harness.service.mailing import outbox, posting
 from harness.service.pages import asking_again, sign_in
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import Course
@@ -43,10 +43,11 @@ def send(here: Now) -> Response:
 
 def _ask_to_send(here: Here, one: Course, letters: int) -> Response:
     place = f"/courses/{one.id}"
+    told = "" if here.service.settings.mail else f" {outbox.NO_MAIL}"
     question = SecondQuestion(
         f"Send {number_of(letters, 'mail')} with a new link?",
         f"Each student of {one.title} with a mail address gets one. It cannot be taken back, and"
-        " the link that the student has now stops working when it is sent.",
+        f" the link that the student has now stops working when it is sent.{told}",
         "Yes, send the links",
         place,
     )
