@@ -6,7 +6,8 @@ import re
 import pytest
 
 from harness.grading import grade
-from harness.service.courses import own_files
+from harness.service.courses import own_files, removing
+from harness.service.pages import assignment_page
 from harness.service.storage import courses
 from harness.service.work.assignment_context import ground
 from harness.service.work.worker import Worker
@@ -243,3 +244,23 @@ def test_what_has_no_assignment_is_called_so(service):
     answer = send(course, as_archive({"engine.py": ""}))
     assert answer.status_code == 422
     assert "There is no assignment.toml at the top of what you sent." in answer.text
+
+
+@pytest.mark.parametrize("place", ["source", "overlay"])
+def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
+    service, monkeypatch, place
+):
+    """The page with the form was shown once more, of an assignment that was gone."""
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    page = send(course, as_archive(FILES)).url.path
+    receive = assignment_page.receive_files
+
+    def remove_and_receive(here):
+        with service.database.acting() as act:
+            removing.remove_assignment(act, here.assigned)
+        removing.clear(service.settings, here.assigned)
+        return receive(here)
+
+    monkeypatch.setattr(assignment_page, "receive_files", remove_and_receive)
+    answer = course.teacher.post(f"{page}/{place}", page, as_archive(NEWER))
+    assert answer.status_code in (404, 409, 422) and "was removed" in answer.text

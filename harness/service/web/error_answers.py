@@ -67,8 +67,7 @@ def answer(
     if request.url.path.startswith(API):
         return problems.response(status, why, headers)
     here = getattr(request.state, "here", Here(request.app.state.service, request))
-    if status in _NOT_TAKEN and (page := _find_page(request)):
-        shown = page(here._replace(why=why))
+    if status in _NOT_TAKEN and (shown := _show_form(request, here._replace(why=why))):
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")
@@ -82,6 +81,15 @@ def _find_former(request: Request) -> str:
     is_ours = former.netloc == request.headers.get("host") and former.scheme in ("http", "https")
     is_page = former.path.startswith("/") and not former.path.startswith("//")
     return former.path if request.method == "POST" and is_ours and is_page else ""
+
+
+def _show_form(request: Request, here: Here) -> Response | None:
+    """Return the page with the form that was sent; None if it is not known, or there no longer."""
+    page = _find_page(request)
+    try:
+        return page(here) if page else None
+    except (UsageError, Refused):  # what it is about was removed meanwhile
+        return None
 
 
 def _find_page(request: Request) -> Callable[[Here], Response] | None:
