@@ -230,6 +230,16 @@ def test_a_group_keeps_its_key_whatever_groups_come_later(service, course):
     assert list_groups(service)["ada"] == before
 
 
+def test_a_group_is_shown_as_its_roster_spells_it(service, course):
+    """It was shown by its key alone, which for a second spelling has a digest in it."""
+    upload(course, "student,group\nada,Team 1\n")
+    added = upload(course, "student,group\ndan,Team/1\n").text
+    assert '<li>dan <span class="sub">Team/1</span></li>' in added
+    key = list_groups(service)["dan"]
+    shown = f'Team/1 <span class="sub">{key}</span>'
+    assert key.startswith("Team-1-") and shown in course.teacher.get(course.course).text
+
+
 def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):
     upload(course, "student,group\nada,Team 1\n")
     with service.database.changing() as db:
