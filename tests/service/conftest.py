@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
+from harness.environments import interpreters
+from harness.environments.records import Interpreter
 from harness.service.storage import data_folder
 
 
@@ -18,3 +21,18 @@ def _files_private() -> Iterator[None]:
     data_folder.keep_files_private()
     yield
     os.umask(before)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _one_look_at_the_systems_python() -> Iterator[None]:
+    """Every job starts it, to see what is installed; while tests run, that does not change."""
+    inspect = interpreters.inspect_python
+    once = cache(inspect)
+
+    def inspect_or_remember(program: str, unrun: str = "") -> Interpreter:
+        is_the_systems = program == interpreters.of_system() and not unrun
+        return once(program) if is_the_systems else inspect(program, unrun)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interpreters, "inspect_python", inspect_or_remember)
+        yield
