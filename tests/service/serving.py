@@ -31,7 +31,7 @@ from tests.harness import small_class
 from tests.postgresql import USER, Running
 
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
-# Of tests that take minutes: PostgreSQL in the slow tier alone.
+# Of tests that take long for another reason than the database: PostgreSQL in the slow tier alone.
 KINDS_AT_LENGTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 BASE = "http://localhost"  # whose client sends tokens without encryption
 FORM_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')

@@ -16,6 +16,7 @@ from harness.service.storage import courses, uploads
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
+    KINDS_AT_LENGTH,
     Browser,
     client_of,
     counting,
@@ -112,6 +113,7 @@ def class_csv(service, folder):
 
 
 @pytest.mark.parametrize("platform", WORDS)
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_the_roster_comes_back_as_grade_fills_it_in(service, counting, tmp_path, platform):
     text, columns, name = WORDS[platform]
     course, grading = graded(service, text)
@@ -176,6 +178,7 @@ STRANGER = "Participant 503,Eve Else,eve@example.org,,,,\n"
 
 
 @pytest.mark.parametrize("roster", [PARTICIPANTS, MOODLE.replace("t 50", "t 90")])
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_worksheet_of_participants_is_filled_in_by_mail_address(service, counting, roster):
     course, grading = graded(service, roster)
     fill_in(course, grading, "moodle", MOODLE + STRANGER)
@@ -188,6 +191,7 @@ def test_a_worksheet_of_participants_is_filled_in_by_mail_address(service, count
     assert "Rows that were not filled in: Eve Else." in page
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_worksheet_of_others_is_told_to_be_so(service, counting):
     course, grading = graded(service, "student\nada\nalan\n")
     fill_in(course, grading, "moodle", MOODLE)
@@ -221,6 +225,7 @@ def test_what_cannot_be_filled_in_is_told_and_leaves_nothing(service, counting):
     assert course.teacher.get(f"{grading}/gradebooks/canvas").status_code == 404
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_gradebook_of_the_api_and_the_one_of_the_roster_are_called_as_they_are_given(
     service, counting
 ):
@@ -234,6 +239,7 @@ def test_a_gradebook_of_the_api_and_the_one_of_the_roster_are_called_as_they_are
     assert told.json()["detail"].startswith("canvas.csv is not a gradebook from Canvas")
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_only_teachers_get_a_gradebook(service, counting):
     course, grading = graded(service, CANVAS)
     fill_in(course, grading, "canvas")

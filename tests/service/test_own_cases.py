@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.service.courses import own_files
 from harness.service.runs import own_cases
 from harness.service.storage import courses
-from tests.service.serving import BASE, KINDS, open_service, settings_of, work
+from tests.service.serving import BASE, KINDS, KINDS_AT_LENGTH, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
 from tests.service.test_engine_runs import BYTES, post
 from tests.service.test_suites import Author
@@ -103,6 +103,7 @@ def test_engines_are_built_and_see_the_files_that_tests_load(service, ann):
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_an_expression_that_takes_for_ever_ends(service, ann):
     suite = ann.suite()
     send(ann, suite, {"a.gtp": b"10 echo\n#? [(y|ye|e|s)+x]\n\n20 double 1\n#? [(a+)+b|2]\n"})

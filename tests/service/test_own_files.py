@@ -14,6 +14,7 @@ from harness.service.work.worker import Worker
 from tests.harness import archives, small_class
 from tests.service.serving import (
     KINDS,
+    KINDS_AT_LENGTH,
     Browser,
     make_course,
     marks,
@@ -56,6 +57,7 @@ def send(course, files, **fields):
 
 
 @pytest.mark.parametrize("sent", [as_archive, as_folder])
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_an_assignment_of_ones_own_is_graded(service, sent):
     course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, sent(FILES), deadline="2999-01-01T00:00")

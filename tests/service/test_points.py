@@ -15,6 +15,7 @@ from harness.service.web import rendering
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
+    KINDS_AT_LENGTH,
     Browser,
     counting,
     make_course,
@@ -81,6 +82,7 @@ def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting)
 DROPPED = {"weight public one.gtp%3A2": "0", "weight public two.gtp%3A1": "1/3"}
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_wrong_test_is_left_out_after_it_was_seen_whose_marks_change(service, counting):
     """Ben fails one test of four; as the teacher finds out, it is the test that is wrong."""
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
@@ -326,6 +328,7 @@ def left_out(text):
     return re.findall(r"<li>([^<]*)</li>", found[0]) if found else []
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_who_corrects_a_file_is_told_what_is_still_left_out(service, counting):
     """Else a test that is right by now never counts, and nobody knows."""
     course = make_course(service, ROSTER)

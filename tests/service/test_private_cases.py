@@ -116,6 +116,7 @@ def test_a_draft_replaces_no_case_file(service):
     assert names == {"mine.gtp", "positions.gtp", "positions-2.gtp"}
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_draft_names_public_files_that_catch_what_it_misses(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = private_of(course)
@@ -170,6 +171,7 @@ def test_how_many_tests_nobody_gets(service, tests):
     assert course.teacher.post(f"{page}/drafts", page, tests=tests).status_code == 422
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
     course = make_course(service, "student\nada\n", source="gosensei")
     page = private_of(course)
@@ -323,6 +325,7 @@ def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
     assert f"they catch {rate} of 2 known mistakes" in text and "right answer fails" not in text
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_game_without_a_board_shows_what_is_said(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))

@@ -18,6 +18,7 @@ from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
+    KINDS_AT_LENGTH,
     Browser,
     counting,
     make_course,
@@ -303,6 +304,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert tess.post(f"{here}/staff", here, **nobody).status_code == 422
 
 
+@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_links_lead_from_a_grading_to_students_and_from_there_to_the_evidence(service, counting):
     course = make_course(service, ROSTER, deadline=at(9))
     hand_in(Browser(service).enter(course.links["ada"]), course)
