@@ -59,6 +59,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.processes
+@pytest.mark.long(25)
 def test_first_command_works_on_a_fresh_checkout(checkout: Path) -> None:
     done = shell(RUN, checkout, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
     # pip may have had something to say before

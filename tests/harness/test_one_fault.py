@@ -151,6 +151,7 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
 
 
 @pytest.mark.processes
+@pytest.mark.long(20)
 @pytest.mark.usefixtures("sandbox")
 def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, open_place, monkeypatch):
     rooms = open_place / "rooms"

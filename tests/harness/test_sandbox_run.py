@@ -315,6 +315,7 @@ def test_a_sandbox_that_breaks_later_is_no_failed_test(
     assert result.files[0].failure is None
 
 
+@pytest.mark.long(20)  # until it is given up
 @pytest.mark.parametrize("startup", [0, 1])
 def test_a_sandbox_that_hangs_later_is_no_engine_that_hangs(
     startup: float, folder: Path, monkeypatch: pytest.MonkeyPatch
