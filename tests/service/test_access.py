@@ -47,7 +47,7 @@ from harness.service.storage import (
     uploads,
 )
 from harness.service.storage.rows import new_id
-from harness.service.web import access
+from harness.service.web import rules
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
 from harness.service.work import previewing
@@ -499,12 +499,12 @@ def test_a_route_without_a_rule_ends_the_start():
 @pytest.mark.parametrize(
     ("path", "rule", "said"),
     [
-        ("/courses/{kurs}", access.MEMBERS, "nobody looks up kurs"),
-        ("/courses/{course}", access.SIGNED_IN, "does not fit its path"),
-        ("/x", access.MEMBERS, "does not fit its path"),
-        ("/{course}/{upload}", access.MEMBERS, "names no assignment"),
-        ("/{run}", access.SIGNED_IN, "names no suite"),
-        ("/suites", access.OWNERS, "does not fit its path"),
+        ("/courses/{kurs}", rules.MEMBERS, "nobody looks up kurs"),
+        ("/courses/{course}", rules.SIGNED_IN, "does not fit its path"),
+        ("/x", rules.MEMBERS, "does not fit its path"),
+        ("/{course}/{upload}", rules.MEMBERS, "names no assignment"),
+        ("/{run}", rules.SIGNED_IN, "names no suite"),
+        ("/suites", rules.OWNERS, "does not fit its path"),
     ],
 )
 def test_a_path_that_nobody_looks_up_ends_the_start(path, rule, said):

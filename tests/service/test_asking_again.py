@@ -184,10 +184,11 @@ def test_mails_are_sent_at_the_second_click(service, course):
     assert addresses(service) == ["a@b.org"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mail", ["", "smtp://tests@localhost"])
-def test_the_page_says_whether_mails_are_sent_at_all(tmp_path, mail):
+def test_the_page_says_whether_mails_are_sent_at_all(kind, request, tmp_path, mail):
     """Links ended, and the page called mails sent that nobody had passed on."""
-    settings = settings_of("sqlite", None, tmp_path / "data")
+    settings = settings_of(kind, request, tmp_path / "data")
     with open_service(settings._replace(mail=mail, mail_from="tests@example.org")) as service:
         course = make_course(service, "student,email\nada,a@b.org\n", source="gosensei")
         asked = course.teacher.post(f"{course.course}/links/send", course.course)

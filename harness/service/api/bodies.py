@@ -12,7 +12,9 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from harness.service.web.access import Here, Now, Refused
+from harness.service.web.access import Now
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
 
 Model = TypeVar("Model", bound=BaseModel)
 _LARGEST = 1 << 16  # bytes

@@ -20,7 +20,8 @@ from harness.service.api.courses import (
 from harness.service.courses import removing
 from harness.service.handing_in import changing
 from harness.service.handing_in.changing import Change
-from harness.service.web.access import TEACHERS, Now, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.rules import TEACHERS
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _COURSE = "/courses/{course}"

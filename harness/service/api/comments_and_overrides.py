@@ -17,15 +17,9 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import comments_and_overrides as writing
 from harness.service.records import COMMENT, OVERRIDE, Comment, Override
 from harness.service.storage import comments_and_overrides, courses, people
-from harness.service.web.access import (
-    COMMENT_REMOVERS,
-    STAFF_ONLY,
-    STUDENTS,
-    Here,
-    Now,
-    Routes,
-    whoever_may,
-)
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, STUDENTS, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["remarks"])
 _ALL = "/courses/{course}/assignments/{assignment}"

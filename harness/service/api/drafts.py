@@ -17,7 +17,9 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.api.private import PrivateCases
 from harness.service.records import CASES, DRAFT, Job
 from harness.service.storage import queue
-from harness.service.web.access import STAFF_ONLY, Here, Now, Routes, whoever_may
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import STAFF_ONLY, whoever_may
 from harness.service.work import drafting
 from harness.service.work.candidates import DraftFindings
 from harness.service.work.drafting import (

@@ -21,15 +21,10 @@ from harness.service.courses import gradebooks, grading
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit_log import Act
-from harness.service.web.access import (
-    STAFF_ONLY,
-    TEACHERS,
-    Here,
-    Now,
-    Refused,
-    Routes,
-    whoever_may,
-)
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
 from harness.service.work import wrong_expectations
 from harness.service.work.report_folders import folder_of
 

@@ -10,7 +10,7 @@ from fastapi import Header
 
 from harness.service.storage import idempotency
 from harness.service.storage.audit_log import Act
-from harness.service.web.access import Refused
+from harness.service.web.problems import Refused
 
 IdempotencyKey = Annotated[
     str,

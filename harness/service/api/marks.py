@@ -16,7 +16,10 @@ from harness.service.courses import grading
 from harness.service.courses.comments_and_overrides import as_given
 from harness.service.records import Grading, Override
 from harness.service.storage import comments_and_overrides, uploads
-from harness.service.web.access import STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STAFF_ONLY, STUDENTS
 from harness.work import canonical_json
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["marks"])

@@ -19,7 +19,10 @@ from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.courses import making, own_files
 from harness.service.records import Assigned
 from harness.service.storage import courses as rows
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STAFF_ONLY, TEACHERS
 from harness.service.work import previewing
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])

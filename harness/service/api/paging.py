@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.storage.rows import Rows
-from harness.service.web.access import Refused
+from harness.service.web.problems import Refused
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=tuple[Any, ...])

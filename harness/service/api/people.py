@@ -14,7 +14,9 @@ from harness.service.api.paging import Asked, Page, find
 from harness.service.people import accounts, entering
 from harness.service.records import Token
 from harness.service.storage import people
-from harness.service.web.access import SIGNED_IN, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.problems import Refused
+from harness.service.web.rules import SIGNED_IN
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
 

@@ -12,7 +12,9 @@ from harness.service.api.gradings import GradingShown
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import STAFF_ONLY, TEACHERS
 from harness.service.work import previewing, wrong_expectations
 from harness.service.work.previewing import Preview
 

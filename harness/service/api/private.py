@@ -12,7 +12,10 @@ from pydantic import BaseModel
 from harness.service.api import bodies
 from harness.service.courses import cases
 from harness.service.records import CASES
-from harness.service.web.access import STAFF_ONLY, Here, Now, Refused, Routes, whoever_may
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STAFF_ONLY, whoever_may
 from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])

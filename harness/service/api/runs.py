@@ -22,7 +22,10 @@ from harness.service.records import SuiteRun
 from harness.service.runs import comparing, documents, keeping
 from harness.service.runs.keeping import Posted, RunArchive
 from harness.service.storage import suites
-from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import OWNERS, SIGNED_IN
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["runs"])
 _ALL = "/suites/{suite}/runs"

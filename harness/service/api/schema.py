@@ -9,7 +9,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
 from harness.service.api import bodies
-from harness.service.web.access import ANYBODY, TOKENS, Now, Routes
+from harness.service.web.access import TOKENS, Now, Routes
+from harness.service.web.rules import ANYBODY
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["schema"])
 _ABOUT = (

@@ -18,7 +18,9 @@ from harness.service.courses.staff import NewStaff
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, RIGHTS, Member
 from harness.service.storage import courses
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Here, Now, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import STAFF_ONLY, TEACHERS
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"

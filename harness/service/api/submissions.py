@@ -26,16 +26,12 @@ from harness.service.handing_in.ownership import COUNTS, MAY_COUNT, Heap, Place,
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit_log import Act
-from harness.service.web.access import (
-    MEMBERS,
-    STUDENTS,
-    Here,
-    Now,
-    Refused,
-    Routes,
-    own_uploads,
-)
+from harness.service.web.access import Now, Routes
 from harness.service.web.attachments import send_attachment
+from harness.service.web.here import Here
+from harness.service.web.lookups import own_uploads
+from harness.service.web.problems import Refused
+from harness.service.web.rules import MEMBERS, STUDENTS
 from harness.service.work import check_results
 from harness.service.work.report_folders import check_page
 

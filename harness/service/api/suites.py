@@ -17,7 +17,9 @@ from harness.service.records import Suite
 from harness.service.runs import keeping, own_cases
 from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
-from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import OWNERS, SIGNED_IN
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
 _ONE = "/suites/{suite}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi.responses import JSONResponse, Response
 
 from harness.service.operating import metrics, state
-from harness.service.web.access import ADMINS, ANYBODY, Now, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.rules import ADMINS, ANYBODY
 
 ROUTES = Routes()
 FOR_TOKENS = Routes(is_api=True, prefix="/api/v1")

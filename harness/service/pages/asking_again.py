@@ -7,7 +7,8 @@ from typing import NamedTuple
 from fastapi.responses import Response
 
 from harness.service.web import rendering
-from harness.service.web.access import FORM_TOKEN, Here
+from harness.service.web.access import FORM_TOKEN
+from harness.service.web.here import Here
 
 _SURE = "sure"
 

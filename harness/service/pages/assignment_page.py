@@ -28,7 +28,9 @@ from harness.service.pages.upload_states import state
 from harness.service.records import Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STUDENTS, TEACHERS, Form, Here, Now, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import MEMBERS, STUDENTS, TEACHERS
 from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes()

@@ -13,7 +13,9 @@ from harness.service.pages import asking_again, assignment_page
 from harness.service.records import Assigned
 from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import TEACHERS, Form, Here, Now, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import TEACHERS
 
 ROUTES = Routes()
 _COURSE = "/courses/{course}"

@@ -6,7 +6,8 @@ from fastapi.responses import Response
 
 from harness.service import machines
 from harness.service.web import rendering
-from harness.service.web.access import ADMINS, Now, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.rules import ADMINS
 
 ROUTES = Routes()
 _SHOWN = 50  # remarks

@@ -25,7 +25,9 @@ from harness.service.people import entering
 from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Letter, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
-from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Form, Here, Now, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import ADMINS, MEMBERS, TEACHERS
 
 ROUTES = Routes()
 

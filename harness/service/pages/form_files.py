@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.service.handing_in import packing
-from harness.service.web.access import Here
+from harness.service.web.here import Here
 
 _PIECE = 1 << 20
 

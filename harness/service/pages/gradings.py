@@ -36,16 +36,10 @@ from harness.service.records import (
 from harness.service.storage import comments_and_overrides, courses, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.web import rendering
-from harness.service.web.access import (
-    STAFF_ONLY,
-    TEACHERS,
-    Form,
-    Here,
-    Now,
-    Refused,
-    Routes,
-    whoever_may,
-)
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
 from harness.service.work import wrong_expectations
 from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json

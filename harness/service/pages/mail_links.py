@@ -9,7 +9,10 @@ from harness.service.pages import asking_again, sign_in
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import Course
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, TEACHERS, Form, Here, Now, Refused, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import ANYBODY, TEACHERS
 from harness.text import number_of
 
 ROUTES = Routes()

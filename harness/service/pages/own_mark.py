@@ -10,7 +10,10 @@ from harness.service.pages.gradings import serve_file
 from harness.service.records import Grading
 from harness.service.storage import comments_and_overrides, uploads
 from harness.service.web import rendering
-from harness.service.web.access import STUDENTS, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STUDENTS
 from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 

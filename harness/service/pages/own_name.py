@@ -6,7 +6,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from harness.service.people import accounts
 from harness.service.web import rendering
-from harness.service.web.access import SIGNED_IN, Form, Now, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.rules import SIGNED_IN
 
 ROUTES = Routes()
 

@@ -15,7 +15,9 @@ from harness.service.courses.point_weights import WeighedPart, WeighedTest, Wort
 from harness.service.pages.assignment_page import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, TEACHERS, Form, Here, Now, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import STAFF_ONLY, TEACHERS
 from harness.service.work import previewing, wrong_expectations
 from harness.service.work.previewing import Preview
 

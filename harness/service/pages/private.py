@@ -21,7 +21,10 @@ from harness.service.pages.course import attachment, read_upload
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
-from harness.service.web.access import STAFF_ONLY, Form, Here, Now, Refused, Routes, whoever_may
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import STAFF_ONLY, whoever_may
 from harness.service.work import (
     drafting,
     previewing,

@@ -14,7 +14,10 @@ from harness.service.records import Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import ANYBODY
 
 ROUTES = Routes()
 _COOKIE = "gtp_harness_oidc"

@@ -17,7 +17,9 @@ from harness.service.pages import asking_again, course
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import Course
 from harness.service.web import rendering
-from harness.service.web.access import TEACHERS, Form, Here, Now, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import TEACHERS
 
 ROUTES = Routes()
 _COURSE = "/courses/{course}"

@@ -15,7 +15,10 @@ from harness.service.records import SuiteRun
 from harness.service.runs import comparing, keeping
 from harness.service.storage import suites
 from harness.service.web import rendering
-from harness.service.web.access import OWNERS, SIGNED_IN, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import OWNERS, SIGNED_IN
 
 ROUTES = Routes()
 _ONE = "/suites/{suite}/runs/{run}"

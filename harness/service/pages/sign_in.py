@@ -8,7 +8,10 @@ from harness.service.people import entering, oidc, secrets
 from harness.service.people.secrets import Secret
 from harness.service.storage import courses, people
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Here, Now, Refused, Routes
+from harness.service.web.access import COOKIE, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import ANYBODY, SIGNED_IN
 
 ROUTES = Routes()
 _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}

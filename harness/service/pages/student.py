@@ -27,15 +27,9 @@ from harness.service.storage import (
     uploads,
 )
 from harness.service.web import rendering
-from harness.service.web.access import (
-    COMMENT_REMOVERS,
-    STAFF_ONLY,
-    Form,
-    Here,
-    Now,
-    Routes,
-    whoever_may,
-)
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, whoever_may
 from harness.service.work import evidence_places
 from harness.service.work.evidence_places import EvidencePlace
 from harness.service.work.report_folders import folder_of

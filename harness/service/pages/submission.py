@@ -25,9 +25,12 @@ from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
-from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Here, Now, Refused, Routes
+from harness.service.web.access import Now, Routes
 from harness.service.web.attachments import send_attachment
+from harness.service.web.here import Here
 from harness.service.web.live_looks import Look
+from harness.service.web.problems import Refused
+from harness.service.web.rules import MEMBERS, STAFF_ONLY, STUDENTS
 from harness.service.work.report_folders import check_page
 
 ROUTES = Routes()

@@ -20,17 +20,11 @@ from harness.service.runs.keeping import Posted, RunArchive
 from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
 from harness.service.web import rendering
-from harness.service.web.access import (
-    ANYBODY,
-    OWNERS,
-    SIGNED_IN,
-    Form,
-    Here,
-    Now,
-    Refused,
-    Routes,
-)
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
 from harness.service.web.rendering import Crumbs
+from harness.service.web.rules import ANYBODY, OWNERS, SIGNED_IN
 
 ROUTES = Routes()
 _ONE = "/suites/{suite}"

@@ -11,7 +11,10 @@ from harness.service.people import entering
 from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web import rendering
-from harness.service.web.access import SIGNED_IN, Form, Here, Now, Refused, Routes
+from harness.service.web.access import Form, Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
+from harness.service.web.rules import SIGNED_IN
 
 ROUTES = Routes()
 

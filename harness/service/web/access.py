@@ -1,16 +1,13 @@
 """Who may do what: one rule on every route, and one place where it is applied.
 
 A route declares its rule (:class:`Routes`); one without a rule ends the start of the service. What
-the path names is looked up here, and must belong together: an assignment to the course, an upload
-to the assignment, and to the student who asks. So no route can forget to look.
-
-A user outside a course gets the same answer as for a course that does not exist.
+its path names is looked up before it is answered (:mod:`harness.service.web.lookups`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, NamedTuple
 
@@ -19,316 +16,17 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
-from starlette.datastructures import FormData
 
-from harness.service.handing_in import ownership
-from harness.service.people import entering, secrets
-from harness.service.records import (
-    ASSISTANT,
-    COMMENT,
-    DRAFT,
-    FORMER,
-    PREVIEW,
-    RIGHTS,
-    ROLES,
-    STAFF,
-    STUDENT,
-    TEACHER,
-    Assigned,
-    Comment,
-    Course,
-    Grading,
-    Job,
-    Member,
-    Person,
-    Suite,
-    SuiteRun,
-    Token,
-    Upload,
-)
-from harness.service.storage import comments_and_overrides, courses, queue, suites, uploads
-from harness.service.web.problems import document_problems
+from harness.service.people import entering
+from harness.service.web import lookups
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused, document_problems
+from harness.service.web.rules import Rule
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
 FORM_TOKEN = "form_token"
 TOKENS = "token"  # how the schema calls what the API knows people by
-
-
-class Refused(Exception):  # noqa: N818 - an answer rather than an error
-    """A request that is not answered as asked; ``status`` as HTTP has it."""
-
-    def __init__(self, status: int, why: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(why)
-        self.status = status
-        self.why = why
-        self.headers = headers
-
-
-class Rule(NamedTuple):
-    """Who may use a route."""
-
-    name: str
-    roles: frozenset[str] = frozenset()  # in the course of the path; empty if it has no course
-    signed_in: bool = True
-    admins: bool = False  # administrators only
-    right: str = ""  # the right that an assistant needs
-    owns: bool = False  # the owner of the suite only
-    removes: bool = False  # the comment of the path: its author and teachers only
-
-    def allows(self, here: Here) -> bool:
-        """Whether a person with this role in the course or suite of the path may do it."""
-        member = here.member
-        if self.roles and (member is None or member.role not in self.roles):
-            return False
-        if self.right and (member is None or not member.has(self.right)):
-            return False
-        if self.removes and (member is None or not member.may_remove(here.sure_comment())):
-            return False
-        return here.owns_suite or not self.owns
-
-
-ANYBODY = Rule("anybody", signed_in=False)
-SIGNED_IN = Rule("people who are signed in")
-ADMINS = Rule("administrators", admins=True)
-MEMBERS = Rule("members of the course", frozenset(ROLES))
-STUDENTS = Rule("students of the course", frozenset({STUDENT}))
-STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
-TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
-OWNERS = Rule("the owner of the suite", owns=True)
-COMMENT_REMOVERS = Rule(
-    "the author of the comment, if still allowed to comment, and teachers of the course",
-    STAFF,
-    right=COMMENT,
-    removes=True,
-)
-
-
-def whoever_may(right: str) -> Rule:
-    """Return the rule for teachers, and for assistants who were given one of RIGHTS."""
-    return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
-
-
-class Here(NamedTuple):
-    """A request that may be answered: by whom it is, and what it is about."""
-
-    service: Service
-    request: Request
-    person: Person | None = None
-    session: str = ""  # the secret of it; empty: none, or an API token was shown
-    token: Token | None = None
-    course: Course | None = None
-    member: Member | None = None
-    assigned: Assigned | None = None
-    upload: Upload | None = None
-    grading: Grading | None = None
-    student: str = ""  # the key of the student or group that the path names
-    comment: Comment | None = None  # for that student or group
-    job: Job | None = None  # that the path names by what it is about
-    suite: Suite | None = None
-    run: SuiteRun | None = None
-    colleague: Member | None = None  # a member of the staff that the path names
-    form: FormData = FormData()
-    why: str = ""  # the form was not taken; its page is shown again, with what was typed
-
-    @property
-    def by(self) -> str:
-        """Return the ID of the person asking, or "" if not signed in."""
-        return self.person.id if self.person else ""
-
-    @property
-    def is_staff(self) -> bool:
-        """Whether it is a teacher or an assistant of the course."""
-        return self.member is not None and self.member.role in STAFF
-
-    @property
-    def owns_suite(self) -> bool:
-        """Whether it is the owner of the suite that the path names."""
-        return self.suite is not None and self.suite.person == self.by
-
-    @property
-    def form_token(self) -> str:
-        """Return what the forms on a page must carry."""
-        return secrets.form_token(self.session) if self.session else ""
-
-    def field(self, name: str) -> str:
-        """Return a field of the form, trimmed; empty if there is none."""
-        value = self.form.get(name, "")
-        return value.strip() if isinstance(value, str) else ""
-
-    def sure_suite(self) -> Suite:
-        """Return the suite that a path names; for routes whose rule has looked it up."""
-        assert self.suite
-        return self.suite
-
-    def sure_comment(self) -> Comment:
-        """Return the comment that a path names; for routes whose rule has looked it up."""
-        assert self.comment
-        return self.comment
-
-    def sure_colleague(self) -> Member:
-        """Return the colleague that a path names; for routes whose rule has looked it up."""
-        assert self.colleague
-        return self.colleague
-
-    def sure_run(self) -> SuiteRun:
-        """Return the run that a path names; for routes whose rule has looked it up."""
-        assert self.run
-        return self.run
-
-    def sure(self) -> Known:
-        """Return what a path in an assignment names; for routes whose rule has looked it up."""
-        assert self.course and self.member and self.assigned
-        return Known(self.course, self.member, self.assigned)
-
-
-class Known(NamedTuple):
-    """What a path in an assignment names."""
-
-    course: Course
-    member: Member
-    assigned: Assigned
-
-
-# --- looking up --------------------------------------------------------------------------------
-
-_Look = Callable[[Connection, Here, str], Here]
-
-
-def _course(db: Connection, here: Here, name: str) -> Here:
-    found = courses.COURSES.find(db, id=name)
-    member = courses.MEMBERS.find(db, course=name, person=here.by, role=[*ROLES])
-    if found is None or member is None:
-        raise Refused(404, "there is no such course")
-    return here._replace(course=found, member=member)
-
-
-def _assignment(db: Connection, here: Here, name: str) -> Here:
-    assert here.course
-    found = courses.ASSIGNMENTS.find(db, id=name, course=here.course.id)
-    if found is None or (found.hidden and not here.is_staff):
-        raise Refused(404, "there is no such assignment")
-    return here._replace(assigned=found)
-
-
-def _colleague(*roles: str) -> _Look:
-    """Return what looks up a member of the staff with one of these roles."""
-
-    def look(db: Connection, here: Here, name: str) -> Here:
-        assert here.course
-        found = courses.MEMBERS.find(db, course=here.course.id, person=name, role=[*roles])
-        if found is None or not here.is_staff:
-            raise Refused(404, f"there is no such {' or '.join(roles)}")
-        return here._replace(colleague=found)
-
-    return look
-
-
-def _of_course(role: str) -> _Look:
-    """Return what looks up a student of the course, or a former one, by the key."""
-
-    def look(db: Connection, here: Here, name: str) -> Here:
-        assert here.course
-        found = courses.MEMBERS.find(db, course=here.course.id, key=name, role=role)
-        if found is None or not here.is_staff:
-            raise Refused(404, "there is no such student")
-        return here._replace(student=found.key)
-
-    return look
-
-
-def _upload(db: Connection, here: Here, name: str) -> Here:
-    known = here.sure()
-    found = uploads.UPLOADS.find(db, id=name, assignment=known.assigned.id)
-    if found is None or not (here.is_staff or found in own_uploads(db, here)):
-        raise Refused(404, "there is no such submission")
-    return here._replace(upload=found)
-
-
-def own_uploads(db: Connection, here: Here) -> list[Upload]:
-    """Return what the student who asks may see of the submissions, the last one last."""
-    known = here.sure()
-    heap = ownership.of(db, known.assigned, known.member.submits_as)
-    return heap.seen_by(known.member.key)
-
-
-def _grading(db: Connection, here: Here, name: str) -> Here:
-    found = uploads.GRADINGS.find(db, id=name, assignment=here.sure().assigned.id)
-    if found is None or not here.is_staff:
-        raise Refused(404, "there is no such grading")
-    return here._replace(grading=found)
-
-
-def _student(db: Connection, here: Here, name: str) -> Here:
-    if not (here.is_staff and courses.submitting_as(db, here.sure().course.id, name)):
-        raise Refused(404, "there is no such student")
-    return here._replace(student=name)
-
-
-def _comment(db: Connection, here: Here, name: str) -> Here:
-    known = here.sure()
-    students = courses.students_of(db, known.course.id, here.student)
-    every = comments_and_overrides.comments(db, known.assigned.id, students)
-    found = next((one for one in every if one.id == name), None)
-    if found is None:
-        raise Refused(404, "there is no such comment")
-    return here._replace(comment=found)
-
-
-def _job(kind: str) -> _Look:
-    """Return what looks up a job of a kind, by what it is about."""
-
-    def look(db: Connection, here: Here, name: str) -> Here:
-        found = queue.JOBS.find(db, kind=kind, about=name, assignment=here.sure().assigned.id)
-        if found is None or not here.is_staff:
-            raise Refused(404, f"there is no such {kind}")
-        return here._replace(job=found)
-
-    return look
-
-
-def _suite(db: Connection, here: Here, name: str) -> Here:
-    found = suites.SUITES.find(db, id=name)
-    if found is None or not (found.is_open or found.person == here.by):
-        raise Refused(404, "there is no such suite")
-    return here._replace(suite=found)
-
-
-def _run(db: Connection, here: Here, name: str) -> Here:
-    found = suites.RUNS.find(db, id=name, suite=here.sure_suite().id)
-    if found is None:
-        raise Refused(404, "there is no such run")
-    return here._replace(run=found)
-
-
-# By the names of the parts of a path, in this order.
-_LOOKED_UP: dict[str, _Look] = {
-    "course": _course,
-    "assistant": _colleague(ASSISTANT),
-    "staff": _colleague(TEACHER, ASSISTANT),
-    "member": _of_course(STUDENT),
-    "former": _of_course(FORMER),
-    "assignment": _assignment,
-    "upload": _upload,
-    "grading": _grading,
-    "student": _student,
-    "comment": _comment,
-    "draft": _job(DRAFT),
-    "preview": _job(PREVIEW),
-    "suite": _suite,
-    "run": _run,
-}
-# What must be named before it.
-_WITHIN = {
-    **dict.fromkeys(("assignment", "assistant", "staff", "member", "former"), "course"),
-    **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
-    "comment": "student",
-    "run": "suite",
-}
-FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs to look up
-
-
-# --- the guard ---------------------------------------------------------------------------------
 
 
 class Form(NamedTuple):
@@ -374,10 +72,7 @@ class Guard:
             here = self._identify(db, Here(service, request))
             request.state.by = here.by  # for the log, also if the request is refused
             self._check_person(here)
-            for name, look in _LOOKED_UP.items():
-                if name in request.path_params:
-                    text = request.path_params[name]
-                    here = look(db, here, text.replace("\0", ""))
+            here = lookups.look_up(db, here, request.path_params)
         if not self.rule.allows(here):
             raise Refused(403, f"this is for {self.rule.name}")
         return here
@@ -449,10 +144,6 @@ def _here(request: Request) -> Here:
 
 
 Now = Annotated[Here, Depends(_here)]
-
-
-# --- routes ------------------------------------------------------------------------------------
-
 Endpoint = Callable[..., Any]
 
 
@@ -513,19 +204,9 @@ def require_rules(app: FastAPI) -> None:
 
 def _check_path(route: APIRoute, rule: Rule) -> None:
     names = set(route.param_convertors)
-    if unknown := names - FREE - set(_LOOKED_UP):
+    if unknown := lookups.find_unknown(names):
         raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
     if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
         raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
-    missing = _before(names) - names
-    if missing:
+    if missing := lookups.find_missing(names):
         raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")
-
-
-def _before(names: Iterable[str]) -> set[str]:
-    """Return the parts that a path must name for the others to be looked up."""
-    found: set[str] = set()
-    for name in names:
-        while name := _WITHIN.get(name, ""):
-            found.add(name)
-    return found

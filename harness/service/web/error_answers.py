@@ -20,7 +20,9 @@ from harness.service import service_log
 from harness.service.courses.grading import NotNowError
 from harness.service.people.entering import ShutOutError
 from harness.service.web import problems, rendering
-from harness.service.web.access import Here, Refused, guard_of
+from harness.service.web.access import guard_of
+from harness.service.web.here import Here
+from harness.service.web.problems import Refused
 
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk

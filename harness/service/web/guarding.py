@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.service.web.access import Refused
+from harness.service.web.problems import Refused
 from harness.service.web.rendering import POLICY
 
 _FORMS = 1 << 20  # bytes around a file in a form

@@ -28,8 +28,9 @@ from harness.service.local_times import (
     read_seconds,
     to_field,
 )
-from harness.service.web.access import FORM_TOKEN, Here
+from harness.service.web.access import FORM_TOKEN
 from harness.service.web.form_style import OWN_STYLE
+from harness.service.web.here import Here
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
