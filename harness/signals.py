@@ -161,6 +161,7 @@ def ending_on_signals() -> Iterator[None]:
     try:
         for number in ours:
             _times.clear()  # what ended something else is not an echo
+            _received.clear()  # nor is it the reason why this ends
             signal.signal(number, _interrupt if number == SIGINT else _end)
     except ValueError:  # not the main thread
         ours = {}

@@ -93,6 +93,14 @@ def test_a_box_is_waited_for_once(tmp_path, monkeypatch, number):
         assert engine.status() == 0
 
 
+def test_the_exit_status_is_that_of_the_last_end():
+    """A program that went on after SIGTERM, as a library's user may, ended by Ctrl-C with 143."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with ending_on_signals(), pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        assert signals.exit_status() == 128 + number
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("threads", [0, 3])
 def test_what_interrupts_comes_at_the_end(number, threads):
