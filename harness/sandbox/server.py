@@ -144,24 +144,28 @@ class Box:
         """Start the engine on ``streams``, watch over it, end it, and report."""
         before = _cpu_of_the_dead()
         self._group.allow(self._plan.watched.memory, self._plan.threads)
-        reading, status = os.pipe()
-        root, block = self._start(streams, status)
-        try:
-            self._attend(reading, block)
-            late = self._takes(_LONG_START)
-        finally:
-            self._end(root)
-            os.close(reading)
-            os.close(block)
-            self._let_go()
-        self._cpu = max(self._cpu, self._clock.seconds() or 0.0, _cpu_of_the_dead() - before)
-        self._clock.close()
+        with contextlib.closing(self._clock):
+            late = self._watch_over(streams)
+            self._cpu = max(self._cpu, self._clock.seconds() or 0.0, _cpu_of_the_dead() - before)
         self._hit = (
             self._hit or self._group.hit() or self._signal_hit() or self._find_late_excess()
         )
         if not self._hit:
             self._find_fault(late)
         return self._report()
+
+    def _watch_over(self, streams: inside.Streams) -> bool:
+        """Run the engine until nothing of it is left; return whether its box was late."""
+        reading, status = os.pipe()
+        root, block = self._start(streams, status)
+        try:
+            self._attend(reading, block)
+            return self._takes(_LONG_START)
+        finally:
+            self._end(root)
+            os.close(reading)
+            os.close(block)
+            self._let_go()
 
     def _start(self, streams: inside.Streams, status: int) -> tuple[int, int]:
         """Return the process id of the box, and a pipe: the engine waits for a byte from it."""

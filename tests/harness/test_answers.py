@@ -235,6 +235,8 @@ def test_for_gtp_as_answers(gtp: str, answers: str) -> None:
         ("?a\n@(?ai)win e4\n= 1", "10 a\n#? [(?i)win e4]"),
         ("?a\n@(?!(?:A1)\\Z).*\n= 1", "10 a\n#? [!A1]"),
         ("?a\n!x\n= 1", "10 a\n#? [\\!x]"),
+        ("?a\n@!x|y\n= 1", "10 a\n#? [(?:!x|y)]"),  # it would be taken for a negated one
+        ("?a\n@ x|y\n= 1", "10 a\n#? [(?: x|y)]"),  # its blank would be trimmed
         ("#? no test\n?a\n= 1", "# ? no test\n10 a\n#? []"),
         ("a\n= -1\n?b\n= 1", "a\n10 b\n#? []"),
     ],

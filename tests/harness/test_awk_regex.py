@@ -37,6 +37,7 @@ MATCHES = [
     ("a{1", ["a{1"], ["a"]),
     ("{2}", ["{2}"], [""]),
     ("a{2}{2}", ["aaaa"], ["aa"]),
+    ("a{255}", ["a" * 255], ["a" * 254, "a" * 256]),  # awk itself takes more
     ("a\\52", ["", "aa"], ["a*"]),
     ("[[.-.]-/][[=a=]]", [".a"], ["a"]),
     ("B\\+[0-9.]+", ["B+4.5"], ["B4"]),
@@ -82,7 +83,7 @@ REFUSED = [
     ("a$*", "a repetition behind an anchor"),
     ("a\\y*", "a repetition behind an anchor"),
     ("a\\134", "cannot be used here"),
-    ("a{99999}", r"'\{99999\}', which is too many repetitions"),
+    ("a{256}", r"'\{256\}', which is too many repetitions"),
     ("[[:alpha]", r"a '\[' that is not closed"),
     ("[[.a]", r"a '\[' that is not closed"),
 ]

@@ -129,7 +129,9 @@ def test_a_test_that_weak_submissions_pass_is_told():
     found = items(class_of(*strong, *weak))
     assert found[0].correlation < -0.5
     assert found[0].interval[1] < 0
-    assert "weak" in found[0].remarks[0]
+    assert found[0].remarks[0] == (
+        "Submissions that are weak otherwise pass it rather than strong ones."
+    )
     assert not any("weak" in remark for remark in found[1].remarks)
 
 

@@ -367,6 +367,27 @@ def test_what_was_written_at_the_last_moment_counts(unstarted_box, monkeypatch):
 # --- processes
 
 
+@pytest.mark.parametrize("breaks", [False, True])
+def test_an_engine_leaves_no_file_open_in_the_server_of_the_next_ones(
+    breaks, unstarted_box, monkeypatch
+):
+    def start(self: server.Box, streams: object, status: int) -> tuple[int, int]:
+        return 0, status  # which is closed with the pipe that an engine waits at
+
+    def attend(self: server.Box, *_: int) -> None:
+        if breaks:
+            raise OSError("the engine is gone")
+
+    for name, own in (("_start", start), ("_attend", attend), ("_end", lambda *_: None)):
+        monkeypatch.setattr(server.Box, name, own)
+    before = set(os.listdir("/proc/self/fd"))
+    unstarted_box._clock._counter = os.open(os.devnull, os.O_RDONLY)
+    monkeypatch.setattr(unstarted_box._clock, "seconds", lambda: 1.0)
+    with pytest.raises(OSError, match="is gone") if breaks else contextlib.nullcontext():
+        assert unstarted_box.run((0, 1, 2)).cpu == 1.0
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
 def test_a_plan_that_cannot_be_read_is_a_fault(unstarted_box):
     with contextlib.closing(socket.socket()) as control:
         report = server._serve(b"", (0, 1, 2), control, cgroup.ControlGroups([]))

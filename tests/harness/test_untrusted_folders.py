@@ -200,6 +200,15 @@ def test_nothing_there() -> None:
     untrusted_folders.remove("/nonexistent/folder")
 
 
+def test_no_folder_that_was_removed_stays_open(top: str) -> None:
+    """Whoever grades a class removes thousands."""
+    deepen(top, 3)
+    before = set(os.listdir("/proc/self/fd"))
+    untrusted_folders.remove(top)
+    assert not os.path.exists(top)
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
 @pytest.mark.processes
 def test_giving_away(top: str) -> None:
     deepen(top, 1200)
