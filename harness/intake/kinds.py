@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TAR, GZIP, XZ, ZIP = "tar", "gzip", "xz", "zip"
 HEAD = 512  # bytes that are needed
+_OCTAL = frozenset(b"01234567")
 
 _SIGNS = ((b"\x1f\x8b", GZIP), (b"\xfd7zXZ\0", XZ), (b"PK\x03\x04", ZIP), (b"PK\x05\x06", ZIP))
 # What else students hand in, in words.
@@ -41,14 +42,13 @@ def kind(head: bytes) -> str:
 
 def is_tar_header(block: bytes) -> bool:
     """Whether a block of 512 bytes is the header of a tar member, as its checksum says."""
-    return len(block) == HEAD and block[148:156] != bytes(8) and _sum_in(block) in _sums(block)
+    return len(block) == HEAD and _sum_in(block) in _sums(block)
 
 
-def _sum_in(block: bytes) -> int:
-    try:
-        return int(block[148:156].strip(b" \0"), 8)
-    except ValueError:
-        return -1
+def _sum_in(block: bytes) -> int | None:
+    """Return the checksum that a header has; None if it has no number."""
+    digits = block[148:156].strip(b" \0")
+    return int(digits, 8) if digits and set(digits) <= _OCTAL else None
 
 
 def _sums(block: bytes) -> tuple[int, int]:

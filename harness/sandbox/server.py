@@ -155,7 +155,7 @@ class Box:
         return self._report()
 
     def _watch_over(self, streams: inside.Streams) -> bool:
-        """Run the engine until nothing of it is left; return whether its box was late."""
+        """Run the engine until nothing of it is left; return whether it began late."""
         reading, status = os.pipe()
         root, block = self._start(streams, status)
         try:

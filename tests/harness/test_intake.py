@@ -449,6 +449,13 @@ def test_a_header_has_one_of_two_checksums_and_no_other(byte, ending):
         assert not kinds.is_tar_header(bytes(block))
 
 
+@pytest.mark.parametrize("text", [bytes(8), b" " * 8, b"nothing ", b"-0000001", b"-1\0     "])
+def test_a_header_without_a_checksum_is_none_whatever_its_bytes_are(text):
+    block = bytearray(b"\x80\x80\xff" + bytes(509))  # with blanks for the checksum: -1, signed
+    block[148:156] = text
+    assert not kinds.is_tar_header(bytes(block))
+
+
 # --- and back
 
 

@@ -34,6 +34,7 @@ MATCHES = [
     (r"(?d)a$.", ["a\n"], ["a\u2028"]),
     (r"\0101\x42\x{43}\u0044\cE\e", ["ABCD\x05\x1b"], []),
     (r"\ud83d\ude00", ["😀"], []),
+    (r"\ud7ff\ue000", ["\ud7ff\ue000"], []),  # beside the halves of surrogate pairs
     (r"[\x{1F600}-\x{1F64F}]", ["😀"], ["a"]),
     (r"\Qa.b*\E+", ["a.b*", "a.b**"], ["acb*"]),
     (r"[\Q^-\E]", ["^", "-"], ["Q", "E"]),

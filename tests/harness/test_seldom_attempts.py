@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,6 +44,7 @@ from harness.work.worker_events import (
     HarnessFailed,
     UnitFinished,
 )
+from tests.harness.made_attempts import result_of
 
 CASE = casefile.parse(
     b"loadsgf a.sgf\n10 score x/b.txt ../c.txt /d.txt .e none.txt\n#? [0]\n", "x.gtp"
@@ -121,6 +124,27 @@ def test_orders_that_are_over_leave_no_sandbox_and_no_file(monkeypatch):
     made.close()
     assert closed == ["sandbox"]
     assert not Path(made._store.name).exists()
+
+
+def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path):
+    """For ``auto``, this machine's own may be another one: it may have none."""
+    heard: list[Any] = []
+
+    class Machines:
+        def level(self, choice: str) -> str:
+            return {"auto": "2"}[choice]
+
+        def run(self, units: Any, store: Path, *_: object) -> Any:
+            heard.extend((unit.environment.sandbox, store.is_dir()) for unit in units)
+            return iter(())
+
+    own, archive = find("go-scoring"), tmp_path / "ada.tgz"
+    archive.write_bytes(b"packed")
+    context = GradingContext(own, None, "auto", (), 77.0, 1, away=Machines())
+    with contextlib.closing(orders.Orders(context, own.box, alone=False)) as made:
+        unit = make_unit()._replace(archive=archive)
+        assert list(made.run([unit], 1, lambda *_: None)) == []
+    assert heard == [("2", True)]
 
 
 def test_files_that_commands_name_are_taken_along(tmp_path):
@@ -248,6 +272,29 @@ def test_a_unit_that_broke_anywhere_ends_with_a_fault(words, status, monkeypatch
     assert len(capsysbinary.readouterr().out.splitlines()) == len(words)
 
 
+def test_what_comes_of_a_unit_is_told_at_once(monkeypatch):
+    """Who reads the lines shows how far the unit is."""
+    written, seen = io.BytesIO(), []
+
+    class Worker:
+        def do(self, unit: object, say: Any) -> UnitFinished:
+            for basis in "12":
+                say(CaseStarted(basis))
+                seen.append(written.getvalue().count(b"\n"))
+            return UnitFinished()
+
+        def close(self) -> None:
+            pass
+
+    own = SimpleNamespace(file="-")
+    monkeypatch.setattr(work.unit_worker, "read", lambda *_: None)
+    monkeypatch.setattr(work, "_content", lambda _: b"")
+    monkeypatch.setattr(work, "_worker", lambda _: Worker())
+    monkeypatch.setattr(work.sys, "stdout", io.TextIOWrapper(io.BufferedWriter(written)))  # type: ignore[type-var]
+    assert work._do(own) == ExitCode.OK  # type: ignore[arg-type]
+    assert seen == [1, 2]
+
+
 def test_what_runs_now_is_told_of_the_unit_by_its_number():
     heard: list[Any] = []
     listener = SimpleNamespace(
@@ -315,6 +362,25 @@ def test_an_attempt_has_the_path_of_its_case_file():
     assert [one.path for one in found] == ["cases/a.gtp", "secret/a.gtp"]
 
 
+@pytest.mark.parametrize(
+    ("state", "fault", "said"),
+    [
+        ("waiting", "", "it was not run yet"),
+        ("fault", "the disk was full", "the disk was full"),
+        ("done", "", "it was not run yet"),  # as far as the ledger has it
+    ],
+)
+def test_an_attempt_without_a_run_says_why(state, fault, said):
+    ledger: Any = SimpleNamespace(
+        states=lambda bases: dict.fromkeys(bases, (state, 0, fault)),
+        results=lambda basis, at: [],
+        build=lambda build: "",
+    )
+    reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
+    (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
+    assert (found.result, found.fault) == (None, said)
+
+
 def test_engines_that_die_alike_have_the_reason_that_they_said():
     said = 'Traceback (most recent call last):\n  File "a.py", line 1\nNameError: x\n'
     died: Any = SimpleNamespace(stderr=said, failure=SimpleNamespace(message="it exited with 1"))
@@ -335,6 +401,26 @@ def test_an_attempt_without_a_program_has_a_run_and_no_result():
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault, len(found.runs)) == (None, "", 1)
     assert (reader.sandboxes, reader.pythons) == ({"2"}, {"3.11"})
+
+
+@pytest.mark.parametrize(("late", "flaky"), [(False, (1,)), (True, ())])
+def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
+    """But not where the first run was cut short by what may be no hang: it says nothing."""
+    first, second = result_of("pff"), result_of("ppf")
+    results = [
+        (canonical_json.dumps(canonical_json.strip_measurements(one, "/x")), figures)
+        for one, figures in ((first, Measurements(late=late)), (second, Measurements()))
+    ]
+    ledger: Any = SimpleNamespace(
+        states=lambda bases: dict.fromkeys(bases, ("done", 0, "")),
+        results=lambda basis, at: [(text, canonical_json.dumps(one)) for text, one in results],
+        build=lambda build: "",
+        content=lambda sha256: "\n".join(first.case.lines).encode(),
+    )
+    reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
+    (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
+    assert found.flaky == flaky
+    assert len(found.runs) == 2
 
 
 def test_a_machine_is_set_aside_in_a_folder_that_is_made_for_us_alone(tmp_path):

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from harness.errors import (
     HarnessError,
+    UsageError,
 )
 from harness.grading.ledger import (
     chains,
@@ -109,6 +110,14 @@ def test_a_database_that_cannot_be_checked_says_why(tmp_path):
     assert made.own_errors(3) == ["disk image is malformed"]
 
 
+def test_a_file_that_cannot_be_opened_is_named(tmp_path):
+    with pytest.raises(UsageError) as told:
+        SqliteFile(tmp_path)
+    assert str(told.value) == (
+        f"{tmp_path} cannot be used as a ledger: unable to open database file"
+    )
+
+
 def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatch):
     asked: list[Any] = []
     monkeypatch.setattr(
@@ -117,6 +126,19 @@ def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatc
     ledger.release(ledger.lease("ab"))
     ledger.release(ledger.lease_free("ab", 2).token)
     assert asked == [(("leasing",), {}), (("leasing",), {"shared": True})]
+
+
+def test_what_a_transaction_broke_at_is_told_even_if_it_cannot_be_rolled_back():
+    """A server that is gone has rolled it back by itself."""
+
+    def execute(query: str) -> None:
+        if query == "ROLLBACK":
+            raise DBAPIError(query, {}, sqlite3.OperationalError("no transaction is active"))
+
+    made: Any = object.__new__(SqliteFile)
+    made.connection = SimpleNamespace(exec_driver_sql=execute)
+    with pytest.raises(HarnessError, match="the disk is full"), made.changing():
+        raise HarnessError("the disk is full")
 
 
 MALFORMED = DBAPIError("SELECT", {}, sqlite3.DatabaseError("disk image is malformed"))
