@@ -176,7 +176,7 @@ def _around(hidden: Iterable[str], start: str, near: Iterable[str]) -> Iterator[
     """Yield what is hidden so that an engine can be started in a hidden folder.
 
     Cases that ship lie within the harness where it is installed. If the start lies in a hidden
-    folder, all of that is hidden except the way there and the paths in ``near``.
+    folder, all of that is hidden except the way there and the paths in ``near`` beyond it.
     """
     seen = (start, *(path for path in near if path != start and is_within(path, start)))
     for path in map(os.path.abspath, hidden):

@@ -196,7 +196,8 @@ def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
         (own / name).write_text(name)
     board = str(start / "boards/a.txt")
     case = str(start / "eyes.gtp")
-    seen = view.of_program(["sh"], str(start), [str(tmp_path), board], [case, str(own)])
+    named = [str(tmp_path), board, str(own / "secret.py"), str(start)]
+    seen = view.of_program(["sh"], str(start), named, [case, str(own)])
     assert sorted(os.path.relpath(path, own) for path in seen.hidden) == [
         "cases/go-scoring", "cases/gosensei/boards/b.txt", "cases/gosensei/eyes.gtp",
         "cli", "secret.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,6 +78,25 @@ def test_an_attempt_is_settled_by_who_has_the_lease(ledger):
     assert ledger.states("ab")["a"].state == "done"
     assert ledger.states("ab")["b"].state == "leased"
     assert owners.me()
+
+
+@pytest.mark.parametrize(
+    ("states", "holds"), [("RR", True), ("RS", True), ("RZ", False), ("RX", False), ("  ", False)]
+)
+def test_a_lease_holds_while_its_process_is_seen_to_live(states, holds, monkeypatch):
+    """Nobody waits for ever for one of which this machine does not say whether it lives."""
+    pid, state = 7, states[0]
+
+    def read_text(path: Path, **_: object) -> str:
+        if state == " ":
+            raise FileNotFoundError(path)
+        return "boot\n" if path.name == "boot_id" else f"7 (a) b) {state} {'5 ' * 40}"
+
+    monkeypatch.setattr(owners.Path, "read_text", read_text)
+    monkeypatch.setattr(owners.os, "getpid", lambda: pid)
+    lease = SimpleNamespace(token="t", owner=owners.me(), until=0.0)
+    pid, state = 8, states[1]
+    assert owners.is_held(lease, None, at=1.0) is holds
 
 
 def test_builds_that_count_no_more_are_told_in_order(tmp_path):
