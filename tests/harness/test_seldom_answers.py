@@ -17,7 +17,7 @@ from harness.errors import (
 from harness.judging import board_replay, diagnosis, explain, likeness, mistaken, mutant_replay
 from harness.reading import casefile, expectation, matchers, named_case_files, suite
 from harness.reading.selection import Selection
-from harness.records import Exchange, Outcome, Reply, Verdict
+from harness.records import Exchange, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.answers import gomoku_rules
@@ -242,6 +242,33 @@ def test_tests_behind_what_breaks_an_engine_have_no_identity(monkeypatch):
         likeness.mistaken, "replay", lambda steps, _: [(steps[0], raw) for raw in next(answers)]
     )
     assert [step.id for step, _ in likeness.identities(case, own)] == [10, 20]
+
+
+@pytest.mark.parametrize("chosen", ["A1", "e5", "D2"])
+def test_a_mutant_chooses_at_random_what_another_engine_chose(chosen):
+    """Else their games differ from there on, and no mistake would explain the engine's answers."""
+    case = casefile.parse(b"boardsize 5\ngenmove b\ngenmove w\n", "x")
+    heard = mutant_replay.RecordedConversation(
+        case.steps, (reply(""), reply(chosen), None), None, lambda *_: True, ""
+    )
+    engine = mistaken.mutant(frozenset(), "gomoku-rules")
+    assert mutant_replay.answers(heard, engine)[1:] == [f"= {chosen.upper()}\n\n"]
+
+
+def test_a_mutant_chooses_by_itself_where_another_engine_did_not_play():
+    case = casefile.parse(b"boardsize 5\ngenmove b\n", "x")
+    chosen = set()
+    for answer in (reply("resign"), reply("Z9"), None):
+        heard = mutant_replay.RecordedConversation(
+            case.steps,
+            (reply(""), answer),
+            Failure(FailureKind.DIED, "It died.", 1),
+            lambda *_: True,
+        )
+        engine = mistaken.mutant(frozenset(), "gomoku-rules")
+        chosen.add(str(mutant_replay.answers(heard, engine)[1]))
+    (one,) = chosen
+    assert one.startswith("= ")
 
 
 @pytest.mark.parametrize("sent", [(), ("boardsize 5", "nonsense", "play b E5")])

@@ -315,6 +315,7 @@ def test_what_runs_now_is_told_of_the_unit_by_its_number():
     written: Any = Written()
     runner = attempt_runner.Runner(written, own, listener)
     looked: list[Any] = []
+    runner._token = "t"
     runner._watch = SimpleNamespace(look=looked.append, note=None)  # type: ignore[assignment]
     units = [make_unit(), make_unit(spent=1.0)]
     asked: Any = Asked()
@@ -327,6 +328,7 @@ def test_what_runs_now_is_told_of_the_unit_by_its_number():
         (3, True),
     ]
     assert looked == [[units[1]]]
+    assert {token for _, token, *_ in written.said} == {"t"}
 
 
 def test_builds_that_fail_alike_have_one_reason():

@@ -46,7 +46,6 @@ class Runner:
         self._means = means
         self._listener = listener
         self._company = company
-        self._token = ""
         self._ours: set[str] = set()  # the attempts that we have leased
 
     def run(self, units: Sequence[GradingUnit]) -> None:
