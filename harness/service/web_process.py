@@ -10,13 +10,21 @@ import socket
 import sys
 
 import uvicorn
+from anyio import to_thread
 
 from harness.service import background
 from harness.service.app import guard_application
-from harness.service.storage.database import Database
+from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web.service import Service
 
 _PATIENCE = 5  # seconds for open connections at the end
+
+
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # No more threads than connections: each keeps half a megabyte for good.
+        to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
+        await super().startup(sockets)
 
 
 def main(descriptor: int) -> int:
@@ -34,7 +42,7 @@ def main(descriptor: int) -> int:
     )
     try:
         with socket.socket(fileno=descriptor) as listening:
-            uvicorn.Server(config).run(sockets=[listening])
+            _Server(config).run(sockets=[listening])
     finally:
         service.close()
     return 0

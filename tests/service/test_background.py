@@ -1,10 +1,16 @@
 """The processes of a service beside the one that answers."""
 
+import asyncio
 import platform
 import subprocess
 import sys
 
 import pytest
+import uvicorn
+from anyio import to_thread
+
+from harness.service import web_process
+from harness.service.storage.database import CONNECTIONS
 
 THREADS = 6
 COUNTS = f"""
@@ -38,3 +44,14 @@ def test_threads_of_a_service_share_one_heap(first, is_one):
         [sys.executable, "-c", COUNTS % first], capture_output=True, text=True, check=True
     )
     assert (ran.stdout.count("<heap nr=") == 1) is is_one
+
+
+def test_no_more_threads_answer_than_there_are_connections(monkeypatch):
+    seen = []
+
+    async def see(*_):
+        seen.append(to_thread.current_default_thread_limiter().total_tokens)
+
+    monkeypatch.setattr(uvicorn.Server, "startup", see)
+    asyncio.run(web_process._Server(uvicorn.Config(None)).startup())
+    assert seen == [CONNECTIONS]

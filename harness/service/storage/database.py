@@ -35,7 +35,7 @@ SERVICE = ledger_server.ServerWords(
 )
 _STEPS = Path(__file__).parent / "migrations"
 _PATIENCE = 30.0  # seconds to wait for another's transaction
-_KEPT = 16  # connections at most: under load, those beyond are opened for one answer each
+CONNECTIONS = 20  # that a process keeps at most: those beyond are opened for one answer each
 _AGAIN = 5.0  # seconds before a server that cannot be used is tried again
 _SPACE, _MAKING = 0x47545047, 17  # of a lock of the server's
 
@@ -201,7 +201,7 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
             "postgresql+psycopg://",
             creator=ledger_server.opener(place.address, place.name),
             pool_pre_ping=True,
-            pool_size=_KEPT,
+            pool_size=CONNECTIONS,
             max_overflow=4,
             hide_parameters=True,
             isolation_level="READ COMMITTED",
@@ -211,7 +211,7 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
         "sqlite://",
         creator=lambda: _file(place.path),
         poolclass=QueuePool,
-        pool_size=_KEPT,
+        pool_size=CONNECTIONS,
         max_overflow=-1,
         hide_parameters=True,
     )
