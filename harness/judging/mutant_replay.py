@@ -203,4 +203,4 @@ def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> Non
             session._random.wanted = point, shape.bit(point)
         return genmove(session, words)
 
-    engine.commands["genmove"] = following
+    engine.commands = {**engine.commands, "genmove": following}  # others may have the same table

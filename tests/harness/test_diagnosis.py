@@ -542,6 +542,14 @@ def test_only_an_engine_that_makes_moves_is_followed():
     assert answers.commands == {}
 
 
+def test_an_engine_that_follows_another_leaves_the_table_of_all_alone():
+    one, other = (specification("go-scoring").reference_engine() for _ in range(2))
+    right = other.commands["genmove"]
+    mutant_replay.follow(one, [])
+    assert one.commands["genmove"] is not right and other.commands["genmove"] is right
+    assert specification("go-scoring").reference_engine().commands["genmove"] is right
+
+
 def test_files_that_tell_nothing_are_of_the_only_assignment(monkeypatch):
     one, two = (SimpleNamespace(key=key, relatives=()) for key in ("one", "two"))
     ones, twos, nobodys = (SimpleNamespace(case=case) for case in ([one], [two], []))
