@@ -458,6 +458,8 @@ def test_decimal_of_a_third():
     [
         ("2 of 3 tests passed", "2 of 3 tests passed."),
         ("it cannot be built: why?", "It cannot be built: why?"),
+        ("it cannot be built!", "It cannot be built!"),
+        ("it was not run.", "It was not run."),
         ("readme.txt, a.log missing", "readme.txt, a.log missing."),
         ("README* missing", "README* missing."),
         ("", "."),

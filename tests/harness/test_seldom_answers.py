@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from signal import SIGVTALRM
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from harness.errors import (
     CaseError,
+    HarnessError,
     UndecidedError,
     UsageError,
 )
@@ -120,6 +123,25 @@ def test_a_process_that_matches_imports_nothing_of_ours(monkeypatch):
     assert words == ([sys.executable, "-ISs", matchers._PROGRAM],)
     pipe = matchers.subprocess.PIPE
     assert named == {"stdin": pipe, "stdout": pipe, "process_group": 0}
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "said"),
+    [
+        (-SIGVTALRM, UndecidedError, "matching took too long"),
+        (-9, HarnessError, "the process that matches expressions ended (-9)"),
+        (1, HarnessError, "the process that matches expressions ended (1)"),
+    ],
+)
+def test_a_process_that_matches_and_ends_says_why(status, error, said):
+    """Too long a time is the expression's fault: the test is not judged. Others are ours."""
+    asked = io.BytesIO()
+    made: Any = object.__new__(matchers._Matcher)
+    made._process = SimpleNamespace(stdin=asked, stdout=io.BytesIO(), wait=lambda: status)
+    with pytest.raises(HarnessError) as told:
+        made.ask(["matches", "a", "b"])
+    assert (type(told.value), str(told.value)) == (error, said)
+    assert asked.getvalue() == b'["matches", "a", "b"]\n'
 
 
 @pytest.mark.parametrize(

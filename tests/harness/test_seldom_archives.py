@@ -34,6 +34,14 @@ from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
 
 
+def test_an_archive_may_have_as_many_members_as_the_limit():
+    meter = Meter(IntakeLimits(members=3), 100)
+    for _ in range(3):
+        meter.member()
+    with pytest.raises(ArchiveError, match="more members than the limit of 3"):
+        meter.member()
+
+
 def test_a_reader_of_archives_gives_up_all_rights(monkeypatch):
     done: list[Any] = []
     kernel = reader_server.kernel

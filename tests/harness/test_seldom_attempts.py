@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -293,6 +294,28 @@ def test_what_comes_of_a_unit_is_told_at_once(monkeypatch):
     monkeypatch.setattr(work.sys, "stdout", io.TextIOWrapper(io.BufferedWriter(written)))  # type: ignore[type-var]
     assert work._do(own) == ExitCode.OK  # type: ignore[arg-type]
     assert seen == [1, 2]
+
+
+def test_a_worker_that_is_told_to_end_unwinds(monkeypatch):
+    """Killed at once, it would leave the folders of submissions behind."""
+
+    def serve(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        pytest.fail("it goes on")
+
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    monkeypatch.setattr(work.signals, "_HAS_TIMERS", False)
+    monkeypatch.setattr(work.signals, "leave_sigint_to_the_parent", lambda: None)
+    monkeypatch.setattr(work, "die_with_parent", lambda _: None)
+    monkeypatch.setattr(work, "_worker", lambda _: None)
+    monkeypatch.setattr(work.unit_worker, "serve", serve)
+    monkeypatch.setattr(work.sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(work.sys, "stdout", io.TextIOWrapper(io.BytesIO()))
+    try:
+        ended = work._serve(SimpleNamespace(unshared=False))  # type: ignore[arg-type]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended == 128 + signal.SIGTERM
 
 
 def test_what_runs_now_is_told_of_the_unit_by_its_number():

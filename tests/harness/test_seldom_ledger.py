@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, StatementError
 
 from harness.errors import (
     HarnessError,
@@ -136,6 +137,16 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path):
     assert str(told.value) == (
         f"{tmp_path} cannot be used as a ledger: unable to open database file"
     )
+
+
+def test_no_error_of_a_server_has_what_was_written_in_it(monkeypatch):
+    """Names and marks of students would be in logs."""
+    monkeypatch.setattr(Engine, "connect", lambda self: self)
+    engine: Any = ledger_server._connect("postgresql://localhost/marks", "marks")
+    error = StatementError(
+        "refused", "INSERT", {"name": "Ada"}, None, hide_parameters=engine.hide_parameters
+    )
+    assert "Ada" not in str(error)
 
 
 def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatch):

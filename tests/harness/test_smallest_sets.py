@@ -129,6 +129,14 @@ def test_what_explains_most_is_at_most_one_kind_of_mistake(mistakes, answers, wh
     )
 
 
+@pytest.mark.parametrize(("own", "is_told"), [("xxxo", True), ("xxxx", True), ("xxoo", False)])
+def test_a_mistake_that_explains_three_quarters_of_the_failures_is_told(own, is_told):
+    """At the other ones the engine is wrong in a way of its own."""
+    mistake = Made("a", ("x", "x", "x" * (own[2] == "x"), "x" * (own[3] == "x")))
+    found = search(MadeReplayer([Made("engine", tuple(own))], 4), [mistake])
+    assert found.most(bits(range(4))) == ([frozenset([mistake])] if is_told else [])
+
+
 ONE = Made("one", ("x", "", ""))
 TWO = Made("two", ("", "y", ""))
 OTHER = Made("other", ("z", "z", "z"))

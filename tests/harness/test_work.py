@@ -142,6 +142,17 @@ def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
     assert fits(json.loads(line), worker_events.schema())
 
 
+def test_an_attempt_without_a_program_is_a_word_as_the_schema_has_it():
+    """Others read the lines: the result of what could not be built is null."""
+    done = AttemptFinished(
+        "b", canonical_json.NOTHING, Measurements(), failed=True, doubtful=False
+    )
+    line = json.loads(worker_events.line(done))
+    assert line["result"] is None
+    assert fits(line, worker_events.schema())
+    assert not fits({**line, "result": "none"}, worker_events.schema())
+
+
 def fits(value, schema):
     """Whether a value is as a JSON Schema has it: of what ours are made of, and no more."""
     if "oneOf" in schema:
