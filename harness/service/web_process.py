@@ -20,7 +20,7 @@ from harness.service.web.service import Service
 _PATIENCE = 5  # seconds for open connections at the end
 
 
-class _Server(uvicorn.Server):
+class _WebServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # No more threads than connections: each keeps half a megabyte for good.
         to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
@@ -42,7 +42,7 @@ def main(descriptor: int) -> int:
     )
     try:
         with socket.socket(fileno=descriptor) as listening:
-            _Server(config).run(sockets=[listening])
+            _WebServer(config).run(sockets=[listening])
     finally:
         service.close()
     return 0

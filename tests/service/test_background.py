@@ -53,5 +53,5 @@ def test_no_more_threads_answer_than_there_are_connections(monkeypatch):
         seen.append(to_thread.current_default_thread_limiter().total_tokens)
 
     monkeypatch.setattr(uvicorn.Server, "startup", see)
-    asyncio.run(web_process._Server(uvicorn.Config(None)).startup())
+    asyncio.run(web_process._WebServer(uvicorn.Config(None)).startup())
     assert seen == [CONNECTIONS]
