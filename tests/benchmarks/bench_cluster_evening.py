@@ -152,6 +152,8 @@ def scaling(told: dict) -> Iterator[str]:
 
 def cost(told: dict) -> Iterator[str]:
     """Yield where the processor's time of an attempt goes."""
+    from tests.benchmarks import bench_cluster
+
     costs = told["costs"]
     names = {
         "server": "grading process, without the ledger", "ledger": "ledger (SQLite)",
@@ -165,6 +167,10 @@ def cost(told: dict) -> Iterator[str]:
         yield row(text, *(f"{one[name]:.2f}" for one in costs.values()))
     sums = [f"**{one['total']:.2f}**" for one in costs.values()]
     yield row("**in all, beside the sandbox**", *sums)
+    if above := [int(cases) for cases, one in costs.items() if one["total"] > bench_cluster.MOST]:
+        named = " and ".join(number_of(one, "case file") for one in above)
+        yield ""
+        yield f"With {named} that is more than the {bench_cluster.MOST:g} ms that we want."
 
 
 def check(found: list[tuple[int, float, float]]) -> Iterator[str]:
