@@ -219,7 +219,6 @@ def test_samples_are_the_same(reply, right):
     assert all(matches(one) for one in how.samples(text))
 
 
-@pytest.mark.processes  # a regular expression that takes long is tried in one
 def test_a_refusal_that_says_all_is_well_is_compared_as_one():
     free = form("exact", "(?i)illegal move")
     assert free.normal('illegal move: "a1" taken') == free.normal("Illegal move")

@@ -150,7 +150,6 @@ _EXPRESSIONS = st.recursive(
 )
 
 
-@pytest.mark.processes  # a regular expression that takes long is tried in one
 @given(_EXPRESSIONS, st.booleans())
 def test_every_example_is_right_and_more_are_there_where_more_are_told(expression, any_case):
     expression = f"{'(?i)' * any_case}{expression}"
