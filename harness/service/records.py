@@ -215,6 +215,11 @@ class Job(NamedTuple):
     until: float = 0.0
     person: str = ""  # the ID of the person who asked for it; may be empty
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a worker has it or will have it: it is neither done nor a fault."""
+        return self.state in (WAITING, LEASED)
+
 
 class Letter(NamedTuple):
     """A mail with a link to sign in by. The link is made when it is sent, and kept nowhere."""

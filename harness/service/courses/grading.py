@@ -17,9 +17,7 @@ from harness.service.records import (
     CONCLUDE,
     FAULT,
     GRADE,
-    LEASED,
     PLAN,
-    WAITING,
     Assigned,
     Grading,
     Job,
@@ -48,7 +46,7 @@ def state(db: Connection, grading: Grading) -> State:
     if grading.concluded:
         return "released" if grading.released else "concluded"
     jobs = queue.of(db, grading.id)
-    is_left = any(job.state in (WAITING, LEASED) for job in jobs)
+    is_left = any(job.is_unfinished for job in jobs)
     is_to_be_concluded = grading.run > 0 and all(job.kind != CONCLUDE for job in jobs)
     return "running" if is_left or is_to_be_concluded else "failed"
 

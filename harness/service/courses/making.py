@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import Assignment, Late
@@ -21,6 +23,7 @@ from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
+REMOVED = "this assignment was removed"
 _LONGEST = 200  # characters of a title
 _YEARS = range(1970, 9999)  # in which every time has a zone
 
@@ -181,3 +184,13 @@ def _check_dates(made: Assigned) -> None:
     last = made.closes or made.deadline
     if made.opens and last and read_seconds(made.opens) >= read_seconds(last):
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")
+
+
+def hold(db: Connection, one: Assigned) -> None:
+    """Keep an assignment until the end of a transaction.
+
+    Raises:
+        UsageError: it was removed.
+    """
+    if not courses.hold(db, one.id):
+        raise UsageError(REMOVED)

@@ -51,7 +51,7 @@ def assignment_of(settings: Settings, one: Assigned) -> Assignment:
 def _document(settings: Settings, one: Assigned) -> Path:
     found = next(_folder(settings, one).glob(f"*/{FILE}"), None)
     if found is None:  # after the request had come that asks for it
-        raise UsageError("this assignment was removed")
+        raise UsageError(making.REMOVED)
     return found
 
 
@@ -121,7 +121,7 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id)
     if now is None:
-        raise UsageError("this assignment was removed")
+        raise UsageError(making.REMOVED)
     if now.source != OWN:
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
@@ -228,8 +228,7 @@ def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: 
     Raises:
         UsageError: it is not an archive; or the assignment wants no such folder, or was removed.
     """
-    if not courses.hold(act.db, one.id):
-        raise UsageError("this assignment was removed")
+    making.hold(act.db, one)
     if not assignment_of(settings, one).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")
     made = settings.assignment_folder(one.id)

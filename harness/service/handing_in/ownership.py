@@ -105,9 +105,9 @@ def of(db: Connection, assigned: Assigned, key: str) -> Heap:
     own = {one.key for one in group}
     held = uploads.list_held(db, assigned.id, own)
     others = sorted({student for one in held for student in one.students} - own)
-    partners = courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
-    failed = queue.failed_checks(db, assigned.id)
-    return heaps([*group, *partners], held, failed).get(key, Heap())
+    if others:  # few have been in another group
+        group += courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
+    return heaps(group, held, queue.failed_checks(db, assigned.id)).get(key, Heap())
 
 
 def of_all(db: Connection, assigned: Assigned) -> dict[str, Heap]:

@@ -16,9 +16,8 @@ from harness.escaping import one_line
 from harness.grading.ledger.originals import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.archive_limits import IntakeLimits
-from harness.service.courses import roster
+from harness.service.courses import making, roster
 from harness.service.courses.late_terms import load_rule
-from harness.service.courses.making import moment
 from harness.service.handing_in import ownership
 from harness.service.local_times import describe_date, describe_moment, describe_time
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
@@ -87,7 +86,7 @@ def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.d
 
 def is_before(assigned: Assigned, now: datetime.datetime) -> bool:
     """Whether an assignment is not open yet."""
-    opens = moment(assigned.opens)
+    opens = making.moment(assigned.opens)
     return opens is not None and measure(opens, now) < datetime.timedelta()
 
 
@@ -106,8 +105,7 @@ def take(
         UsageError: nothing is taken now.
     """
     now, key = time.time(), member.submits_as
-    if not courses.hold(act.db, assigned.id):
-        raise UsageError("this assignment was removed")
+    making.hold(act.db, assigned)
     if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
     if most:

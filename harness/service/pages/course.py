@@ -65,7 +65,7 @@ def show(here: Now) -> Response:
 
 
 class CoursePeople(NamedTuple):
-    """Who is in a course, for its staff; a student is shown nobody."""
+    """The people of a course, as its staff see them; students see nobody."""
 
     students: Sequence[Member] = ()
     former: Sequence[Member] = ()
@@ -176,8 +176,8 @@ def link_staff(here: Now) -> Response:
     assert here.course
     base, person = here.service.settings.base, here.field("person")
     with here.service.database.acting(here.by) as act:
-        found = staff.find_to_link(act, here.course.id, person)
         if not asking_again.is_sure(here) and people.some_have_links(act.db, [person]):
+            found = staff.find_to_link(act, here.course.id, person)
             return _ask_for_new_link(here, here.course, found.name)
         return _show_link(here, *staff.make_link(act, here.course.id, person, base))
 

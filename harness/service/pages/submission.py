@@ -22,7 +22,7 @@ from harness.service.handing_in.explaining import explain_place
 from harness.service.handing_in.ownership import Heap
 from harness.service.pages import asking_again, assignment_page, upload_states
 from harness.service.pages.asking_again import SecondQuestion
-from harness.service.records import FAULT, LEASED, STUDENT, WAITING, Job
+from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import Now, Routes
@@ -82,7 +82,7 @@ def heap_of(db: Connection, here: Here) -> Heap:
 
 
 def _is_running(job: Job | None) -> bool:
-    return job is not None and job.state in (WAITING, LEASED)
+    return job is not None and job.is_unfinished
 
 
 def _report(here: Here) -> str:

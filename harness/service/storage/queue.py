@@ -225,7 +225,7 @@ def _concludable() -> Select[tuple[str, str]]:
 
 def count_unfinished(jobs: Iterable[Job], kind: str) -> int:
     """Return how many jobs of a kind are neither done nor a fault."""
-    return sum(one.kind == kind and one.state in (WAITING, LEASED) for one in jobs)
+    return sum(one.kind == kind and one.is_unfinished for one in jobs)
 
 
 def of(db: Connection, about: str) -> list[Job]:

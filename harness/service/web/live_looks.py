@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from harness.service.records import LEASED, WAITING
 from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
 
@@ -78,7 +77,7 @@ def _read(database: Database, wanted: list[str]) -> dict[str, Look]:
         jobs = queue.checks(db, about=wanted)
         words = uploads.words(db, wanted)
         read = uploads.list_read(db, wanted)
-    running = {name for name, job in jobs.items() if job.state in (WAITING, LEASED)}
+    running = {name for name, job in jobs.items() if job.is_unfinished}
     return {
         name: Look(tuple(words.get(name, ())), name in read, name in running) for name in wanted
     }
