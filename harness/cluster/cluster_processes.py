@@ -29,6 +29,7 @@ from harness.cluster import (
     cluster_state,
     connector,
     dask_task,
+    lean_comm,
     roles,
     rules,
     scheduler_probe,
@@ -186,6 +187,7 @@ def prepare() -> None:
     # what that thread would do.
     distributed.comm.utils.OFFLOAD_THRESHOLD = 0
     distributed.scheduler.offload = _call
+    lean_comm.use()
     for sends in (distributed.client, distributed.scheduler, distributed.worker):
         sends.BatchedSend = PromptSender
 

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distributed import Client, Future, wait
+from distributed import Client, Future
 
 from harness.cluster import cluster_state, json_lines, roles, rules, scheduler_probe
 from harness.cluster.bytes_server import BytesServer
@@ -264,6 +264,11 @@ async def describe_cluster(client: Client, found: Mapping[str, Any]) -> ClusterS
     loads = await _ask_scheduler(client, "processing")
     left = await _ask_scheduler(client, LEFT)
     return cluster_state.summarize(found, loads, left, time.time())
+
+
+async def wait(future: Future) -> None:
+    """Wait until a task has ended; Dask's own function makes tasks to wait for several ones."""
+    await future._state._get_event().wait()
 
 
 async def _ask_scheduler(client: Client, operation: str, **options: object) -> Any:

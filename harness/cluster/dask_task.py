@@ -1,7 +1,4 @@
-"""The function that Dask runs on a worker: text in, text out. No other name of ours is sent.
-
-The scheduler loads this module, too, to make tasks of the function: so it loads nothing itself.
-"""
+"""What a worker does the tasks of Dask with: text in, text out."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import os
 import ssl
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -27,6 +28,7 @@ MEMORY = Path("/dev/shm")
 LARGEST = 1 << 30  # bytes of one file
 _PATIENCE = 30.0  # seconds without a byte
 _PIECE = 1 << 20
+_LINE, _HEADERS, _DIGITS = 1 << 16, 100, 18  # of an answer: bytes, lines, and those of a number
 _FILLED = 0.9  # of a cache that was too full: so full it is left
 _UNFINISHED = ".unfinished-"
 _TMPFS = "tmpfs"
@@ -42,6 +44,42 @@ class Missing(NamedTuple):
 
     sha256: Sha256
     place: Path  # where it is to lie
+
+
+class _BytesResponse:
+    """The answer to a request, read from a connection.
+
+    :mod:`http.client` makes a message of the headers, which takes longer than to read the files.
+    """
+
+    def __init__(self, reader: BufferedReader) -> None:
+        """Read what comes before the bytes; raises HTTPException if it is something else."""
+        self._reader = reader
+        first = reader.readline(_LINE)
+        if not first:
+            raise http.client.RemoteDisconnected("it has hung up")
+        version, _, rest = first.partition(b" ")
+        if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
+            raise http.client.BadStatusLine(repr(first[:60]))
+        self.status = int(rest[:3])
+        self.headers = dict(self._read_headers())
+        self.left = _as_count(self.headers.get("content-length", "")) or 0  # bytes to come
+
+    def _read_headers(self) -> Iterator[tuple[str, str]]:
+        for _ in range(_HEADERS):
+            line = self._reader.readline(_LINE)
+            name, colon, value = line.decode("latin-1").partition(":")
+            if not colon:
+                break
+            yield name.lower(), value.strip()
+        if line not in {b"\r\n", b"\n"}:
+            raise http.client.HTTPException("the headers of an answer have no end")
+
+    def read(self, most: int) -> bytes:
+        """Return so many bytes at most, or none at the end."""
+        piece = self._reader.read(min(most, self.left))
+        self.left -= len(piece)
+        return piece
 
 
 class ByteConnection:
@@ -61,6 +99,8 @@ class ByteConnection:
         if (tls is None) is is_secure:
             raise FetchError(f"{address} is not served as this worker was told: with TLS, or not")
         self.address = address
+        self._host = place.netloc
+        self._reader: BufferedReader | None = None
         self._connection = (
             http.client.HTTPSConnection(place.netloc, timeout=_PATIENCE, context=tls)
             if is_secure
@@ -69,10 +109,13 @@ class ByteConnection:
 
     def close(self) -> None:
         """End the connection."""
+        if self._reader:
+            self._reader.close()
+            self._reader = None
         self._connection.close()
 
     @contextlib.contextmanager
-    def ask(self, token: str, names: Sequence[Sha256]) -> Iterator[http.client.HTTPResponse]:
+    def ask(self, token: str, names: Sequence[Sha256]) -> Iterator[_BytesResponse]:
         """Give the answer to a request for files.
 
         Raises:
@@ -80,29 +123,38 @@ class ByteConnection:
         """
         with contextlib.ExitStack() as failing:
             failing.callback(self.close)  # of what is not read to its end, the rest is there
-            with self._answer(f"/{token}/{','.join(names)}") as answer:
-                if answer.status >= http.client.BAD_REQUEST:
-                    what = ", ".join(names)
-                    raise FetchError(f"the server has not given {what} ({answer.status})")
-                yield answer
-            failing.pop_all()
+            answer = self._answer(f"/{token}/{','.join(names)}")
+            if answer.status >= http.client.BAD_REQUEST:
+                what = ", ".join(names)
+                raise FetchError(f"the server has not given {what} ({answer.status})")
+            yield answer
+            if not answer.left:
+                failing.pop_all()
 
-    def _answer(self, path: str) -> http.client.HTTPResponse:
+    def _answer(self, path: str) -> _BytesResponse:
         """Ask; once more if the server has hung up since the last unit."""
         try:
-            if self._connection.sock:
+            if self._reader:
                 with contextlib.suppress(ConnectionError, ssl.SSLEOFError):
-                    return self._request(path)
+                    return self._request(path, self._reader)
                 self.close()
-            self._connection.connect()
-            self._check_server()
-            return self._request(path)
+            return self._request(path, self._connect())
         except (OSError, http.client.HTTPException) as error:
             raise _unreachable_error(error) from None
 
-    def _request(self, path: str) -> http.client.HTTPResponse:
-        self._connection.request("GET", path)
-        return self._connection.getresponse()
+    def _connect(self) -> BufferedReader:
+        """Make a connection; return what is read from it."""
+        self._connection.connect()
+        self._check_server()
+        reader = self._connection.sock.makefile("rb", _PIECE)
+        assert isinstance(reader, BufferedReader)
+        self._reader = reader
+        return reader
+
+    def _request(self, path: str, reader: BufferedReader) -> _BytesResponse:
+        asked = f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n"
+        self._connection.sock.sendall(asked.encode())
+        return _BytesResponse(reader)
 
     def _check_server(self) -> None:
         """Make sure that it is a server that answers, not another worker."""
@@ -140,15 +192,21 @@ def _unreachable_error(error: Exception) -> FetchError:
     return FetchError(f"the server cannot be reached: {error}")
 
 
-def _sizes(answer: http.client.HTTPResponse, count: int) -> list[int]:
+def _sizes(answer: _BytesResponse, count: int) -> list[int]:
     """Return how many bytes of an answer belong to each file."""
-    found = [one for one in answer.getheader(SIZES, "").split(",") if one.isdecimal()]
-    if len(found) != count:
+    found = map(_as_count, answer.headers.get(SIZES.lower(), "").split(","))
+    sizes = [one for one in found if one is not None]
+    if len(sizes) != count:
         raise FetchError("the server has not told how large the files are")
-    return [int(one) for one in found]
+    return sizes
 
 
-def _write(answer: http.client.HTTPResponse, size: int, missing: Missing) -> None:
+def _as_count(text: str) -> int | None:
+    """Return a number from 0, or None if a text is something else."""
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
+
+
+def _write(answer: _BytesResponse, size: int, missing: Missing) -> None:
     """Write so many bytes of an answer into a file."""
     folder, name = os.path.split(missing.place)
     unfinished = f"{folder}/{_UNFINISHED}{os.getpid()}-{name}"
@@ -175,7 +233,7 @@ def _write_new(path: str, pieces: Iterable[bytes], sha256: Sha256) -> None:
         raise FetchError(f"the server has sent other bytes than {sha256}")
 
 
-def _pieces(answer: http.client.HTTPResponse, size: int) -> Iterator[bytes]:
+def _pieces(answer: _BytesResponse, size: int) -> Iterator[bytes]:
     """Yield the next so many bytes of an answer."""
     try:
         while size:

@@ -8,6 +8,7 @@ not wait for ever while others come.
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,14 +19,13 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._gate = folder / "gate.lock"
-        self._machine = folder / "machine.lock"
+        self._gate, self._machine = f"{folder}/gate.lock", f"{folder}/machine.lock"
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """Give a time in which others may run engines, too."""
-        with self._machine.open("a") as machine:
-            with self._gate.open("a") as gate:
+        with _opened(self._machine) as machine:
+            with _opened(self._gate) as gate:
                 fcntl.flock(gate, fcntl.LOCK_EX)
                 fcntl.flock(machine, fcntl.LOCK_SH)
             yield
@@ -33,7 +33,17 @@ class Machine:
     @contextmanager
     def apart(self) -> Iterator[None]:
         """Give a time in which nobody else runs engines here."""
-        with self._gate.open("a") as gate, self._machine.open("a") as machine:
+        with _opened(self._gate) as gate, _opened(self._machine) as machine:
             fcntl.flock(gate, fcntl.LOCK_EX)
             fcntl.flock(machine, fcntl.LOCK_EX)
             yield
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
+    """Give the descriptor of a file that is locked; a unit is too short for Python's own way."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

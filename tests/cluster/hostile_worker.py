@@ -8,6 +8,7 @@ import os
 import pickle
 import sys
 
+from dask._task_spec import Task
 from distributed import Worker, worker
 from distributed.protocol.serialize import Serialize, ToPickle
 
@@ -43,6 +44,12 @@ def run(_text):
 
 
 class Hostile(Worker):
+    async def execute(self, key, *, stimulus_id):
+        """Do a task in Dask's own way, which wants something that can be called."""
+        task = self.state.tasks[key]
+        task.run_spec = Task(key, dask_task.run, task.run_spec)
+        return await super().execute(key, stimulus_id=stimulus_id)
+
     async def get_data(self, comm, keys, who=None, serializers=None):
         if WAY in ("message", "exception"):
             return await super().get_data(comm, keys, who=who, serializers=serializers)

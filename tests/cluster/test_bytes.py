@@ -157,6 +157,12 @@ SENT = [
     (["HTTP/1.1 200 OK", "File-Sizes: -3", "Content-Length: 3"], b"one", "how large"),
     (["HTTP/1.1 200 OK", "File-Sizes: three", "Content-Length: 3"], b"one", "how large"),
     (["HTTP/1.1 200 OK", "Content-Length: 3"], b"one", "how large"),
+    (["HTTP/1.1 200 OK", "File-Sizes: 3", "Content-Length: 0x3"], b"one", "less than it told"),
+    (["HTTP/1.1 200 OK", "File-Sizes: 3"], b"one", "less than it told"),
+    (["HTTP/1.1 200 OK", f"File-Sizes: {'9' * 5000}", "Content-Length: 3"], b"one", "how large"),
+    (["HTTP/1.1 200 OK", *["Some: more"] * 200], b"", "have no end"),
+    (["HTTP/1.1 200 OK", "no header", ""], b"", "have no end"),
+    (["HTTP/1.1 2o0 OK", ""], b"", "cannot be reached"),
     (["HTTP/1.1 500 No", "Content-Length: 0"], b"", "500"),
     (["SSH-2.0-OpenSSH_9.2"], b"", "cannot be reached"),
 ]  # fmt: skip
@@ -181,6 +187,26 @@ def test_what_a_server_may_send(tmp_path, head, body, said):
     assert [path.name for path in tmp_path.iterdir()] == ([] if said else ["own"])
 
 
+def test_more_than_was_told_of_is_not_taken_for_the_next_answer(tmp_path, connections):
+    told = b"HTTP/1.1 200 OK\r\nFile-Sizes: 3\r\nContent-Length: 9\r\n\r\nonerest"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve():
+            for _ in range(2):
+                asked, _ = listening.accept()
+                with asked:
+                    asked.recv(4096)
+                    asked.sendall(told)
+
+        Thread(target=serve, daemon=True).start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with closing(ByteConnection(address, None)) as connection:
+            for name in ("own", "again"):
+                found = Source(connection, "x" * 32)
+                found.fetch([Missing(digest(b"one"), tmp_path / name)])
+    assert len(connections) == 2
+
+
 def test_a_disk_that_takes_nothing_is_named(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"one")
     with source(served_bytes, served_bytes.tokens.make([one])) as found:
@@ -199,6 +225,31 @@ def test_nothing_else_is_answered(served_bytes, path, tmp_path):
     ) as asked:
         asked.request("GET", path.replace("TOKEN", token))
         assert asked.getresponse().status == 403
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"POST /TOKEN/NAME HTTP/1.1\r\n\r\n",
+        b"GET /TOKEN/NAME HTTP/1.0\r\n\r\n",
+        b"GET /TOKEN/NAME\r\n\r\n",
+        b"GET /TOKEN /NAME HTTP/1.1\r\n\r\n",
+        b"GET /TOKEN/NAME HTTP/1.1\r\n" + 200 * b"Some: more\r\n" + b"\r\n",
+    ],
+)
+def test_what_is_not_such_a_request_ends_the_connection(served_bytes, said, tmp_path):
+    (one,) = lying(tmp_path, b"one")
+    token = served_bytes.tokens.make([one])
+    told = said.replace(b"TOKEN", token.encode()).replace(b"NAME", one.sha256.encode())
+    host, port = served_bytes.address[7:].split(":")
+    with socket.create_connection((host, int(port)), 5) as asked:
+        asked.sendall(told)
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):  # it has not read all
+            while piece := asked.recv(4096):
+                answer += piece
+    assert answer.startswith(b"HTTP/1.1 400") or not answer
+    assert not served_bytes.tokens.end(token)
 
 
 def test_other_bytes_than_were_asked_for_are_none(served_bytes, tmp_path):

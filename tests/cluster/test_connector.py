@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import distributed
 import pytest
+from distributed.client import FutureState
 from distributed.core import Status
 
 from harness.cluster import cluster_state, message_filter
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError, _PlainClient
+from harness.cluster.connector import Connector, NoSchedulerError, _PlainClient, wait
 from harness.cluster.message_filter import BROUGHT, GuardedScheduler, GuardedWorker
 from harness.cluster.records import (
     DepartedWorker,
@@ -243,6 +244,20 @@ def test_a_report_comes_as_it_was_sent_along_or_is_asked_for():
     assert fetch("long") == ("tcp://two", "a long report")
     assert fetch("lost") is None
     assert (asked, client.reports) == (["long", "lost"], {})
+
+
+@pytest.mark.parametrize("end", ["finish", "cancel"])
+def test_a_task_is_waited_for_until_it_has_ended(end):
+    async def run():
+        own = SimpleNamespace(_state=FutureState("key"))
+        waiting = asyncio.create_task(wait(own))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        getattr(own._state, end)()
+        await waiting
+        await wait(own)  # it has ended before
+
+    asyncio.run(asyncio.wait_for(run(), 5))
 
 
 def test_a_census_is_another_one_when_a_worker_or_its_status_is():

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
+import msgpack
 import pytest
 from distributed.comm import connect
 from distributed.comm.core import CommClosedError
@@ -211,6 +212,24 @@ def test_a_task_goes_to_its_workers_in_the_order_of_numbers(tmp_path):
     with mock.patch.object(dask_task, "RUN", [do]):
         asyncio.run(asyncio.wait_for(run(), 20))
     assert done == ["first", "next", "last"]
+
+
+def test_a_worker_is_told_of_a_task_in_plain_data(tmp_path):
+    """Dask would send a pickle of it."""
+    told = []
+
+    async def run():
+        async with start_guarded(tmp_path / "papers") as (scheduler, worker, _):
+            send = scheduler._task_to_msg
+            scheduler._task_to_msg = lambda task: (told.append(send(task)), told[-1])[1]
+            scheduler.client_desires_keys([], "client")
+            scheduler.add_task("client", "unit-one", "text", [worker.address], {}, 1)
+            while scheduler.tasks["unit-one"].state != "memory":
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+    assert [one["run_spec"] for one in told] == ["text"]
+    assert msgpack.unpackb(msgpack.packb(told))[0]["key"] == "unit-one"
 
 
 def test_a_task_that_fails_is_told_to_the_scheduler(tmp_path):

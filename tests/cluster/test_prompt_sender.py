@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 from distributed import client, scheduler, worker
-from distributed.comm import CommClosedError
+from distributed.comm import CommClosedError, tcp
 
-from harness.cluster import cluster_processes
+from harness.cluster import cluster_processes, lean_comm
 from harness.cluster.prompt_sender import PromptSender
 
 
@@ -122,5 +122,9 @@ def test_all_processes_that_speak_to_dask_have_it(monkeypatch):
     monkeypatch.setattr(cluster_processes.dask.config, "set", lambda _: None)
     monkeypatch.setattr(cluster_processes.distributed.comm.utils, "OFFLOAD_THRESHOLD", 0)
     monkeypatch.setattr(scheduler, "offload", scheduler.offload)
+    ends = [tcp.TCPListener, tcp.TCPConnector, tcp.TLSListener, tcp.TLSConnector]
+    for kind in ends:
+        monkeypatch.setattr(kind, "comm_class", kind.comm_class)
     cluster_processes.prepare()
+    assert {one.comm_class.__module__ for one in ends} == {lean_comm.__name__}
     assert {one.BatchedSend for one in (client, scheduler, worker)} == {PromptSender}

@@ -1,0 +1,151 @@
+"""Lean connections carry what Dask's own carry, and either end may be one of Dask."""
+
+import asyncio
+import contextlib
+
+import pytest
+from distributed.comm import CommClosedError, connect, listen, tcp
+from distributed.core import Status
+from distributed.protocol.serialize import Serialize, ToPickle
+
+from harness.cluster import certificates, lean_comm, roles
+from harness.cluster.tls import Papers
+
+KINDS = {"tcp": (tcp.TCP, lean_comm._Lean), "tls": (tcp.TLS, lean_comm._LeanTLS)}
+ENDS = [(True, True), (True, False), (False, True)]  # whether each end is lean
+MESSAGES = [
+    {},
+    {"op": "hear", "keys": ["ä", b"\0", None, 1.5, 1 << 63], "deep": [{"of": {"it": ()}}]},
+    [{"op": "one"}, {"op": "two"}],
+    {"text": "x" * 70_000},  # of several records of TLS
+    {"text": "x" * 3_000_000},  # sent in parts
+    {"status": Status.running},  # what Dask alone can write
+    {"sets": {1, 2}, "data": Serialize(b"y" * 200_000)},
+    {"object": ToPickle({1: 2})},
+]
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("papers")
+    certificates.make(folder, 1)
+    return folder
+
+
+@contextlib.asynccontextmanager
+async def connection(monkeypatch, papers, scheme="tls", lean=(True, True)):
+    """Give both ends of a connection; the first one was asked for it."""
+    name = scheme.upper()
+    monkeypatch.setattr(getattr(tcp, f"{name}Listener"), "comm_class", KINDS[scheme][lean[0]])
+    monkeypatch.setattr(getattr(tcp, f"{name}Connector"), "comm_class", KINDS[scheme][lean[1]])
+    own = Papers(papers, roles.SERVER).security()
+    server, client = own.get_listen_args("scheduler"), own.get_connection_args("client")
+    if scheme == "tcp":
+        server, client = {}, {}
+    met = asyncio.get_running_loop().create_future()
+
+    async def meet(comm):
+        met.set_result(comm)
+
+    async with listen(f"{scheme}://127.0.0.1:0", meet, **server) as listener:
+        asking = await connect(listener.contact_address, **client)
+        asked = await met
+        try:
+            yield asked, asking
+        finally:
+            asked.abort()
+            asking.abort()
+
+
+def run(check, *arguments, **options):
+    """Run a check with both ends of a connection."""
+
+    async def both():
+        async with connection(*arguments, **options) as (asked, asking):
+            await asyncio.wait_for(check(asked, asking), 20)
+
+    asyncio.run(both())
+
+
+def plain(found):
+    """A message as it is read where lists are made tuples."""
+    if isinstance(found, list | tuple):
+        return tuple(map(plain, found))
+    if isinstance(found, dict):
+        return {key: plain(value) for key, value in found.items()}
+    if isinstance(found, ToPickle):
+        return found.data
+    return bytes(found.data) if isinstance(found, Serialize) else found
+
+
+@pytest.mark.parametrize("lean", ENDS)
+@pytest.mark.parametrize("scheme", KINDS)
+def test_a_message_comes_as_it_was_sent(scheme, lean, papers, monkeypatch):
+    async def check(asked, asking):
+        for one, other in ((asked, asking), (asking, asked)):
+            for message in MESSAGES:
+                sending = asyncio.create_task(one.write(message))
+                assert await other.read() == plain(message)
+                await sending
+
+    run(check, monkeypatch, papers, scheme, lean)
+
+
+def test_messages_that_have_come_are_read_at_once(papers, monkeypatch):
+    async def check(asked, asking):
+        for number in range(5):
+            await asking.write({"number": number})
+        await asyncio.sleep(0.1)
+        reads, stream = [], asked.stream
+        read = stream.read_bytes
+        stream.read_bytes = lambda *given, **named: (reads.append(1), read(*given, **named))[1]
+        assert [(await asked.read())["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
+        assert len(reads) == 1
+
+    run(check, monkeypatch, papers, "tcp")
+
+
+def test_a_small_message_is_as_many_bytes_as_dask_sends(papers, monkeypatch):
+    async def check(asked, asking):
+        assert await asked.write(MESSAGES[1]) == await asking.write(MESSAGES[1])
+
+    run(check, monkeypatch, papers, lean=(True, False))
+
+
+@pytest.mark.parametrize("scheme", KINDS)
+def test_a_connection_that_ends_is_told_to_who_reads_and_who_writes(scheme, papers, monkeypatch):
+    async def check(asked, asking):
+        reading = asyncio.create_task(asked.read())
+        await asyncio.sleep(0.05)
+        asking.abort()
+        with pytest.raises(CommClosedError):
+            await reading
+        assert asked.closed()
+        for act in (asked.read(), asked.write({}), asking.read(), asking.write({})):
+            with pytest.raises(CommClosedError):
+                await act
+
+    run(check, monkeypatch, papers, scheme)
+
+
+def test_a_write_on_a_stream_that_is_closed_ends_the_connection(papers, monkeypatch):
+    async def check(asked, _asking):
+        asked.stream.close()
+        with pytest.raises(CommClosedError):
+            await asked.write({})
+        assert asked.closed()
+
+    run(check, monkeypatch, papers)
+
+
+def test_who_stops_reading_in_the_midst_of_a_message_ends_the_connection(papers, monkeypatch):
+    async def check(asked, asking):
+        await asking.stream.write(b"\x10\0\0\0")
+        reading = asyncio.create_task(asked.read())
+        await asyncio.sleep(0.05)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert asked.closed()
+
+    run(check, monkeypatch, papers)
