@@ -36,8 +36,8 @@ _STARTING = (
     *("alarm", "building", "confined_reading", "crew", "deadline", "deciding_constants"),
     *("diagnosis", "failed_tests"),
     *("grade.", "grade_summary", "intake", "interrupted", "killed_engines", "last_words"),
-    *("ledger", "one_fault", "patience", "play", "sandbox_", "status_last", "umask"),
-    *("untrusted_folders", "work.", "work_"),
+    *("ledger", "one_fault", "own_time", "patience", "play", "receive", "sandbox_"),
+    *("status_last", "umask", "untrusted_folders", "work.", "work_"),
 )
 # Tests that look at modules and call nothing in them: constants, and what holds where nobody says
 # anything. They reach each line that runs on import.
