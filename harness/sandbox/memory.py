@@ -134,7 +134,9 @@ def _own_pages(one: ProcessFacts) -> int:
     except OSError:  # it has just ended
         return 0
     sizes = _sizes(lines)
-    return sizes.get("Pss_Anon:", 0) + sizes.get("Pss_File:", 0)
+    if "Pss_Anon:" not in sizes:  # before Linux 5.3 its share has no parts
+        return one.resident
+    return sizes["Pss_Anon:"] + sizes["Pss_File:"]
 
 
 def _anonymous(task: int) -> int:

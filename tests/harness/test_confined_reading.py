@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import resource
 import signal
 import socket
@@ -182,6 +183,19 @@ def test_an_attacker_in_a_child_reaches_nothing(tmp_path):
 def _members(reader: ConfinedReader, path: Path) -> list[ArchiveMember]:
     with path.open("rb") as file:
         return list(reader.read(file, Meter(IntakeLimits(seconds=20), 1)).members)
+
+
+@pytest.mark.processes
+def test_a_ctrl_c_at_the_terminal_does_not_reach_the_reader(tmp_path):
+    """It goes to the session of the terminal, of which the reader is none."""
+    reader = ConfinedReader()
+    path = tmp_path / "a.tgz"
+    path.write_bytes(ANY)
+    _members(reader, path)
+    assert reader._server
+    pid = reader._server[1].pid
+    assert os.getsid(pid) == pid
+    reader.close()
 
 
 @pytest.mark.processes

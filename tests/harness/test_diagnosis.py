@@ -399,6 +399,17 @@ def test_a_mistake_beside_one_that_the_bank_does_not_have():
     assert f"{found.failures} of {found.total} failures explained" in str(found)
 
 
+def test_a_failure_of_its_own_may_be_in_any_file():
+    """In the third file as well: what it failed there is counted there."""
+    own = b"boardsize 3\nplay b A1\n40 score\n#? [B+9]\n"
+    case = casefile.parse(NEUTRAL + b"clear_board\n" + own, "third.gtp")
+    engine = mistaken_engine(mistake_named("neutral-points-to-white"))
+    third = result_of(
+        case, engine, lambda step, reply: reply._replace(text="?!") if step.id == 40 else reply
+    )
+    assert str(diagnose([of_text(), of_text(), third])) == TOLD.replace("3 of 3", "9 of 10")
+
+
 @pytest.mark.long(1)
 @pytest.mark.parametrize("answer", ["maybe", "?!", ""])
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

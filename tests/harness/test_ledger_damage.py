@@ -304,7 +304,11 @@ def damage(path, kind):
         ("half a page", "is damaged"),
         ("pages of zeros", "is damaged|was edited"),
         ("no magic", "is not a ledger"),
-        ("zero bytes", "is empty, but it was a ledger"),
+        (
+            "zero bytes",
+            r"is empty, but it was a ledger: its key \S+ is there\. Restore it from a backup, or"
+            r" delete both to begin anew$",
+        ),
         ("a table is gone", "is damaged: no such table: mark"),
         ("a column is gone", "is damaged: no such column: result.cpu"),
         ("text", "is not a ledger"),

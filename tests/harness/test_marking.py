@@ -111,13 +111,17 @@ def test_parts_say_whether_they_are_complete():
             0,
             "presubmission.log does not show the test before submitting.",
         ),
-        ({"kept": ("Go1.py",), "log": CheckLog()}, 0, None),
+        (
+            {"kept": ("Go1.py",), "log": CheckLog()},
+            0,
+            "gtp_connection_go1.py, readme.txt missing; presubmission.log missing.",
+        ),
     ],
 )
 def test_files_and_log(fields, points, why):
     got = marks(assignment_of(FILES_ALL), submission_of(**fields), [attempt_of("f")])
     assert got.total == points
-    assert why is None or got.parts[0].reason == why
+    assert got.parts[0].reason == why
 
 
 def test_files_by_share():

@@ -36,6 +36,15 @@ def unstarted_box(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Box]:
         yield server.Box(PLAN, ours, cgroup.ControlGroups([]))
 
 
+def test_what_every_engine_needs_is_made_before_the_first(monkeypatch: pytest.MonkeyPatch):
+    """Both filters of system calls: with and without calls that change metadata."""
+    made: list[bool] = []
+    monkeypatch.setattr(server.seccomp, "for_this_machine", made.append)
+    monkeypatch.setattr(server, "gc", SimpleNamespace(freeze=int, disable=int))
+    server._warm_up()
+    assert made == [False, True]
+
+
 def with_plan(box: server.Box, **changes: object) -> server.Box:
     box._plan = box._plan._replace(**changes)
     return box

@@ -18,7 +18,7 @@ from harness.errors import (
     UsageError,
 )
 from harness.judging import board_replay, diagnosis, explain, likeness, mistaken, mutant_replay
-from harness.reading import casefile, expectation, matchers, named_case_files, suite
+from harness.reading import casefile, expectation, matchers, named_case_files, statuses, suite
 from harness.reading.selection import Selection
 from harness.records import Exchange, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
@@ -144,6 +144,39 @@ def test_a_process_that_matches_and_ends_says_why(status, error, said):
     assert asked.getvalue() == b'["matches", "a", "b"]\n'
 
 
+def test_a_process_that_was_killed_before_it_was_asked_says_so():
+    """Its end of the pipe is shut then."""
+
+    class Shut(io.BytesIO):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    made: Any = object.__new__(matchers._Matcher)
+    made._process = SimpleNamespace(stdin=Shut(), stdout=io.BytesIO(), wait=lambda: -9)
+    with pytest.raises(HarnessError) as told:
+        made.ask(["matches", "a", "b"])
+    assert str(told.value) == "the process that matches expressions ended (-9)"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, UndecidedError])
+def test_a_process_that_gave_no_answer_is_ended_and_asked_no_more(error, monkeypatch):
+    """It may still compute, and its answer would be taken for that to the next question."""
+    ended = []
+
+    class Matcher:
+        def ask(self, question: list[object]) -> bool:
+            raise error
+
+        def end(self) -> None:
+            ended.append(self)
+
+    monkeypatch.setattr(matchers, "_waiting", waiting := [])
+    matcher: Any = Matcher()
+    with pytest.raises(error):
+        matchers._answer(matcher, ["matches", "a", "b"])
+    assert (ended, waiting) == ([matcher], [])
+
+
 @pytest.mark.parametrize(
     ("text", "is_one"),
     [("a.gtp\n", True), ("# of mine\na.gtp\nnone\n", True), ("none.gtp\n", False),
@@ -216,6 +249,33 @@ def reply(text: str, *, ok: bool = True) -> Reply:
 def test_whether_a_test_ended_alike(verdict, theirs, mine, alike):
     file: Any = SimpleNamespace(case=CASE)
     assert diagnosis._ends_alike(file, Outcome(1, verdict, theirs), mine) is alike
+
+
+ANSWERS_CASE = casefile.parse(b"?score\n0\n= 1\n", "x.txt")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "mine", "alike"), [("2", "2", True), ("2", "3", False), ("3", "2", False)]
+)
+def test_whether_a_whole_answer_was_wrong_alike(theirs, mine, alike):
+    """A file of answers judges all of a reply; what is compared has its status, too."""
+    file: Any = SimpleNamespace(case=ANSWERS_CASE)
+    ended = Outcome(0, Verdict.FAILED, statuses.make_judged_reply(reply(theirs)))
+    assert diagnosis._ends_alike(file, ended, reply(mine)) is alike
+
+
+@pytest.mark.parametrize(
+    ("found", "right", "different"),
+    [
+        (["a", "b"], ["a", "b"], 0b00),
+        (["a", "x"], ["a", "b"], 0b10),
+        (["x"], ["a", "b", "c"], 0b111),
+        (["a", "b", "c"], ["a"], 0b110),
+    ],
+)
+def test_where_the_answers_of_two_programs_differ(found, right, different):
+    """Of two programs, either may have ended first."""
+    assert mutant_replay._differences(found, right) == different
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 import sqlite3
 from contextlib import nullcontext
 from pathlib import Path
@@ -202,6 +204,18 @@ def test_a_table_that_cannot_be_read_to_its_end_is_read_from_there_too(monkeypat
     assert [row.values[0] for row in rows] == asked
 
 
+@pytest.mark.parametrize("checked", [True, False])
+def test_of_case_files_only_true_contents_are_saved(checked):
+    """By their names; without the ledger's key all are saved, and said to be unchecked."""
+    true, false = hashlib.sha256(b"10 score\n").hexdigest(), "f" * 64
+    found: Any = object.__new__(salvage._Damaged)
+    found.checked = checked
+    found.rows = lambda _: [SimpleNamespace(values=["", "", "", "", one]) for one in (true, false)]
+    found._db = SimpleNamespace(execute=lambda _: [(b"10 score\n",)])
+    saved = {true: b"10 score\n"} if checked else dict.fromkeys((true, false), b"10 score\n")
+    assert dict(found.contents()) == saved
+
+
 def test_what_cannot_be_checked_to_its_end_is_told(tmp_path, monkeypatch):
     def fail() -> None:
         raise MALFORMED
@@ -391,6 +405,14 @@ def test_a_place_that_cannot_be_made_is_told(tmp_path, monkeypatch):
     place.make_room_for_key()
     assert places.keys().stat().st_mode & 0o777 == 0o700
     place.make_room_for_key()
+
+
+def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkeypatch):
+    """After a power cut, what it had signed would be unproven without it."""
+    synced = []
+    monkeypatch.setattr(seal.os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    seal.prepare(lambda name: tmp_path / "own.key")
+    assert synced == [written.stat().st_ino for written in tmp_path.iterdir()]
 
 
 def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):

@@ -76,6 +76,13 @@ def test_links_and_capitals(folder: Path) -> None:
     assert expand(["here"]) == ["here/x.tst"]
 
 
+def test_a_link_to_a_folder_is_followed_wherever_it_stands(folder: Path) -> None:
+    (folder / "far").mkdir()
+    (folder / "far" / "z.gtp").write_text("")
+    (folder / "sub" / "deep").symlink_to(folder / "far")
+    assert expand(["sub"]) == ["sub/c.gtp", "sub/deep/z.gtp"]
+
+
 def test_what_cannot_be_read_stops_no_others(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -382,6 +382,15 @@ def test_another_order_keeps_colors_stones_and_the_rest(random):
     )
 
 
+def test_in_another_order_a_test_has_the_board_of_its_original():
+    """Each play is a test here; after the first one the board is another."""
+    text = "boardsize 5\nclear_board\n10 play b a1\n#? []\n20 play b b1\n#? []\n"
+    found = [image(text, "gomoku-rules", str(seed)) for seed in range(10)]
+    tests = [origin(step) for one in found for step in list_tests(one)]
+    assert {one.line for one in tests if one.kind == ORDER} == {5}
+    assert {one.line for one in tests if one.kind == SYMMETRY} == {3, 5}
+
+
 def test_nothing_is_drawn_where_a_kind_does_not_fit():
     random = Random(0)
     assert draw(LARGER, grid(19), random) is None
