@@ -19,7 +19,8 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._gate, self._machine = f"{folder}/gate.lock", f"{folder}/machine.lock"
+        self._gate = folder / "gate.lock"
+        self._machine = folder / "machine.lock"
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -40,7 +41,7 @@ class Machine:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[int]:
+def _opened(path: Path) -> Iterator[int]:
     """Give the descriptor of a file that is locked; a unit is too short for Python's own way."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
