@@ -6,7 +6,7 @@ files that commands name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from harness.reading.casefile import dialect_of
@@ -40,19 +40,21 @@ def answers(case: CaseFile, engine: Engine) -> Iterator[tuple[Step, str | Breakd
 
 def replay(steps: Iterable[Step], engine: Engine) -> Iterator[tuple[Step, str | Breakdown]]:
     """Yield the same for steps of a conversation, wherever the engine is."""
-    handle = engine.handle
     for step in steps:
-        try:
-            raw = handle(step.text)
-        except Breakdown as how:
-            yield step, how
-            return
-        except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
-            yield step, Crash(repr(error))
-            return
+        raw = answer(engine, step.text)
         yield step, raw
-        if not engine.session.running:
+        if isinstance(raw, Breakdown) or not engine.session.running:
             return
+
+
+def answer(engine: Engine, text: str) -> str | Breakdown:
+    """Return an engine's raw reply to a line, or how it breaks down."""
+    try:
+        return engine.handle(text)
+    except Breakdown as how:
+        return how
+    except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
+        return Crash(repr(error))
 
 
 def failing_lines(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
@@ -60,14 +62,20 @@ def failing_lines(case: CaseFile, engine: Engine, dialect: Dialect) -> set[int]:
 
     When it breaks down, that is the test under way or the next one.
     """
-    failed: set[int] = set()
     dialect = dialect_of(case, dialect)
-    for step, raw in answers(case, engine):
-        if isinstance(raw, Breakdown):
-            return failed | _first_test(case, step)
-        if step.is_test and dialect.verdict(step.pattern, reply_of(raw)) is Verdict.FAILED:
-            failed.add(step.line)
-    return failed
+    found = (find_failed(case, step, raw, dialect) for step, raw in answers(case, engine))
+    return {line for lines in found for line in lines}
+
+
+def find_failed(
+    case: CaseFile, step: Step, raw: str | Breakdown, dialect: Dialect
+) -> Collection[int]:
+    """Return the line of the test, if any, that an engine fails by what it does at a step."""
+    if isinstance(raw, Breakdown):
+        return _first_test(case, step)
+    if step.is_test and dialect.verdict(step.pattern, reply_of(raw)) is Verdict.FAILED:
+        return (step.line,)
+    return ()
 
 
 def _first_test(case: CaseFile, step: Step) -> set[int]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from harness.judging import mistaken
+from harness.judging import mistaken, shared_replay
 from harness.judging.cover import smallest
+from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
@@ -117,15 +118,8 @@ def of_file(
     dialect: str = "gogui",
 ) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
     """Return the tests of one file that the reference engine passes, and the others."""
-    judge = find_dialect(dialect)
-    bad = mistaken.failing_lines(case, specification.reference_engine(), judge)
-    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
-    used = {step.command.partition(" ")[0] for step in case.steps}
-    for place, mistake in enumerate(mistakes):
-        if used.isdisjoint(mistake.commands):
-            continue  # it would answer as the reference engine does
-        for line in mistaken.failing_lines(case, mistaken.mutant_engine(mistake), judge):
-            caught[line] |= 1 << place
+    bad = mistaken.failing_lines(case, specification.reference_engine(), find_dialect(dialect))
+    caught = _find_caught(case, mistakes, dialect)
     for step in case.steps:
         if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
             caught[step.line] = 0  # it fails because it is not known, whatever the mistake
@@ -134,3 +128,14 @@ def of_file(
     ]
     good = [test for test in tests if test.step.line not in bad]
     return good, [test._replace(caught=0) for test in tests if test.step.line in bad]
+
+
+def _find_caught(case: CaseFile, mistakes: Sequence[Mistake], dialect: str) -> dict[int, int]:
+    """Return by line, for each test, the mutants that fail it, as bits."""
+    judge = dialect_of(case, find_dialect(dialect))
+    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
+    for answer in shared_replay.answers(case, shared_replay.find_shown(case, mistakes)):
+        for raw, bits in answer.by_answer().items():
+            for line in mistaken.find_failed(case, answer.step, raw, judge):
+                caught[line] |= bits
+    return caught

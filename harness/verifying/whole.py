@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from harness.assignments import assignment
 from harness.assignments.assignment import FILE
 from harness.errors import CaseError
-from harness.judging import mistaken
+from harness.judging import shared_replay
 from harness.judging.equivalence import is_judged
 from harness.judging.likeness import Identity, identities
 from harness.judging.recognition import specifications_of
+from harness.judging.shared_replay import SharedAnswers
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Reply
@@ -21,7 +22,7 @@ from harness.specifications.truth import reply_of
 from harness.verifying.expectation_judge import ExpectationJudge
 from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer, Verified
 from harness.verifying.test_walk import ask_tests
-from oracle.mistakes import Breakdown
+from oracle.mistakes import Breakdown, Mistake
 from oracle.natures import Natures
 
 Places = dict[Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
@@ -104,16 +105,19 @@ def mistaken_answers(
     case: CaseFile, specification: Specification
 ) -> dict[int, list[tuple[str, Reply]]]:
     """Return by line what mutants answer to the tests, each different answer once."""
-    answers: dict[int, dict[str, tuple[str, Reply]]] = {}
-    used = {step.command.partition(" ")[0] for step in case.steps}
-    for mistake in specification.settled_mistakes:
-        if used.isdisjoint(mistake.commands):
-            continue  # it would answer as the reference engine does
-        for step, raw in mistaken.answers(case, mistaken.mutant_engine(mistake)):
-            if step.is_test and not isinstance(raw, Breakdown):
-                reply = reply_of(raw)
-                answers.setdefault(step.line, {}).setdefault(raw, (mistake.name, reply))
-    return {line: list(replies.values()) for line, replies in answers.items()}
+    mistakes = shared_replay.find_shown(case, specification.settled_mistakes)
+    told = shared_replay.answers(case, mistakes)
+    return {one.step.line: list(_name_answers(one, mistakes)) for one in told if one.step.is_test}
+
+
+def _name_answers(
+    told: SharedAnswers, mistakes: Mapping[int, Mistake]
+) -> Iterator[tuple[str, Reply]]:
+    """Yield each different answer to a test with the first mistake that leads to it."""
+    first = {(bits & -bits).bit_length() - 1: raw for raw, bits in told.by_answer().items()}
+    for place, raw in sorted(first.items()):
+        if not isinstance(raw, Breakdown):
+            yield mistakes[place].name, reply_of(raw)
 
 
 def _find_repeated(

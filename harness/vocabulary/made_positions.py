@@ -39,7 +39,7 @@ def go_game(random: Random, size: int, moves: int | None = None) -> SceneMoment 
     ``moves``: how many at most; none: until nothing is left to play. None when nobody can move.
     """
     shape, now, color = grid(size), EMPTY, 1
-    last: SceneMoment | None = None
+    last: tuple[StoneBits, int, int, StoneBits] | None = None
     for _ in range(2 * size * size if moves is None else moves):
         mine, theirs = now.of(color), now.of(3 - color)
         wanted = shape.full & ~now.stones & ~eyes(shape, mine, theirs)
@@ -49,9 +49,9 @@ def go_game(random: Random, size: int, moves: int | None = None) -> SceneMoment 
         move = any_bit(sensible, random)
         mine, theirs = play(shape, mine, theirs, move)
         board = sides(color, mine, theirs)
-        last = after("go", size, now, color, move, board)
+        last = now, color, move, board
         now, color = board, 3 - color
-    return last
+    return last and after("go", size, *last)
 
 
 def go_anytime(random: Random, sizes: Sequence[int]) -> SceneMoment | None:

@@ -75,14 +75,32 @@ def legal_among(frame: Frame[int], mine: int, theirs: int, points: int) -> int:
     Next to an empty point every move is legal. There are few other points on most boards.
     """
     empty = frame.full & ~(mine | theirs)
-    found = points & neighbours(frame, empty)
+    beside_empty = neighbours(frame, empty)
+    found = points & beside_empty
     closed = points & ~found
+    if closed & closed - 1:  # several
+        surely, closed = _sort_closed(frame, (mine, theirs), empty & beside_empty, closed)
+        found |= surely
     while closed:
         point = closed & -closed
         if is_legal(frame, mine, theirs, point):
             found |= point
         closed ^= point
     return found
+
+
+def _sort_closed(
+    frame: Frame[int], stones: tuple[int, int], open_points: int, closed: int
+) -> tuple[int, int]:
+    """Return which of some points without an empty neighbour are legal, and which may be.
+
+    ``stones``: the mover's and the opponent's. A chain beside an open point keeps that liberty:
+    a stone may join it, and cannot take it.
+    """
+    living = flood(frame, frame.join(open_points, open_points), frame.join(*stones))
+    mine, theirs = (one & ~free for one, free in zip(stones, frame.split(living), strict=True))
+    legal_ones = closed & neighbours(frame, stones[0] & ~mine)
+    return legal_ones, closed & ~legal_ones & neighbours(frame, mine | theirs)
 
 
 def is_legal(frame: Frame[int], mine: int, theirs: int, move: int) -> bool:

@@ -223,6 +223,8 @@ def test_legal_moves_leave_a_liberty(board):
         assert breathes == bool(capture.legal(shape, mine, theirs) & shape.bit(point))
         assert breathes == capture.is_legal(shape, mine, theirs, shape.bit(point))
         assert breathes == bool(capture.legal_among(shape, mine, theirs, shape.bit(point)))
+    every = capture.legal_among(shape, mine, theirs, position.empty)
+    assert every == capture.legal(shape, mine, theirs)
 
 
 def test_no_grid_is_too_small_or_too_large():
