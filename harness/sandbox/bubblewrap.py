@@ -23,10 +23,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import signal
+from _signal import SIGPIPE  # type: ignore[import-not-found]
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from harness.sandbox import seccomp
 from harness.sandbox.plan import (
@@ -43,6 +42,7 @@ from harness.sandbox.plan import (
     Mount,
     WritableSpace,
 )
+from harness.typed import NamedTuple
 
 SETPRIV = "/usr/bin/setpriv"
 _STDIN, _STDOUT = 8, 9  # as they come; a shell knows numbers of one digit only
@@ -155,7 +155,7 @@ def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: i
             {},
             file_actions=[*nothing, *connect, *keep],
             setsid=True,
-            setsigdef=[signal.SIGPIPE],  # the only one that the server ignores
+            setsigdef=[SIGPIPE],  # the only one that the server ignores
         )
     finally:
         for number in (*own, *(one for one in pipes if one >= 0), *ours):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import NamedTuple
 
 from harness.sandbox.plan import Watched
+from harness.typed import NamedTuple
 
 _OWN_MEMORY = 24 << 20  # bytes that the server and a box's own processes take
 _OWN_PROCESSES = 8

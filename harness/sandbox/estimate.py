@@ -9,9 +9,9 @@ such children, however short they lived. Time that the parents' figures explain 
 from __future__ import annotations
 
 import contextlib
-from typing import NamedTuple
 
 from harness.processes import read
+from harness.typed import NamedTuple
 
 
 class ProcessSample(NamedTuple):

@@ -10,7 +10,8 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+
+from harness.typed import NamedTuple
 
 MOST_BYTES = 256 << 20  # a folder with more is shown as it is, and cannot be written
 MOST_FILES = 50_000

@@ -12,14 +12,17 @@ such program), ``ended N`` (``Popen.returncode``).
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
 import contextlib
 import os
-import signal
-from typing import NoReturn
 
 from harness.sandbox import file_tree, kernel, landlock, seccomp
 from harness.sandbox.limits import FIRST_TO_DIE, set_limits
 from harness.sandbox.plan import LaunchPlan, WritableSpace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 NAMESPACES = (
     kernel.CLONE_NEWPID

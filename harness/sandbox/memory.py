@@ -14,11 +14,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
 
 from harness.processes import MOST_OF_A_FILE, read
 from harness.sandbox import untrusted_folders
 from harness.sandbox.seccomp import LARGEST_SHARED
+from harness.typed import NamedTuple, Protocol
 
 KIB = 1024
 # What one of these takes in the kernel, rounded up: Linux 5.10 to 6.18.

@@ -7,7 +7,8 @@ Python, so ``marshal`` serves as the format: fast, and nothing to import.
 from __future__ import annotations
 
 import marshal
-from typing import NamedTuple
+
+from harness.typed import NamedTuple
 
 BIND = "bind"  # a path shown read-only
 WRITABLE = "writable"  # a path shown, and what is written to it lasts

@@ -9,18 +9,21 @@ children left.
 The server reads one :class:`~harness.sandbox.plan.LaunchPlan` with three descriptors from a
 socket, and writes one :class:`~harness.sandbox.plan.BoxReport`. Any message, or the end of the
 socket (the harness has died), ends the engine before.
+
+A server is started for almost every command, and for each worker. So it loads little: neither
+:mod:`json` nor :mod:`socket`, which load :mod:`re` and :mod:`enum` and take as long as all else.
 """
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
+import _socket
 import contextlib
 import gc
-import json
 import os
 import resource
 import select
-import signal
-import socket
+import struct
 import time
 from collections.abc import Callable
 
@@ -68,7 +71,7 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     os.setpgid(0, 0)  # a Ctrl-C at the terminal is the harness's affair
     kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
     os.set_inheritable(descriptor, False)
-    control = socket.socket(fileno=descriptor)
+    control = _socket.socket(fileno=descriptor)
     group = cgroup.enter(cgroups)
     _warm_up()
     with contextlib.suppress(OSError), contextlib.closing(group):
@@ -77,7 +80,7 @@ def main(descriptor: int, cgroups: list[str]) -> None:
 
 
 def _serve(
-    data: bytes, streams: inside.Streams, control: socket.socket, group: cgroup.ControlGroups
+    data: bytes, streams: inside.Streams, control: _socket.socket, group: cgroup.ControlGroups
 ) -> BoxReport:
     """Run one engine; what goes wrong here is a fault to be reported, not a traceback."""
     try:
@@ -95,10 +98,20 @@ def _warm_up() -> None:
     gc.disable()  # a collection touches, and so copies, every page that a child shares with us
 
 
-def _receive(control: socket.socket) -> tuple[bytes, inside.Streams] | None:
+def _receive_message(control: _socket.socket) -> tuple[bytes, tuple[int, ...]]:
+    """Return the next message with its descriptors, as :func:`socket.recv_fds` does."""
+    size = struct.calcsize("i")
+    data, others, _, _ = control.recvmsg(LONGEST_MESSAGE, _socket.CMSG_LEN(3 * size))
+    for level, kind, packed in others:
+        if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
+            return data, struct.unpack(f"{len(packed) // size}i", packed)
+    return data, ()
+
+
+def _receive(control: _socket.socket) -> tuple[bytes, inside.Streams] | None:
     """Wait for the next engine; messages to end the last one, which were too late, are skipped."""
     while True:
-        data, descriptors, _, _ = socket.recv_fds(control, LONGEST_MESSAGE, 3)
+        data, descriptors = _receive_message(control)
         for descriptor in descriptors:  # recv_fds() takes no flag for that before Python 3.13
             os.set_inheritable(descriptor, False)
         if not data:
@@ -111,7 +124,7 @@ class Box:
     """One engine from its start until nothing of it is left."""
 
     def __init__(
-        self, plan: LaunchPlan, control: socket.socket, group: cgroup.ControlGroups
+        self, plan: LaunchPlan, control: _socket.socket, group: cgroup.ControlGroups
     ) -> None:
         self._plan = plan
         self._control = control
@@ -211,7 +224,7 @@ class Box:
         *lines, self._news = (self._news + data).split(b"\n")  # bubblewrap writes bit by bit
         for line in (line.decode(errors="replace") for line in lines):
             if line.startswith("{"):
-                self._take_bubblewrap(json.loads(line), block)
+                self._take_bubblewrap(_read_numbers(line), block)
             else:
                 self._take_keeper(*line.partition(" ")[::2])
         self._broken = not data
@@ -387,6 +400,12 @@ class Box:
             self._cpu,
             self._leftovers,
         )
+
+
+def _read_numbers(line: str) -> dict[str, int]:
+    """Return bubblewrap's word, an object of JSON whose values are whole numbers."""
+    pairs = (pair.split(":") for pair in line.strip("{ }").split(","))
+    return {name.strip(' "'): int(number) for name, number in pairs}
 
 
 def _as_returncode(code: int) -> int:

@@ -11,7 +11,8 @@ import contextlib
 import os
 import stat
 from collections.abc import Generator, Iterator
-from typing import NamedTuple
+
+from harness.typed import NamedTuple
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READABLE = 0o500

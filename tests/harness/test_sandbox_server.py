@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import select
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -21,6 +23,7 @@ from harness.options import GIB
 from harness.sandbox import box_clock, cgroup, estimate, server, watch
 from harness.sandbox.plan import BoxReport, LaunchPlan, Watched
 
+ROOT = Path(__file__).parents[2]
 PLAN = LaunchPlan(
     *(2, ("engine",), "/", {}, 0, (), (), 0, "", b"", ((resource.RLIMIT_FSIZE, 40, 41),), 0),
     *(Watched(GIB, 2.5, 3, 50, 7), ("/tmp",), (), (0, 0)),
@@ -402,6 +405,27 @@ def test_a_plan_that_cannot_be_read_is_a_fault(unstarted_box):
         report = server._serve(b"", (0, 1, 2), control, cgroup.ControlGroups([]))
     assert report.fault.startswith("EOFError: ")
     assert report._replace(fault="") == BoxReport(None, "", "", None, 0, 0.0, ())
+
+
+def test_little_is_loaded_by_a_server_that_every_command_starts():
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import harness.sandbox.server;"
+        " print(*{'json', 're', 'enum', 'socket', 'signal', 'typing'} & set(sys.modules))"
+    )
+    words = [sys.executable, "-I", "-S", "-c", code]
+    assert subprocess.run(words, capture_output=True, check=True).stdout == b"\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{ "exit-code": 7 }', {"exit-code": 7}),
+        ('{"child-pid": 12, "net-namespace": 4026531840}',
+         {"child-pid": 12, "net-namespace": 4026531840}),
+    ],
+)  # fmt: skip
+def test_the_words_of_bubblewrap_are_objects_of_numbers(line, expected):
+    assert server._read_numbers(line) == expected == json.loads(line)
 
 
 def test_a_message_has_three_descriptors_or_is_too_late():
