@@ -118,6 +118,8 @@ def test_other_encodings_stay_as_they_are(tmp_path):
     [
         (b"", "is empty"),
         (b"\xff\xfeS\0t\0", "save it as CSV"),
+        ("\ufeff\u5b66\u751f".encode("utf-16-le"), "save it as CSV"),  # without a zero byte
+        (b"PK\3\4\0\0", "save it as CSV"),  # a workbook
         (b'a,b\n1,"x\n', "s.csv:2: a quoted cell has no end"),
     ],
 )

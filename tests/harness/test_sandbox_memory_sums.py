@@ -55,6 +55,7 @@ HELD = [
                  id="the first one's tables are too much"),
     pytest.param([Facts()], (WHOLE - 1, 5, 0, True), {}, WHOLE - 133 * KIB,
                  id="of pages that others have as well its share"),
+    pytest.param([Facts()], (WHOLE, 5, 0, True), {}, WHOLE, id="all of them are at the limit"),
     pytest.param([Facts()], (WHOLE - 1, 5, 0, True), {"smaps_rollup": FileNotFoundError},
                  WHOLE - 200 * KIB, id="it has just ended"),
     pytest.param([Facts()], (WHOLE - 1, 5, 0, True), {"smaps_rollup": PermissionError}, WHOLE,

@@ -410,9 +410,10 @@ def test_a_place_that_cannot_be_made_is_told(tmp_path, monkeypatch):
 def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkeypatch):
     """After a power cut, what it had signed would be unproven without it."""
     synced = []
-    monkeypatch.setattr(seal.os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    monkeypatch.setattr(seal.os, "fsync", lambda file: synced.append(os.fstat(file)))
     seal.prepare(lambda name: tmp_path / "own.key")
-    assert synced == [written.stat().st_ino for written in tmp_path.iterdir()]
+    (written,) = [one.stat() for one in tmp_path.iterdir()]
+    assert [(one.st_ino, one.st_size) for one in synced] == [(written.st_ino, written.st_size)]
 
 
 def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):
