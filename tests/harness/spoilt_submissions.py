@@ -147,7 +147,7 @@ SPOILT = {
     "never asks": java(
         "GoGame.java", "        int colour = Board.BLACK;\n",
         "        int colour = Board.BLACK;\n        while (colour == Board.BLACK) { }\n",
-        "the game broke: it ", *GAME, cases="game.gtp",
+        "the game broke: it ", *GAME, cases="game.gtp", seconds=0.25,
     ),
     "no game": java("GoGame.java", "public static void main", "public static void start",
                     "no class has a method main", *GAME, cases="game.gtp"),

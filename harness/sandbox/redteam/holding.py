@@ -38,6 +38,8 @@ _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
 _TIME = 3.5  # seconds: an attack that needs longer was held off
 _PACE = 5e-9  # seconds for each byte of all: almost two, so that a busy machine is not an escape
+_STEP = 8e-5  # seconds for each piece at least, however small it is
+_NAP = 2e-3  # seconds at once: to sleep for each small piece would be most of what is computed
 
 
 class EnoughError(Exception):
@@ -50,6 +52,7 @@ class Hoard:
     def __init__(self, allowed: int, pace: float = 0.0) -> None:
         self.allowed = allowed
         self._pace = pace
+        self._owed = 0.0  # seconds to sleep
         self.held = 0
         self.kept: list[Any] = []
         self._deadline = time.monotonic() + _TIME
@@ -62,8 +65,14 @@ class Hoard:
             raise EnoughError
         if time.monotonic() > self._deadline:
             raise OSError("no time left")
+        self._slow_down(count)
+
+    def _slow_down(self, count: int) -> None:
         if self._pace:
-            time.sleep(count * self._pace)
+            self._owed += max(_STEP, count * self._pace)
+        if self._owed >= _NAP:
+            time.sleep(self._owed)
+            self._owed = 0.0
 
 
 Way = Callable[[Hoard], None]
