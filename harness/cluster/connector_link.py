@@ -20,10 +20,12 @@ LOST = 4  # exit status: no scheduler
 SCHEDULER = "the scheduler: "  # messages about it begin with this
 SOCKET = "hub.sock"  # where a hub is reached, in its folder
 _ROOM = Path(__file__).resolve().parents[2]
-# Not "-m": there may be another harness where we are.
+# Not "-m": there may be another harness where we are. What is
+# loaded stays: no garbage is looked for in it, neither while it is loaded nor later.
 _TURN = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1));"
-    " from harness.cluster.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
+    " from harness.cluster.__main__ import main;"
+    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
 )
 _PIECE = 1 << 16  # bytes read or written at once
 _PATIENCE = 10.0  # seconds for it to end

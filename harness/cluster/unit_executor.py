@@ -29,10 +29,12 @@ from harness.work.records import WorkUnit
 from harness.work.worker_events import UnitFinished
 
 _ROOM = Path(__file__).resolve().parents[2]
-# Not "-m": there may be another harness where we are.
+# Not "-m": there may be another harness where we are. What is
+# loaded stays: no garbage is looked for in it, neither while it is loaded nor later.
 _TURN = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1));"
-    " from harness.work.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
+    " from harness.work.__main__ import main;"
+    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
 )
 _PATIENCE = 10.0  # seconds for a process to end
 

@@ -542,7 +542,7 @@ import sys
 from harness import cli
 from harness.work import crew
 count, how, breaking = (sys.argv.pop(1) for _ in range(3))
-there, rest = crew._TURN.split("; ", 2)[:2], crew._TURN.split("; ", 2)[2]
+*there, rest = crew._TURN.split("; ", 3)
 given = f"from pathlib import Path; count, how = Path({count!r}), {how!r}"
 crew._TURN = "\\n".join([*there, given, breaking, rest])
 sys.exit(cli.main(["grade", *sys.argv[1:]]))
