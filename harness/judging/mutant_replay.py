@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from harness.judging import mistaken
+from harness.judging.shared_replay import RightPath, command_name
 from harness.records import Failure, FailureKind, Reply, Step
 from harness.specifications.truth import reply_of
 from oracle.errors import VertexError
@@ -68,6 +69,10 @@ class Replayer:
         self.steps = 0  # commands that mutants were sent so far
         self._assignment = assignment
         self._conversations: list[tuple[int, RecordedConversation, frozenset[str]]] = []
+        self._paths: dict[int, RightPath] = {}
+        self._shared = [_find_begun(one) for one in conversations]
+        # By conversation, whether an answer to the step of an index is as good as the engine's.
+        self._judged: list[dict[tuple[int, str | Breakdown], bool]] = [{} for _ in conversations]
         self._answers = [
             memory.setdefault((assignment, *_all_answers(one)), {}) for one in conversations
         ]
@@ -116,9 +121,48 @@ class Replayer:
             one, known = self._conversations[place][1], self._answers[place]
             self.steps += one.items
             if mistakes not in known:
-                known[mistakes] = answers(one, mistaken.mutant(mistakes, self._assignment))
-            self._known[key] = agreement(one, known[mistakes]), known[mistakes]
+                known[mistakes] = self._answers_of(place, mistakes)
+            self._known[key] = self._agreement(place, known[mistakes]), known[mistakes]
         return self._known[key]
+
+    def _answers_of(self, place: int, mistakes: frozenset[Mistake]) -> Answers:
+        one, mutant = self._conversations[place][1], mistaken.mutant(mistakes, self._assignment)
+        shared = self._shared[place]
+        if shared is None or any(not shared.isdisjoint(each.commands) for each in mistakes):
+            return answers(one, mutant)
+        if place not in self._paths:
+            engine = mistaken.mutant((), self._assignment)
+            self._paths[place] = _right_path(one, engine)
+        return list(self._paths[place].answers_of(mutant.commands, mistakes))
+
+    def _agreement(self, place: int, found: Answers) -> int:
+        """Return as bits where such answers are as good as those of the other engine."""
+        one, judged = self._conversations[place][1], self._judged[place]
+        bits = 0
+        for about in enumerate(found):
+            if about not in judged:
+                judged[about] = _agrees(one, *about)
+            bits |= judged[about] << about[0]
+        return bits
+
+
+def _find_begun(conversation: RecordedConversation) -> frozenset[str] | None:
+    """Return the commands before the first step, which mutants are to answer as is right.
+
+    None where nothing can be shared: moves are taken back, or chosen by other commands.
+    """
+    if any("undo" in step.command for step in conversation.steps):
+        return None
+    names = {command_name(step.text) for step in conversation.steps if _is_move(step)}
+    return frozenset(map(command_name, conversation.sent)) if names <= {"genmove"} else None
+
+
+def _right_path(conversation: RecordedConversation, engine: Engine) -> RightPath:
+    """Return the way of the reference engine through a conversation."""
+    heard = list(zip(conversation.steps, conversation.replies, strict=True))
+    _begin(conversation, engine)
+    steps = conversation.steps[: conversation.items]
+    return RightPath(steps, engine, lambda one, place: follow(one, heard[place:]))
 
 
 def _all_answers(conversation: RecordedConversation) -> tuple[object, ...]:
@@ -146,12 +190,17 @@ def _differences(found: Answers, right: Answers) -> int:
 def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
     """Return what an engine answers, up to where it breaks or the other one broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
+    _begin(conversation, engine)
+    steps = conversation.steps[: conversation.items]
+    return [raw for _, raw in mistaken.replay(steps, engine)]
+
+
+def _begin(conversation: RecordedConversation, engine: Engine) -> None:
+    """Tell an engine what the other one knew and heard before the first step."""
     engine.in_folder(conversation.folder)
     with contextlib.suppress(Exception):  # a mistaken program may fail in any way
         for text in conversation.sent:
             engine.handle(text)
-    steps = conversation.steps[: conversation.items]
-    return [raw for _, raw in mistaken.replay(steps, engine)]
 
 
 def agreement(conversation: RecordedConversation, found: Answers) -> int:

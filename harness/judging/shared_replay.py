@@ -11,7 +11,7 @@ has its own; where moves are taken back, any moment may become the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -21,6 +21,10 @@ from harness.records import CaseFile, Step
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.mistakes import Breakdown, Mistake
 from oracle.mistakes.bank import table_with
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.gtp.protocol import Table
 
 # Attributes of a session and its game that are not compared as they are.
 _APART = ("commands", "game", "_random", "_states")
@@ -60,7 +64,7 @@ def answers(case: CaseFile, mistakes: Mapping[int, Mistake]) -> Iterator[SharedA
     if not mistakes:
         return
     replay = _SharedReplay(case, mistakes)
-    names = [_command_name(step) for step in case.steps]
+    names = [command_name(step.text) for step in case.steps]
     for step, name, following in zip_longest(case.steps, names, names[1:]):
         if replay.is_over:
             return
@@ -68,9 +72,9 @@ def answers(case: CaseFile, mistakes: Mapping[int, Mistake]) -> Iterator[SharedA
         replay.rejoin(following)
 
 
-def _command_name(step: Step) -> str:
+def command_name(line: str) -> str:
     """Return the name that an engine looks up for a line; "" for a line without one."""
-    words = split(step.text)
+    words = split(line)
     return next((word for word in words[:2] if not is_number(word)), "")
 
 
@@ -170,6 +174,62 @@ class _SharedReplay:
             if stand_alike(session, self._own[place].session):
                 del self._own[place]
                 self._alike |= 1 << place
+
+
+class RightPath:
+    """A conversation with the reference engine, which mutants leave where they do otherwise."""
+
+    def __init__(
+        self, steps: Sequence[Step], engine: Engine, prepare: Callable[[Engine, int], None]
+    ) -> None:
+        """``engine``: right, where the conversation begins.
+
+        ``prepare``: is called with each engine and the place of the step that it goes on at.
+        """
+        self._steps = steps
+        self._names = [command_name(step.text) for step in steps]
+        self._prepare = prepare
+        self._before: list[Any] = []  # sessions, as each command found them
+        self._answers: list[str | Breakdown] = []
+        prepare(engine, 0)
+        for step in steps:
+            self._before.append(copy_of(engine.session, takes_back=False))
+            self._answers.append(mistaken.answer(engine, step.text))
+            if isinstance(self._answers[-1], Breakdown) or not engine.session.running:
+                return
+
+    def answers_of(self, table: Table, mistakes: Collection[Mistake]) -> Iterator[str | Breakdown]:
+        """Yield what a mutant with a table of commands answers, which makes some mistakes."""
+        changed = {name for one in mistakes for name in _changed_commands(one)}
+        mutant: Engine | None = None  # while it stands elsewhere than the reference engine
+        for place, step in enumerate(self._steps):
+            if not mutant and place == len(self._answers):
+                return  # the reference engine has ended
+            if not mutant and self._names[place] not in changed:
+                yield self._answers[place]
+                continue
+            mutant = mutant or self._put(table, place)
+            yield (raw := mistaken.answer(mutant, step.text))
+            if isinstance(raw, Breakdown) or not mutant.session.running:
+                return
+            if self._is_back(mutant, place + 1, changed):
+                mutant = None
+
+    def _put(self, table: Table, place: int) -> Engine:
+        """Return a mutant that stands where the reference engine was before a command."""
+        session = copy_of(self._before[place], takes_back=False)
+        session.commands = table
+        engine = Engine(session)
+        self._prepare(engine, place)
+        return engine
+
+    def _is_back(self, mutant: Engine, place: int, changed: Collection[str]) -> bool:
+        """Return whether a mutant is where the reference engine was, and goes on as it."""
+        return (
+            place < len(self._before)
+            and self._names[place] not in changed
+            and stand_alike(mutant.session, self._before[place])
+        )
 
 
 def _changed_commands(mistake: Mistake) -> set[str]:

@@ -164,7 +164,7 @@ def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
     memory = {}
     first = diagnose([of_text()], memory)
     assert sum(map(len, memory.values())) > 1
-    monkeypatch.setattr(mutant_replay, "answers", None)  # nobody is asked any more
+    monkeypatch.setattr(mistaken, "mutant", None)  # nobody is asked any more
     assert diagnose([of_text()], memory) == first
     with pytest.raises(TypeError):
         diagnose([of_text()], {})

@@ -1,11 +1,15 @@
 """Many mutants at once: each answers as it does alone."""
 
+from itertools import pairwise
+
 import pytest
 
 from harness.assignments import assignment as assignments
 from harness.judging import mistaken, shared_replay
+from harness.judging.mutant_replay import RecordedConversation, Replayer, answers
 from harness.reading import casefile
 from harness.specifications import specification
+from harness.specifications.truth import reply_of
 from oracle.mistakes import ASSIGNMENTS, Breakdown
 
 # What mutants may do differently with what they share.
@@ -64,6 +68,20 @@ def test_mutants_of_shipped_cases_answer_together_as_alone(assignment):
 @pytest.mark.parametrize(("assignment", "text"), TEXTS.values(), ids=TEXTS)
 def test_mutants_answer_together_as_alone(assignment, text):
     assert_alike(casefile.parse(text.encode(), "x.gtp"), assignment)
+
+
+@pytest.mark.parametrize(("assignment", "text"), TEXTS.values(), ids=TEXTS)
+def test_a_mutant_with_several_mistakes_leaves_the_right_path_and_comes_back(assignment, text):
+    steps = casefile.parse(text.encode(), "x.gtp").steps
+    right = [raw for _, raw in mistaken.replay(steps, mistaken.mutant((), assignment))]
+    replies = *map(reply_of, right), *[None] * (len(steps) - len(right))
+    one = RecordedConversation(steps, replies, None, lambda index, reply: True)
+    replayer = Replayer([one], assignment)
+    mistakes = specification(assignment).mistakes
+    for chosen in [*([alone] for alone in mistakes), *pairwise(mistakes)]:
+        found = replayer._replay(0, frozenset(chosen))[1]
+        alone = answers(one, mistaken.mutant(chosen, assignment))
+        assert [*map(comparable, found)] == [*map(comparable, alone)], chosen
 
 
 def test_of_one_question_at_the_end_mutants_are_asked_nothing_else(monkeypatch):

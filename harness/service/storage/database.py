@@ -8,6 +8,7 @@ after a power cut.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sqlite3
 import sys
 import threading
@@ -158,20 +159,17 @@ class Database:
 
     def _bring_up(self) -> None:
         """Make today's tables of those of any former version, or of none; one process does it."""
-        from alembic import command
-        from alembic.config import Config
         from alembic.migration import MigrationContext
 
         with self.changing() as db:
             if isinstance(self._place, ServerPlace):
                 db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
                 db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
-            config = Config()
-            config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
-            config.attributes["connection"] = db
             found = MigrationContext.configure(db, opts={"version_table": VERSION_TABLE})
-            refuse_later(self._place.name, found.get_current_revision() or "")
-            command.upgrade(config, "head")
+            version = found.get_current_revision() or ""
+            refuse_later(self._place.name, version)
+            if version != _newest_version():  # reading all steps takes longer than all the rest
+                _upgrade(db)
 
     def _open_log(self) -> Log:
         """Return the audit log, with its key, which is made with it."""
@@ -193,6 +191,24 @@ class Database:
                 " Restore it from a backup"
             )
         return Log(kept)
+
+
+@functools.cache
+def _newest_version() -> str:
+    """Return the version of today's tables."""
+    steps = (_STEPS / "versions").glob("version_*.py")
+    return str(max(int(step.stem.removeprefix("version_")) for step in steps))
+
+
+def _upgrade(db: Connection) -> None:
+    """Make today's tables of those that are there, or of none."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+    config.attributes["connection"] = db
+    command.upgrade(config, "head")
 
 
 def _engine(place: LedgerFile | ServerPlace) -> Engine:
