@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import flask
 import httpx
+import httpx2
 import oidc_provider_mock
 import pytest
 import werkzeug.serving
@@ -18,7 +19,7 @@ from joserfc.jwk import RSAKey
 from harness import cli
 from harness.service.operating import administering, checking
 from harness.service.people import entering
-from harness.service.people.authlib_provider import derive
+from harness.service.people.authlib_provider import AuthlibProvider, derive
 from harness.service.storage import people
 from tests.service.serving import (
     BASE,
@@ -130,7 +131,8 @@ def at_provider(browser, subject="id-ada"):
     """Go to the provider and sign in there; return the way back."""
     sent = browser._client.get("/sign-in/oidc", follow_redirects=False)
     assert sent.status_code == 303, sent.text
-    back = httpx.post(sent.headers["location"], data={"sub": subject})
+    # On this machine, unencrypted: no certificate need be read.
+    back = httpx.post(sent.headers["location"], data={"sub": subject}, verify=False)
     assert back.status_code == 302, back.text
     return back.headers["location"].removeprefix(BASE)
 
@@ -315,6 +317,17 @@ def test_a_provider_that_is_away_is_said_and_links_go_on(settings, counting):
         answer = Browser(service).get("/sign-in/oidc")
         assert answer.status_code == 503 and "cannot be reached: Connection refused" in answer.text
         assert is_in(Browser(service).enter(course.links["ada"]))
+
+
+def test_who_is_trusted_is_read_once_an_hour(settings, monkeypatch):
+    now, made = [time.monotonic()], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(httpx2, "create_ssl_context", lambda: made.append(True) or False)
+    asked = AuthlibProvider(settings)
+    for passed, times in ((0, 1), (60, 1), (3600, 2)):
+        now[0] += passed
+        asked._client().close()
+        assert len(made) == times
 
 
 def test_a_provider_that_goes_meanwhile_is_said(service, counting, provider):

@@ -133,17 +133,16 @@ def _write(folder: Path, message: EmailMessage) -> None:
 @contextlib.contextmanager
 def _connect(settings: Settings, found: MailServer) -> Iterator[smtplib.SMTP]:
     """Give a connection to a server, encrypted but on this machine, on which one is signed in."""
-    trusted = ssl.create_default_context()
     place = (found.host, found.port)
     smtp = (
-        smtplib.SMTP_SSL(*place, timeout=_PATIENCE, context=trusted)
+        smtplib.SMTP_SSL(*place, timeout=_PATIENCE, context=ssl.create_default_context())
         if found.is_tls
         else smtplib.SMTP(*place, timeout=_PATIENCE)
     )
     with smtp:
         smtp.ehlo()
         if not found.is_tls and not (found.is_local and not smtp.has_extn("starttls")):
-            smtp.starttls(context=trusted)
+            smtp.starttls(context=ssl.create_default_context())
         if found.user:
             smtp.login(found.user, _password(settings))
         yield smtp

@@ -7,6 +7,7 @@ which the browser keeps in a cookie while it is at the provider. So nothing is k
 from __future__ import annotations
 
 import hashlib
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ from harness.service.settings import Settings
 
 _SCOPE = "openid email profile"
 _PATIENCE = 10.0  # seconds for an answer of the provider
-_KNOWN = 3600.0  # seconds for which what it says of itself is kept
+_KNOWN = 3600.0  # seconds for which what it says of itself is kept, and who is trusted
 _LEEWAY = 60  # seconds by which its clock and ours may differ
 # What signs with a key that it alone has: never "none", never with the secret of the client.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
@@ -49,6 +50,8 @@ class AuthlibProvider:
         self._settings = settings
         self._found: dict[str, Any] = {}
         self._until = 0.0
+        self._trusted: ssl.SSLContext | None = None  # which certificates are
+        self._trusted_until = 0.0
 
     def begin(self, secret: str) -> str:
         """Return the address at the provider where somebody signs in."""
@@ -94,7 +97,15 @@ class AuthlibProvider:
             redirect_uri=f"{settings.base}{BACK}",
             code_challenge_method="S256",
             timeout=_PATIENCE,
+            verify=self._trust(),
         )
+
+    def _trust(self) -> ssl.SSLContext:
+        """Return which certificates are trusted: to read all takes longer than to ask."""
+        if self._trusted is None or time.monotonic() > self._trusted_until:
+            self._trusted = httpx2.create_ssl_context()
+            self._trusted_until = time.monotonic() + _KNOWN
+        return self._trusted
 
     def _metadata(self, client: OAuth2Client) -> dict[str, Any]:
         """Return what the provider says of itself (OpenID Connect Discovery)."""
