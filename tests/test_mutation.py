@@ -346,3 +346,19 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(code, cpu, wall, 
         text=True,
     )
     assert done.stdout == f"{in_time}\nnobody is left\n", done.stderr
+
+
+@pytest.mark.processes
+def test_what_a_changed_sandbox_mounts_is_its_own(tmp_path):
+    """Whoever may mount nothing changes nothing either."""
+    program = (
+        "import ctypes, sys; from tests.mutation import limiting\n"
+        "limiting.leave_mounts()\n"
+        "libc = ctypes.CDLL(None)\n"
+        "print(libc.mount(b'tmpfs', sys.argv[1].encode(), b'tmpfs', 0, None))\n"
+        "open(sys.argv[1] + '/seen', 'w').close()\n"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    ran = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True)
+    mounted = ran.stdout == "0\n"
+    assert (tmp_path / "seen").exists() is not mounted

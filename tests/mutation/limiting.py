@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 _SET_CHILD_SUBREAPER = 36  # prctl(2)
+_NEW_MOUNTS = 0x20000  # unshare(2): CLONE_NEWNS
+_ALL_PRIVATE = 0x44000  # mount(2): MS_REC | MS_PRIVATE
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAUSE = 0.05  # seconds
 
@@ -17,6 +19,16 @@ _PAUSE = 0.05  # seconds
 def adopt_orphans() -> None:
     """Become the parent of each descendant whose own parent ends."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def leave_mounts() -> None:
+    """Mount and unmount for ourselves alone from now on, if we may mount at all.
+
+    Started by root, a changed sandbox once put its own folder in the place of the machine's root.
+    """
+    libc = ctypes.CDLL(None)
+    if libc.unshare(_NEW_MOUNTS) == 0:
+        libc.mount(None, b"/", None, _ALL_PRIVATE, None)
 
 
 def wait(pid: int, cpu: float, wall: float) -> bool:
