@@ -407,6 +407,7 @@ def test_a_plan_that_cannot_be_read_is_a_fault(unstarted_box):
     assert report._replace(fault="") == BoxReport(None, "", "", None, 0, 0.0, ())
 
 
+@pytest.mark.processes
 def test_little_is_loaded_by_a_server_that_every_command_starts():
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); import harness.sandbox.server;"
