@@ -350,10 +350,10 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(code, cpu, wall, 
 
 @pytest.mark.processes
 def test_what_a_changed_sandbox_mounts_is_its_own(tmp_path):
-    """Whoever may mount nothing changes nothing either."""
+    """A user without the right to mount gets an error instead."""
     program = (
         "import ctypes, sys; from tests.mutation import limiting\n"
-        "limiting.leave_mounts()\n"
+        "limiting.use_own_mounts()\n"
         "libc = ctypes.CDLL(None)\n"
         "print(libc.mount(b'tmpfs', sys.argv[1].encode(), b'tmpfs', 0, None))\n"
         "open(sys.argv[1] + '/seen', 'w').close()\n"

@@ -7,26 +7,17 @@ import os
 import select
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from harness.cluster import json_lines
 from harness.cluster.records import ConnectorSettings, Load, News
 from harness.errors import UsageError
-from harness.work import canonical_json
+from harness.work import canonical_json, own_process
 
 LOST = 4  # exit status: no scheduler
 SCHEDULER = "the scheduler: "  # messages about it begin with this
 SOCKET = "hub.sock"  # where a hub is reached, in its folder
-_ROOM = Path(__file__).resolve().parents[2]
-# Not "-m": there may be another harness where we are. What is
-# loaded stays: no garbage is looked for in it, neither while it is loaded nor later.
-_TURN = (
-    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
-    " from harness.cluster.__main__ import main;"
-    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
-)
 _PIECE = 1 << 16  # bytes read or written at once
 _PATIENCE = 10.0  # seconds for it to end
 
@@ -38,7 +29,7 @@ def explain(said: str) -> str:
 
 def command(kind: str) -> list[str]:
     """Return what starts a process of a cluster; see :mod:`harness.cluster.__main__`."""
-    return [sys.executable, "-P", "-c", _TURN, str(_ROOM), kind]
+    return own_process.command("harness.cluster", kind)
 
 
 class Link:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from harness.cluster import cluster_state, fetching
@@ -23,19 +21,17 @@ from harness.cluster.records import DaskTask, WorkerReport
 from harness.cluster.rules import Facts
 from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
-from harness.work import canonical_json, plain_values, unit_worker, worker_events
+from harness.work import (
+    canonical_json,
+    own_process,
+    plain_values,
+    unit_worker,
+    worker_events,
+)
 from harness.work.machine import Machine
 from harness.work.records import WorkUnit
 from harness.work.worker_events import UnitFinished
 
-_ROOM = Path(__file__).resolve().parents[2]
-# Not "-m": there may be another harness where we are. What is
-# loaded stays: no garbage is looked for in it, neither while it is loaded nor later.
-_TURN = (
-    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
-    " from harness.work.__main__ import main;"
-    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
-)
 _PATIENCE = 10.0  # seconds for a process to end
 
 
@@ -183,7 +179,7 @@ class UnitExecutor:
         if self._process is None:
             self._level = level
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _TURN, str(_ROOM), *self._options(level)],
+                own_process.command("harness.work", *self._options(level)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 process_group=0,

@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, partial
 from random import Random
 from typing import Any, NamedTuple
 
 from harness.judging import mistaken
-from harness.judging.shared_replay import RightPath, command_name
+from harness.judging.shared_replay import RightPath, command_name, takes_back
 from harness.records import Failure, FailureKind, Reply, Step
 from harness.specifications.truth import reply_of
 from oracle.errors import VertexError
@@ -71,8 +72,7 @@ class Replayer:
         self._conversations: list[tuple[int, RecordedConversation, frozenset[str]]] = []
         self._paths: dict[int, RightPath] = {}
         self._shared = [_find_begun(one) for one in conversations]
-        # By conversation, whether an answer to the step of an index is as good as the engine's.
-        self._judged: list[dict[tuple[int, str | Breakdown], bool]] = [{} for _ in conversations]
+        self._agrees = [cache(partial(_agrees, one)) for one in conversations]
         self._answers = [
             memory.setdefault((assignment, *_all_answers(one)), {}) for one in conversations
         ]
@@ -122,7 +122,8 @@ class Replayer:
             self.steps += one.items
             if mistakes not in known:
                 known[mistakes] = self._answers_of(place, mistakes)
-            self._known[key] = self._agreement(place, known[mistakes]), known[mistakes]
+            bits = _find_agreed(self._agrees[place], known[mistakes])
+            self._known[key] = bits, known[mistakes]
         return self._known[key]
 
     def _answers_of(self, place: int, mistakes: frozenset[Mistake]) -> Answers:
@@ -135,23 +136,13 @@ class Replayer:
             self._paths[place] = _right_path(one, engine)
         return list(self._paths[place].answers_of(mutant.commands, mistakes))
 
-    def _agreement(self, place: int, found: Answers) -> int:
-        """Return as bits where such answers are as good as those of the other engine."""
-        one, judged = self._conversations[place][1], self._judged[place]
-        bits = 0
-        for about in enumerate(found):
-            if about not in judged:
-                judged[about] = _agrees(one, *about)
-            bits |= judged[about] << about[0]
-        return bits
-
 
 def _find_begun(conversation: RecordedConversation) -> frozenset[str] | None:
     """Return the commands before the first step, which mutants are to answer as is right.
 
     None where nothing can be shared: moves are taken back, or chosen by other commands.
     """
-    if any("undo" in step.command for step in conversation.steps):
+    if takes_back(conversation.steps):
         return None
     names = {command_name(step.text) for step in conversation.steps if _is_move(step)}
     return frozenset(map(command_name, conversation.sent)) if names <= {"genmove"} else None
@@ -205,7 +196,11 @@ def _begin(conversation: RecordedConversation, engine: Engine) -> None:
 
 def agreement(conversation: RecordedConversation, found: Answers) -> int:
     """Return as bits where such answers are as good as those of the other engine."""
-    return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(found))
+    return _find_agreed(partial(_agrees, conversation), found)
+
+
+def _find_agreed(agrees: Callable[[int, str | Breakdown], bool], found: Answers) -> int:
+    return sum(agrees(index, raw) << index for index, raw in enumerate(found))
 
 
 def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:

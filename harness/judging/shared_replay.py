@@ -72,6 +72,11 @@ def answers(case: CaseFile, mistakes: Mapping[int, Mistake]) -> Iterator[SharedA
         replay.rejoin(following)
 
 
+def takes_back(steps: Sequence[Step]) -> bool:
+    """Whether moves may be taken back."""
+    return any("undo" in step.command for step in steps)
+
+
 def command_name(line: str) -> str:
     """Return the name that an engine looks up for a line; "" for a line without one."""
     words = split(line)
@@ -83,7 +88,7 @@ class _SharedReplay:
         self._engine = mistaken.mutant((), next(iter(mistakes.values())).assignment)
         self._engine.in_folder(mistaken.folder_of(case))
         self._mistakes = mistakes
-        self._takes_back = any("undo" in step.command for step in case.steps)
+        self._takes_back = takes_back(case.steps)
         self._tables: dict[int, Any] = {}  # they keep what a mistake does not forget
         self._own: dict[int, Engine] = {}  # of the mutants that go on alone
         self._alike = sum(1 << place for place in mistakes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 from _signal import SIGKILL  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.intake import reading
 from harness.running import jobs
-from harness.work import canonical_json, worker_events
+from harness.work import canonical_json, own_process, worker_events
 from harness.work.records import WorkUnit
 from harness.work.unit_worker import answer
 from harness.work.worker_events import (
@@ -30,14 +29,6 @@ from harness.work.worker_events import (
     WorkerEvent,
 )
 
-_ROOM = Path(__file__).resolve().parents[2]
-# Not "-m harness.work": there may be another harness where we are. What is
-# loaded stays: no garbage is looked for in it, neither while it is loaded nor later.
-_TURN = (
-    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
-    " from harness.work.__main__ import main;"
-    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
-)
 _PIECE = 1 << 16  # bytes read at once
 
 Ends = Generator[tuple[int, jobs.Fault | None], None, None]
@@ -58,7 +49,7 @@ class Crew:
         options = [word for store in stores for word in ("--store", str(store))]
         options += ["--proven", proven] if proven else []
         options += ["--confined"] if reading.is_chosen() else []
-        self._words = [sys.executable, "-P", "-c", _TURN, str(_ROOM), "--serve", *options]
+        self._words = own_process.command("harness.work", "--serve", *options)
 
     def run(  # noqa: PLR0913 - three of them are told, each of something else
         self,

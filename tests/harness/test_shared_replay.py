@@ -36,7 +36,7 @@ TEXTS = {
         "policy rule_based\ngenmove b\n3 policy_moves\n4 genmove w\n5 policy_moves",
     ),
     "an end": ("java-go", "boardsize 5\nplay b c3\n1 score\nquit\n2 score"),
-    "words that are no command": ("java-go", "1\n2 3 score\nis_captured\n4 is_captured\n5 score"),
+    "lines that name no command": ("java-go", "1\n2 3 score\nis_captured\n4 is_captured\n5 score"),
 }
 
 

@@ -21,7 +21,7 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def leave_mounts() -> None:
+def use_own_mounts() -> None:
     """Mount and unmount for ourselves alone from now on, if we may mount at all.
 
     Started by root, a changed sandbox once put its own folder in the place of the machine's root.

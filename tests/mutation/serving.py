@@ -58,7 +58,7 @@ class Answer(NamedTuple):
 def main() -> None:
     """Answer each request on standard input."""
     limiting.adopt_orphans()
-    limiting.leave_mounts()
+    limiting.use_own_mounts()
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         pytest.main([*_ARGUMENTS, "--co", *_WARM])
     for name in list(sys.modules):

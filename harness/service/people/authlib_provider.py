@@ -36,7 +36,7 @@ from harness.service.settings import Settings
 
 _SCOPE = "openid email profile"
 _PATIENCE = 10.0  # seconds for an answer of the provider
-_KNOWN = 3600.0  # seconds for which what it says of itself is kept, and who is trusted
+_KNOWN = 3600.0  # seconds until its metadata and the trusted certificates are read again
 _LEEWAY = 60  # seconds by which its clock and ours may differ
 # What signs with a key that it alone has: never "none", never with the secret of the client.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
