@@ -50,6 +50,8 @@ Examples:
 
 _ACTIONS = ("certificates", "scheduler", "status")
 _HERE = "127.0.0.1"
+_MOST_DAYS = 36_500
+_days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
 PORT = 8786
 
 
@@ -214,7 +216,7 @@ def command_line() -> CommandParser:
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("--days", type=whole(1, "days"), default=400, metavar="N",
+    add("--days", type=_days, default=400, metavar="N",
         help="days until the certificates expire (default: %(default)s)")  # fmt: skip
     add("--host", default=_HERE, metavar="ADDRESS",
         help="address of the scheduler (default: %(default)s, this machine only)")  # fmt: skip

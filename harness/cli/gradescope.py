@@ -53,7 +53,8 @@ def _grade(root: Path) -> int:
     from harness.gradescope import autograder_run
 
     marked = autograder_run.mark(root)
-    print(f"{marked.mark} points. The sandbox was {marked.sandbox}.")
+    sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
+    print(f"{marked.mark} points. {sandbox}.")
     return ExitCode.OK
 
 

@@ -5,6 +5,7 @@ Without :mod:`argparse`, which a run does not load if its command line is plain.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from harness.options import PROTOCOLS
@@ -31,26 +32,18 @@ def number(least: float, what: str) -> Callable[[str], float]:
     return read
 
 
-def whole(least: int, what: str) -> Callable[[str], int]:
-    """Return a reader of whole numbers of at least ``least``."""
+def whole(least: int, what: str, most: float = math.inf) -> Callable[[str], int]:
+    """Return a reader of whole numbers from ``least`` to ``most``."""
 
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and int(text) >= least):
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
             raise _refusal(f"found {text!r}, expected {what}")
         return int(text)
 
     return read
 
 
-def port(text: str) -> int:
-    """Read the number of a port; 0 is any free one."""
-    value = whole(0, _PORTS)(text)
-    if value > 65535:
-        raise _refusal(f"found {text!r}, expected {_PORTS}")
-    return value
-
-
-_PORTS = "a whole number from 0 to 65535"
+port = whole(0, "a whole number from 0 to 65535", 65535)  # 0 is any free one
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import secrets
 import signal
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,9 @@ import distributed.comm.utils
 import distributed.scheduler
 import distributed.worker
 from distributed import Status
+from distributed.core import Server
 
+from harness import connection_errors
 from harness.cluster import (
     announcing,
     calibration,
@@ -60,13 +64,17 @@ _QUIET = {
 
 
 def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None:
-    """Be a scheduler until a signal comes; ``told``: is given the address."""
+    """Be a scheduler until a signal comes; ``told``: is given the address.
+
+    Raises:
+        UsageError: this machine does not have the address, or its port is in use.
+    """
     prepare()
     unpickling.refuse()
 
     async def work() -> None:
         papers = Papers(Path(settings.tls), roles.SCHEDULER) if settings.tls else None
-        async with GuardedScheduler(
+        scheduler = GuardedScheduler(
             host=settings.host,
             port=settings.port,
             protocol="tls" if papers else "tcp",
@@ -74,7 +82,9 @@ def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None
             allowed_failures=0,  # who sends a unit again is the dispatcher
             worker_ttl=_GONE,
             dashboard_address="127.0.0.1:0",
-        ) as scheduler:
+        )
+        await _start(scheduler, f"{settings.host}:{settings.port}")
+        async with scheduler:
             told(scheduler.address)
             await _until_a_signal(scheduler.finished)
 
@@ -85,7 +95,7 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     """Be a worker until a signal comes or its scheduler is gone; ``told``: what it has.
 
     Raises:
-        HarnessError: this machine has not what it needs.
+        HarnessError: this machine has not what it needs, or not the address.
     """
     prepare()
     pythons = announcing.pythons()
@@ -136,7 +146,7 @@ async def _work(
     told: Callable[[str], object],
 ) -> None:
     await scheduler_probe.wait_until_reached(settings.scheduler, papers, told)
-    async with GuardedWorker(
+    worker = GuardedWorker(
         settings.scheduler,
         name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
         nthreads=1,
@@ -147,7 +157,13 @@ async def _work(
         dashboard_address="127.0.0.1:0",
         local_directory=settings.cache,
         metrics={cluster_state.OWN: executor.figures},
-    ) as worker:
+    )
+    try:
+        await _start(worker, settings.host)
+    except ConnectionError as error:
+        told(f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again")
+        return
+    async with worker:
         told(f"joined the scheduler {settings.scheduler}")
         await _until_a_signal(worker.finished)
         if worker.status is not Status.running:
@@ -194,6 +210,30 @@ def prepare() -> None:
 
 async def _call(function: Callable[..., object], *arguments: Any, **options: Any) -> object:
     return function(*arguments, **options)
+
+
+async def _start(server: Server, address: str) -> None:
+    """Start a scheduler or a worker; ``address``: where others are to reach it.
+
+    Raises:
+        UsageError: nobody can be reached there.
+        ConnectionError: it has an address, and still cannot begin.
+    """
+    try:
+        await server
+    except RuntimeError as error:  # Dask's word for whatever happened
+        why = connection_errors.explain(error)
+        if _is_of_address(error.__cause__):
+            raise UsageError(f"cannot be reached at {address}: {why}") from None
+        raise ConnectionError(why) from None
+
+
+def _is_of_address(error: BaseException | None) -> bool:
+    """Whether this is what a system says of an address that it cannot listen at."""
+    return isinstance(error, socket.gaierror) or (
+        isinstance(error, OSError)
+        and error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
+    )
 
 
 async def _until_a_signal(finished: Callable[[], Awaitable[object]]) -> None:

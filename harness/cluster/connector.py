@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from distributed import Client, Future
 
+from harness import connection_errors
 from harness.cluster import cluster_state, json_lines, roles, rules, scheduler_probe
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.message_filter import BROUGHT, CENSUS, LEFT, REPORT, TASK, GuardedScheduler
@@ -335,7 +336,8 @@ async def client_of(settings: ConnectorSettings, papers: Papers | None) -> Async
             timeout=_PATIENCE,
         )
     except (OSError, TimeoutError) as error:
-        raise NoSchedulerError(f"it cannot be reached: {error}") from None
+        why = connection_errors.explain(error)
+        raise NoSchedulerError(f"it cannot be reached: {why}") from None
     try:
         yield client
     finally:

@@ -21,13 +21,31 @@ async def find_obstacle(address: str, papers: Papers | None) -> str:
     context = papers.client_context() if papers else None
     opening = asyncio.open_connection(place.hostname, place.port, ssl=context)
     try:
-        _, writer = await asyncio.wait_for(opening, _PATIENCE)
+        reader, writer = await asyncio.wait_for(opening, _PATIENCE)
     except OSError as error:  # of TLS, or of time, too
         return _explain(error)
-    writer.close()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
-    return ""
+    try:
+        return await _find_silence(reader, papers)
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _find_silence(reader: asyncio.StreamReader, papers: Papers | None) -> str:
+    """Return why a connection is not one to a scheduler, which is the first to speak; "" if it is.
+
+    One that expects TLS waits for us instead, and Dask would wait for it, again and again.
+    """
+    try:
+        said = await asyncio.wait_for(reader.read(1), _PATIENCE)
+    except TimeoutError as error:
+        return _explain(error) + (
+            "" if papers else ": it may need TLS (tls://…, with --tls FOLDER)"
+        )
+    except OSError as error:
+        return _explain(error)
+    return "" if said else _explain(ConnectionResetError())
 
 
 def _explain(error: OSError) -> str:

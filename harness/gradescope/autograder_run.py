@@ -31,7 +31,7 @@ class MarkingNotes(NamedTuple):
     """What the teacher is told on standard output."""
 
     mark: str
-    sandbox: str
+    sandbox: str  # empty if nothing was run
 
 
 def mark(root: Path) -> MarkingNotes:

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from harness.cli import cluster
+from harness.cli import cluster, main
 from harness.cluster import certificates, roles, tls
 from harness.errors import UsageError
 
@@ -40,3 +40,9 @@ def test_with_one_that_has_ended_nothing_begins(tmp_path):
     certificates.make(tmp_path, 0)
     with pytest.raises(UsageError, match=r"is good from .* to .*, in a new folder"):
         tls.papers(ADDRESS, str(tmp_path), roles.SCHEDULER)
+
+
+def test_an_end_that_no_calendar_has_is_refused(tmp_path, capsys):
+    assert main(["cluster", "certificates", str(tmp_path / "papers"), "--days", "9999999"]) == 2
+    assert "expected days, at most 36,500" in capsys.readouterr().err
+    assert not (tmp_path / "papers").exists()

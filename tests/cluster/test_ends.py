@@ -1,18 +1,21 @@
 """How the processes of a cluster end: in a sentence."""
 
 import asyncio
+import errno
+import socket
 import subprocess
 from types import SimpleNamespace
 
 import pytest
 
 from harness.cli import cluster, main
-from harness.cluster import connector, connector_link
+from harness.cluster import cluster_processes, connector, connector_link
 from harness.cluster.connector import NoSchedulerError
-from harness.cluster.records import ConnectorSettings
+from harness.cluster.records import ConnectorSettings, SchedulerSettings
+from harness.errors import UsageError
 from harness.work import canonical_json
 
-FAULT = 3
+BAD_INPUT, FAULT = 2, 3
 
 
 def ask_silent_scheduler(status):
@@ -43,12 +46,57 @@ def test_a_scheduler_that_is_killed_is_the_harnesss_fault(monkeypatch, capsys):
     assert capsys.readouterr().err == "gtp-harness: the scheduler was ended by signal 9\n"
 
 
-@pytest.mark.processes
-def test_who_is_lost_is_said():
-    settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
+def start_process(kind, settings):
+    """Start a process of a cluster that cannot begin; return how it ended, and what it said."""
     told = canonical_json.dumps(settings).encode() + b"\n"
     done = subprocess.run(
-        connector_link.command("connector"), input=told, capture_output=True, check=False
+        connector_link.command(kind), input=told, capture_output=True, check=False, timeout=60
     )
-    assert done.returncode == connector_link.LOST
-    assert done.stderr.startswith(b"gtp-harness: the scheduler: it cannot be reached: ")
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.processes
+def test_a_scheduler_on_a_port_that_is_in_use_says_so():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = start_process("scheduler", SchedulerSettings("127.0.0.1", port, ""))
+    assert ended == (
+        BAD_INPUT,
+        f"gtp-harness: cannot be reached at 127.0.0.1:{port}: Address already in use\n",
+    )
+
+
+class _Unstartable:
+    """A server of Dask that cannot start, which Dask tells in its own way."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def __await__(self):
+        yield from ()
+        raise RuntimeError("Scheduler failed to start.") from self._error
+
+
+ADDRESSES = [
+    (OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"), UsageError),
+    (socket.gaierror(-2, "Name or service not known"), UsageError),
+    (OSError(errno.ECONNRESET, "Connection reset by peer"), ConnectionError),
+    (TimeoutError(), ConnectionError),
+]
+
+
+@pytest.mark.parametrize(("error", "kind"), ADDRESSES)
+def test_one_that_cannot_start_says_why(error, kind):
+    """A wrong address stays wrong. Whatever else it is, a worker tries again."""
+    with pytest.raises(kind) as found:
+        asyncio.run(cluster_processes._start(_Unstartable(error), "10.0.0.9"))
+    assert (error.strerror or "no answer in time") in str(found.value)
+
+
+@pytest.mark.processes
+def test_who_is_lost_is_said():
+    status, said = start_process(
+        "connector", ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
+    )
+    assert status == connector_link.LOST
+    assert said.startswith("gtp-harness: the scheduler: it cannot be reached: ")

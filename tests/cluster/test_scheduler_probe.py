@@ -33,13 +33,18 @@ def listening(serve):
         port.shutdown(socket.SHUT_RDWR)
 
 
-def with_certificate(folder):
+def speak(connection):
+    """Say something first, as schedulers do."""
+    connection.sendall(b"Here is a scheduler.")
+
+
+def with_certificate(folder, then=speak):
     """Return what answers with the certificate of a scheduler."""
     context = Papers(folder, roles.SCHEDULER).server_context()
 
     def serve(connection):
         with contextlib.suppress(OSError):
-            context.wrap_socket(connection, server_side=True)
+            then(context.wrap_socket(connection, server_side=True))
 
     return serve
 
@@ -49,7 +54,7 @@ def obstacle(address, papers=None):
 
 
 def test_one_that_answers_is_reached(papers):
-    with listening(lambda connection: None) as place:
+    with listening(speak) as place:
         assert obstacle(f"tcp://{place}") == ""
     with listening(with_certificate(Path(papers.folder))) as place:
         assert obstacle(f"tls://{place}", papers) == ""
@@ -89,8 +94,20 @@ def test_one_that_says_nothing(papers, monkeypatch):
         one.close()
 
 
+def test_one_that_expects_tls(papers, monkeypatch):
+    """It waits for us, and we would wait for it."""
+    monkeypatch.setattr(scheduler_probe, "_PATIENCE", 0.2)
+    with listening(with_certificate(Path(papers.folder))) as place:
+        assert obstacle(f"tcp://{place}") == (
+            "no answer within 0.2 s: it may need TLS (tls://…, with --tls FOLDER)"
+        )
+
+
 def test_one_that_hangs_up(papers):
     with listening(socket.socket.close) as place:
+        assert obstacle(f"tls://{place}", papers) == "it ended the connection"
+        assert obstacle(f"tcp://{place}") == "it ended the connection"
+    with listening(with_certificate(Path(papers.folder), socket.socket.close)) as place:
         assert obstacle(f"tls://{place}", papers) == "it ended the connection"
 
 

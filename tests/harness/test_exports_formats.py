@@ -180,6 +180,23 @@ def test_all_that_tells_of_private_tests_is_seen_when_the_teacher_says(visible_,
     assert (str(shown.marks) in read["output"]) is (visibility == "visible")
 
 
+def test_why_points_were_deducted_is_seen_with_the_total():
+    """Before, it would tell the total; without it nobody could add up what is seen."""
+    result = made_class()
+    (graded,) = [one for one in result.graded if one.submission.key == "group-7"]
+    why = graded.marks.deduction_reason
+    assert why
+    shown = feedback(graded, result, Views(specification("go-scoring"), PLACE))
+    later = gradescope.Later("after_due_date", frozenset(["private"]))
+    read = json.loads(gradescope.results(shown, later))
+    (late,) = [test for test in read["tests"] if test.get("output") == why]
+    assert (late["name"], late["visibility"]) == ("Late", "after_due_date")
+    assert why not in read["output"]
+    at_once = json.loads(gradescope.results(shown))
+    assert why in at_once["output"]
+    assert not [test for test in at_once["tests"] if test["name"] == "Late"]
+
+
 @pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
 @pytest.mark.parametrize(
     "key", [o.submission.key for o in made_class().graded if not o.marks.withheld]

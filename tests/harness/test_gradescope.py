@@ -200,6 +200,13 @@ def test_metadata_that_are_wrong_are_no_times(text, message, tmp_path):
 
 
 @pytest.mark.processes
+def test_of_an_empty_submission_no_sandbox_is_told(autograder, capsys):
+    (autograder / "submission").mkdir(exist_ok=True)
+    assert main(["gradescope", "--grade", str(autograder)]) == 0
+    assert capsys.readouterr().out == "0 of 7 points. Nothing was run.\n"
+
+
+@pytest.mark.processes
 def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatch, capsys):
     """Not 0 points: Gradescope shows an error when there is no results.json."""
 

@@ -81,7 +81,8 @@ def results(shown: Feedback, later: Later = Later()) -> str:  # noqa: B008
         "visibility": "visible",
         "stdout_visibility": "hidden",
     }
-    tests = (*(_part(part, later) for part in shown.marks.parts), *_tests(shown, later))
+    parts = (_part(part, later) for part in shown.marks.parts)
+    tests = (*parts, *_late(shown, later), *_tests(shown, later))
     # A line for each: with an indent within it, it would be made by a slower encoder.
     lines = ([json.dumps(test, ensure_ascii=False)] for test in tests)
     return "".join(with_list(members, "tests", lines)) + "\n"
@@ -114,6 +115,13 @@ def _part(part: PartMark, later: Later) -> Test:
         "output": escape_controls(part.reason),
         "visibility": later.of_part(part.name),
     }
+
+
+def _late(shown: Feedback, later: Later) -> Iterator[Test]:
+    """Yield why points were deducted, to be seen with the total: it tells the total."""
+    if shown.marks.deduction_reason and later.hides_total:
+        output = escape_controls(shown.marks.deduction_reason)
+        yield {"name": "Late", "output": output, "visibility": later.visibility}
 
 
 def _tests(shown: Feedback, later: Later) -> Iterator[Test]:
