@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from harness import extras
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import port, whole
+from harness.cli.option_values import MOST_PORT, port, whole
 from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
@@ -181,11 +181,23 @@ def read_papers(address: str, folder: str, role: str) -> Papers | None:
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
-    """Return by which address of this machine workers reach it, and a port; 0: any."""
+    """Return by which address of this machine workers reach it, and a port; 0: any.
+
+    Raises:
+        UsageError: there is no such port, or no way to the scheduler.
+    """
     host, colon, port = (
         text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "0")
     )
-    return host or own_address(scheduler), int(port) if colon else 0
+    return host or own_address(scheduler), _read_port(port) if colon else 0
+
+
+def _read_port(text: str) -> int:
+    """Return the number of a port; raises UsageError if there is no such port."""
+    number = int(text)
+    if number > MOST_PORT:
+        raise UsageError(f"--bytes-at: found port {number}, expected at most {MOST_PORT}")
+    return number
 
 
 def own_address(scheduler: str) -> str:

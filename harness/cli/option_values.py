@@ -43,7 +43,8 @@ def whole(least: int, what: str, most: float = math.inf) -> Callable[[str], int]
     return read
 
 
-port = whole(0, "a whole number from 0 to 65535", 65535)  # 0 is any free one
+MOST_PORT = 65535
+port = whole(0, f"a whole number from 0 to {MOST_PORT}", MOST_PORT)  # 0 is any free one
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 

@@ -297,10 +297,10 @@ async def carry(settings: ConnectorSettings) -> None:
 
     Raises:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
-        OSError: the address for the bytes cannot be had.
+        UsageError: the address for the bytes cannot be had.
     """
     papers = Papers(Path(settings.tls), roles.SERVER) if settings.tls else None
-    served = BytesServer(settings.host, settings.port, papers.server_context() if papers else None)
+    served = _serve_bytes(settings, papers)
     try:
         async with client_of(settings, papers) as client:
             connector = Connector(client, served, _write_news, watches=settings.watches)
@@ -312,6 +312,18 @@ async def carry(settings: ConnectorSettings) -> None:
                 one.result()
     finally:
         served.close()
+
+
+def _serve_bytes(settings: ConnectorSettings, papers: Papers | None) -> BytesServer:
+    """Serve files to workers from now on; raises UsageError if the address cannot be had."""
+    tls = papers.server_context() if papers else None
+    try:
+        return BytesServer(settings.host, settings.port, tls)
+    except OSError as error:
+        raise UsageError(
+            f"workers cannot fetch files from {settings.host}, port {settings.port or 'any'}:"
+            f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
+        ) from None
 
 
 async def look(settings: ConnectorSettings) -> ClusterState:

@@ -100,6 +100,7 @@ class Dispatcher:
         self._sent = 0
         self._name = secrets.token_hex(4)  # a scheduler may still have what another grading sent
         self.workers: tuple[Facts, ...] = ()
+        self._is_reached = False  # whether the scheduler has said which they are
         self._book = book or SetAside()
         self._known: dict[str, Facts] = {}  # all workers that ever came, by address
         self._sendable: dict[str, SendableEnvironment | None] = {}  # by the program of its Python
@@ -128,7 +129,8 @@ class Dispatcher:
         """
         while not self.workers:
             self.receive()
-            self._wait_for("no worker has come to the scheduler")
+            if self._is_reached and not self.workers:
+                self._wait_for("no worker has come to the scheduler")
         if choice != _AUTO:
             return choice
         held = {one for facts in self.workers for one in facts.levels} & _LEVELS
@@ -185,7 +187,7 @@ class Dispatcher:
         for one in news:
             if isinstance(one, PresentWorkers):
                 self._note_workers(one.workers)
-                self._failed = 0
+                self._failed, self._is_reached = 0, True
         if self._connector.status is not None:
             self._lose_connector(self._connector.status)
         return news
@@ -202,7 +204,7 @@ class Dispatcher:
     def _lose_connector(self, status: int) -> None:
         """Take note that the connector has ended: with it goes all that was on its way."""
         self.close()
-        self.workers = ()
+        self.workers, self._is_reached = (), False
         if status == ExitCode.BROKEN:
             raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
         if status != LOST and self._failed >= len(_PAUSES):

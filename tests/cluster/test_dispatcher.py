@@ -456,3 +456,15 @@ def test_who_waits_for_a_worker_is_told_once_if_it_takes_long(long, told, monkey
     assert own.level("2") == "2"
     assert remarks == told
     own.close()
+
+
+def test_of_a_scheduler_that_was_not_reached_nobody_knows_its_workers(monkeypatch):
+    monkeypatch.setattr(dispatcher, "_LONG", 0.0)
+    remarks = []
+    settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
+    one = Connector(workers=(), later=[PresentWorkers((ONE,))])
+    one.news = []
+    own = dispatcher.Dispatcher(settings, remarks.append, lambda _: one)
+    assert own.level("2") == "2"
+    assert remarks == []
+    own.close()

@@ -66,6 +66,25 @@ def test_a_scheduler_on_a_port_that_is_in_use_says_so():
     )
 
 
+@pytest.mark.processes
+def test_an_address_for_files_that_cannot_be_had_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", port)
+        ended = start_process("connector", settings)
+    assert ended == (
+        BAD_INPUT,
+        f"gtp-harness: workers cannot fetch files from 127.0.0.1, port {port}: Address already in"
+        " use. Give an address of this machine with --bytes-at HOST:PORT\n",
+    )
+
+
+def test_a_port_for_files_that_does_not_exist_is_refused():
+    with pytest.raises(UsageError, match="--bytes-at: found port 65536, expected at most 65535"):
+        cluster._bytes_at("10.0.0.1:65536", "tcp://127.0.0.1:8786")
+    assert cluster._bytes_at("10.0.0.1:65535", "") == ("10.0.0.1", 65535)
+
+
 class _Unstartable:
     """A server of Dask that cannot start, which Dask tells in its own way."""
 
