@@ -110,6 +110,17 @@ def test_a_server_that_was_killed_is_started_again(confined_reader, tmp_path):
     assert archive.examine(str(path)).files
 
 
+@pytest.mark.processes
+def test_the_server_itself_has_no_rights_either(confined_reader, tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(ANY)
+    _members(confined_reader, path)
+    assert confined_reader._server
+    status = Path(f"/proc/{confined_reader._server[1].pid}/status").read_text()
+    facts = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    assert (facts["NoNewPrivs"], int(facts["CapEff"], 16)) == ("1", 0)
+
+
 # --- an attacker's code in a child -------------------------------------------------------------
 
 EXPLOIT = """

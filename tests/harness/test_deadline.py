@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import signal
@@ -263,6 +264,22 @@ def test_processes_are_kept_and_ended():
     assert {one._process.pid for one in matchers._waiting} == kept
     matchers.end_all()
     assert not any(Path(f"/proc/{pid}").exists() for pid in kept)
+
+
+@pytest.mark.processes
+def test_a_forked_process_leaves_those_that_wait_to_its_parent():
+    pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)
+    waiting = matchers._waiting[-1]
+    forked = multiprocessing.get_context("fork").Process(
+        target=lambda: os._exit(len(matchers._waiting))
+    )
+    forked.start()
+    forked.join(20)
+    status = forked.exitcode
+    forked.kill()
+    assert status == 0
+    assert waiting._process.poll() is None
+    assert matchers._waiting[-1] is waiting
 
 
 @pytest.mark.processes

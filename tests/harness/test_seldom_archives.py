@@ -42,6 +42,14 @@ def test_an_archive_may_have_as_many_members_as_the_limit():
         meter.member()
 
 
+def test_an_archive_may_unpack_to_as_many_bytes_as_the_limit():
+    meter = Meter(IntakeLimits(unpacked=1000), 100)
+    meter.count_unpacked(400)
+    meter.count_unpacked(600)
+    with pytest.raises(ArchiveError, match="more than the limit of 1,000 bytes"):
+        meter.count_unpacked(1)
+
+
 def test_a_reader_of_archives_gives_up_all_rights(monkeypatch):
     done: list[Any] = []
     kernel = reader_server.kernel

@@ -84,6 +84,20 @@ def test_a_mutant_with_several_mistakes_leaves_the_right_path_and_comes_back(ass
         assert [*map(comparable, found)] == [*map(comparable, alone)], chosen
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("genmove black", "genmove"),
+        ("12 genmove black", "genmove"),
+        ("12 34 genmove", ""),  # an engine takes 12 for the id, and 34 for the name
+        ("12", ""),
+        ("", ""),
+    ],
+)
+def test_the_name_of_a_command_is_the_one_that_an_engine_looks_up(line, name):
+    assert shared_replay.command_name(line) == name
+
+
 def test_of_one_question_at_the_end_mutants_are_asked_nothing_else(monkeypatch):
     asked, answer = [], mistaken.answer
 
