@@ -89,8 +89,9 @@ def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
     named = find_assignment(given.assignment)
     specification = specification_of(named)
-    cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
-    if errors:
+    named_files = gather(given.cases, given.dialect, protocol=STATUS_LAST)
+    cases = named_files.cases
+    if errors := named_files.errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
     if banks.are_known(given, named):
         found = _by_engines(given, named, specification, cases)

@@ -89,19 +89,20 @@ def main(arguments: list[str]) -> int:
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
-    cases, errors, _ = gather(given.cases, given.dialect, protocol=STATUS_LAST)
-    found = _verify(cases, given)
+    gathered = gather(given.cases, given.dialect, protocol=STATUS_LAST)
+    found = _verify(gathered.cases, given)
     allowed = {FindingKind(name) for name in given.allow}
     shown = [one for one in found.findings if one.kind not in allowed]
     if given.format == _TEXT:
         _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
     else:
-        _print_in_place(in_place.VerifiedText(cases, shown, errors, Path.cwd()), given.format)
-    for error in errors:
+        checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
+        _print_in_place(checked, given.format)
+    for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
         report_files.write(given.json, [_document(found)], encode_without_surrogates)
-    return ExitCode.BROKEN if errors else ExitCode.FAILED if shown else ExitCode.OK
+    return ExitCode.BROKEN if gathered.errors else ExitCode.FAILED if shown else ExitCode.OK
 
 
 def _verify(cases: Sequence[CaseFile], given: Namespace) -> Verified:
@@ -166,7 +167,7 @@ def _print(found: Verified, shown: Sequence[CaseFinding], paint: Paint) -> None:
 def _paragraph(found: CaseFinding, paint: Paint) -> Iterator[str]:
     """Yield the lines about one finding."""
     kind = paint(_COLORS.get(found.kind, "warn"), f"✗ {found.kind.value.upper()}")
-    place = paint("dim", f"{found.path}:{found.line}")
+    place = paint("dim", one_line(f"{found.path}:{found.line}"))
     yield f"{kind}  {paint('bold', one_line(found.command, 200))}  {place}"
     yield f"    {one_line(found.message)}"
     if found.found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from harness.errors import CaseError
+from harness.errors import CaseError, HarnessError, UsageError
 from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
@@ -25,8 +25,13 @@ class Gathered(NamedTuple):
     """What was found at the names given."""
 
     cases: tuple[CaseFile, ...]  # those with a test that is wanted
-    errors: tuple[str, ...] = ()  # one sentence each
+    refusals: tuple[HarnessError, ...] = ()  # a CaseError if one file is what is wrong
     named: int = 0  # how many files there are, bad ones among them
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong, one sentence each."""
+        return tuple(map(str, self.refusals))
 
 
 def gather(  # noqa: PLR0913 - what a command line says
@@ -50,9 +55,9 @@ def gather(  # noqa: PLR0913 - what a command line says
     """
     find_dialect(dialect)
     selection = Selection(only, ids, lines)
-    errors: list[str] = []
+    errors: list[HarnessError] = []
     has_answers = protocol != GTP
-    paths = suite.expand(tests, lambda error: errors.append(str(error)), has_answers=has_answers)
+    paths = suite.expand(tests, errors.append, has_answers=has_answers)
     read = list(_read(paths, dialect, errors, has_answers))
     cases = [one for one in map(selection.of, read) if one is not None]
     if not any(map(has_tests, cases)) and not errors:
@@ -66,7 +71,7 @@ def has_tests(case: CaseFile) -> bool:
 
 
 def _read(
-    paths: Sequence[str], dialect: str, errors: list[str], has_answers: bool
+    paths: Sequence[str], dialect: str, errors: list[HarnessError], has_answers: bool
 ) -> Iterator[CaseFile]:
     for path in paths:
         try:
@@ -76,7 +81,8 @@ def _read(
             if not suite.is_named_as_case(path) and not has_tests(case):
                 raise CaseError(f"found no test, {_EXPECTED}", path)
         except CaseError as error:
-            errors.append(f"{error}{_hint(path) if len(errors) < _HINTS else ''}")
+            hint = _hint(path) if len(errors) < _HINTS else ""
+            errors.append(CaseError(f"{error.message}{hint}", error.file, error.line))
         else:
             yield case
 
@@ -109,11 +115,12 @@ def _is_suite(path: str) -> bool:
     return any(suite.is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
 
 
-def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> str:
-    """Say why nothing is tested."""
+def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> HarnessError:
+    """Return why nothing is tested."""
     count = sum(step.is_test for case in read for step in case.steps)
     place = read[0].path if len(read) == 1 else f"these {len(read)} files"
     if not count:
-        return f"{place}: found no test, {_EXPECTED}"
+        message = f"found no test, {_EXPECTED}"
+        return CaseError(message, place) if len(read) == 1 else UsageError(f"{place}: {message}")
     tests = "the only test" if count == 1 else f"none of the {count:,} tests"
-    return f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}"
+    return UsageError(f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from harness.errors import CaseError, HarnessError
 from harness.escaping import escape_controls
 from harness.records import CaseFile
 from harness.verifying.records import CaseFinding, FindingKind
@@ -29,6 +30,7 @@ _RULES = {
     FindingKind.QUESTION: "The reference stands alone against programs that agree with the test.",
     FindingKind.DUPLICATE: "An earlier test asks the same.",
 }
+_UNREADABLE, _UNREADABLE_TEXT = "unreadable", "A case file cannot be read, and nothing is tested."
 _LEVELS = dict.fromkeys(FindingKind, "warning") | {
     FindingKind.WRONG: "error",
     FindingKind.UNREACHABLE: "error",
@@ -41,20 +43,36 @@ class VerifiedText(NamedTuple):
 
     cases: Sequence[CaseFile]
     findings: Sequence[CaseFinding]  # those that are to be shown
-    errors: Sequence[str]  # a sentence for each file that could not be read
+    errors: Sequence[HarnessError]  # a CaseError for each file that could not be read
     folder: Path  # absolute; names are relative to it
 
 
 def github(checked: VerifiedText) -> Iterator[str]:
     """Yield a workflow command of GitHub Actions for each finding and each error."""
     for one in checked.findings:
-        place = _relative(one.path, checked.folder)
+        place = {"file": _relative(one.path, checked.folder), "line": str(one.line)}
         title = f"{_TOOL}: {one.kind.value}"
-        members = {"file": place, "line": str(one.line), "title": title}
-        listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in members.items())
-        yield f"::{_LEVELS[one.kind]} {listed}::{_escape(_message(one))}"
+        yield _command(_LEVELS[one.kind], place | {"title": title}, _message(one))
     for error in checked.errors:
-        yield f"::error title={_TOOL}::{_escape(escape_controls(error))}"
+        place = _place_of_error(error, checked.folder)
+        yield _command("error", place | {"title": _TOOL}, _text_of_error(error))
+
+
+def _command(level: str, members: Mapping[str, str], message: str) -> str:
+    listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in members.items())
+    return f"::{level} {listed}::{_escape(message)}"
+
+
+def _place_of_error(error: HarnessError, folder: Path) -> dict[str, str]:
+    """Return the file, and the line if one is to blame; nothing if no single file is."""
+    if not isinstance(error, CaseError):
+        return {}
+    return {"file": _relative(error.file, folder), "line": str(error.line or 1)}
+
+
+def _text_of_error(error: HarnessError) -> str:
+    """Return what is wrong, without the place if that is known."""
+    return escape_controls(error.message if isinstance(error, CaseError) else str(error))
 
 
 def _escape(text: str, more: str = "") -> str:
@@ -66,13 +84,34 @@ def _escape(text: str, more: str = "") -> str:
 def lsp_lines(checked: VerifiedText) -> Iterator[str]:
     """Yield for each case file the parameters of ``publishDiagnostics``, one line of JSON.
 
-    A file without findings has an empty list, which clears what an editor showed before.
+    A file without findings has an empty list, which clears what an editor showed before. A file
+    that could not be read has one diagnostic: why.
     """
     for case in checked.cases:
         found = [one for one in checked.findings if one.path == case.path]
-        uri = Path(os.path.normpath(checked.folder / case.path)).as_uri()
-        diagnostics = [_diagnostic(one, case) for one in found]
-        yield json.dumps({"uri": uri, "diagnostics": diagnostics}, ensure_ascii=False)
+        yield _publish(checked, case.path, [_diagnostic(one, case) for one in found])
+    for error in checked.errors:
+        if isinstance(error, CaseError):
+            yield _publish(checked, error.file, [_diagnostic_of_error(error)])
+
+
+def _publish(checked: VerifiedText, path: str, diagnostics: Sequence[object]) -> str:
+    uri = Path(os.path.normpath(checked.folder / path)).as_uri()
+    return json.dumps({"uri": uri, "diagnostics": diagnostics}, ensure_ascii=False)
+
+
+def _diagnostic_of_error(error: CaseError) -> dict[str, object]:
+    line = (error.line or 1) - 1
+    return {
+        "range": {
+            "start": {"line": line, "character": 0},
+            "end": {"line": line + 1, "character": 0},
+        },
+        "severity": _SEVERITIES["error"],
+        "code": _UNREADABLE,
+        "source": _TOOL,
+        "message": _text_of_error(error),
+    }
 
 
 def _diagnostic(one: CaseFinding, case: CaseFile) -> dict[str, object]:
@@ -100,7 +139,7 @@ def sarif(checked: VerifiedText) -> Iterator[str]:
         "tool": {"driver": {"name": _TOOL, "version": __version__, "rules": [*_rules()]}},
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(checked.errors)],
-        "results": [_result(one, checked.folder) for one in checked.findings],
+        "results": [*_results(checked)],
     }
     document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
     yield json.dumps(document, ensure_ascii=False, indent=1)
@@ -108,36 +147,56 @@ def sarif(checked: VerifiedText) -> Iterator[str]:
 
 def _rules() -> Iterator[dict[str, object]]:
     for kind, text in _RULES.items():
-        yield {
-            "id": _rule(kind),
-            "shortDescription": {"text": text},
-            "defaultConfiguration": {"level": _LEVELS[kind]},
-        }
+        yield _rule_about(_rule(kind), text, _LEVELS[kind])
+    yield _rule_about(_UNREADABLE, _UNREADABLE_TEXT, "error")
+
+
+def _rule_about(name: str, text: str, level: str) -> dict[str, object]:
+    return {
+        "id": name,
+        "shortDescription": {"text": text},
+        "defaultConfiguration": {"level": level},
+    }
 
 
 def _rule(kind: FindingKind) -> str:
     return kind.value.replace(" ", "-")
 
 
-def _invocation(errors: Sequence[str]) -> dict[str, object]:
-    notes = [{"level": "error", "message": {"text": escape_controls(error)}} for error in errors]
+def _invocation(errors: Sequence[HarnessError]) -> dict[str, object]:
+    texts = [escape_controls(str(error)) for error in errors]
+    notes = [{"level": "error", "message": {"text": text}} for text in texts]
     return {"executionSuccessful": not errors, "toolExecutionNotifications": notes}
 
 
-def _result(one: CaseFinding, folder: Path) -> dict[str, object]:
-    name = _relative(one.path, folder)
+def _results(checked: VerifiedText) -> Iterator[dict[str, object]]:
+    """Yield a result for each finding, and for each file that could not be read."""
+    for one in checked.findings:
+        yield {
+            "ruleId": _rule(one.kind),
+            "ruleIndex": [*_RULES].index(one.kind),
+            "level": _LEVELS[one.kind],
+            "message": {"text": _message(one)},
+            "locations": [_location(one.path, one.line, checked.folder)],
+        }
+    for error in checked.errors:
+        if isinstance(error, CaseError):
+            yield {
+                "ruleId": _UNREADABLE,
+                "ruleIndex": len(_RULES),
+                "level": "error",
+                "message": {"text": _text_of_error(error)},
+                "locations": [_location(error.file, error.line or 1, checked.folder)],
+            }
+
+
+def _location(path: str, line: int, folder: Path) -> dict[str, object]:
+    name = _relative(path, folder)
     if Path(name).is_absolute():
         place = {"uri": Path(name).as_uri()}
     else:
         place = {"uri": quote(name, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
-    location = {"artifactLocation": place, "region": {"startLine": one.line}}
-    return {
-        "ruleId": _rule(one.kind),
-        "ruleIndex": [*_RULES].index(one.kind),
-        "level": _LEVELS[one.kind],
-        "message": {"text": _message(one)},
-        "locations": [{"physicalLocation": location}],
-    }
+    return {"physicalLocation": {"artifactLocation": place, "region": {"startLine": line}}}
 
 
 def _message(one: CaseFinding) -> str:

@@ -110,7 +110,7 @@ def end_servers(*processes: subprocess.Popen):
             one.wait(20)
 
 
-def until(holds, seconds: float = 60.0) -> None:
+def until(holds, seconds: float = 240.0) -> None:
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not holds():

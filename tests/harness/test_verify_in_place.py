@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from harness.cli import main
+from harness.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.verifying import in_place
 from harness.verifying.records import CaseFinding, FindingKind
@@ -105,6 +106,9 @@ RUN = thing(
 LOG = thing("version runs", **{"$schema": TEXT, "version": {"const": "2.1.0"}, "runs": many(RUN)})
 
 
+UNREAD = CaseError("found a second pattern", "b.gtp", 7)
+
+
 def finding(kind, path, line=1, text="10 score"):
     return CaseFinding(kind, path, line, text, "it is odd\x1b[1m")
 
@@ -117,12 +121,12 @@ def log(*found, errors=(), folder=Path("/work")):
 
 
 def test_a_log_is_as_the_standard_has_it():
-    run = log(*(finding(kind, "a.gtp", 7) for kind in FindingKind), errors=["b.gtp:1: odd"])
+    run = log(*(finding(kind, "a.gtp", 7) for kind in FindingKind), errors=[UNREAD])
     rules = run["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [
         one["ruleId"] for one in run["results"]
     ]
-    assert len({one["ruleId"] for one in run["results"]}) == len(FindingKind)
+    assert len({one["ruleId"] for one in run["results"]}) == len(FindingKind) + 1
     assert run["invocations"][0]["executionSuccessful"] is False
     assert "\x1b" not in json.dumps(run["results"], ensure_ascii=False)
 
@@ -166,3 +170,46 @@ def test_a_range_is_counted_in_utf_16():
     (one,) = json.loads(line)["diagnostics"]
     assert one["range"]["end"] == {"line": 0, "character": 10}
     assert (one["severity"], one["code"]) == (2, "too loose")
+
+
+def test_a_file_that_cannot_be_read_is_shown_in_place():
+    """An editor would show what it showed before, or nothing."""
+    nobodys = UsageError("--ids 3 selects no test")
+    checked = in_place.VerifiedText((), (), (UNREAD, nobodys), Path("/work"))
+    assert [*in_place.github(checked)] == [
+        "::error file=b.gtp,line=7,title=gtp-harness verify::found a second pattern",
+        "::error title=gtp-harness verify::--ids 3 selects no test",
+    ]
+    (line,) = in_place.lsp_lines(checked)
+    published = json.loads(line)
+    (one,) = published["diagnostics"]
+    assert published["uri"] == "file:///work/b.gtp"
+    assert (one["range"]["start"]["line"], one["severity"]) == (6, 1)
+    assert one["message"] == "found a second pattern"
+    run = log(errors=(UNREAD, nobodys))
+    (result,) = run["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "b.gtp"
+    assert place["region"] == {"startLine": 7}
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert [one["message"]["text"] for one in notes] == [
+        "b.gtp:7: found a second pattern",
+        "--ids 3 selects no test",
+    ]
+
+
+def test_the_command_shows_it_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("b.gtp").write_text("10 score\n#? [0]\n#? broken\n")
+    assert main(["verify", "b.gtp", "--format", "lsp-lines"]) == 2
+    published = json.loads(capsys.readouterr().out)
+    assert published["uri"].endswith("/b.gtp")
+    assert published["diagnostics"][0]["range"]["start"]["line"] == 2
+
+
+def test_a_name_cannot_add_lines_to_the_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a\n\x1b[31m1 test.gtp").write_text("10 score\n#? [W+5]\n")
+    assert main(["verify", "--assignment", "go-scoring", "."]) == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.endswith("a ⏎ \\x1b[31m1 test.gtp:1")
