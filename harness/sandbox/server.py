@@ -136,7 +136,7 @@ class Box:
         self._is_much = False  # at the last look, at least half of the memory that is allowed
         self._looked_at_disk = 0.0  # often enough for a disk, which is slower than memory
         copies = plan.own[0] if plan.scratch else 0  # in memory
-        self._shared = memory.machine_shared() + copies
+        self._shared = memory.machine_shared() + copies if self._watched.memory else 0
         self._poll = select.poll()
         self._hold = -1  # bubblewrap waits for its end while we fill folders
         self._first = 0  # the process of the box that makes them

@@ -122,6 +122,8 @@ REFUSED = [
     (r"\x{dfff}", "it has half of a surrogate pair"),
     ("(\ud800)", "it has half of a surrogate pair"),
     ("(a\udbff)", "it has half of a surrogate pair"),
+    ("(?U)a", "the flag 'U' has no counterpart here"),
+    ("(?ic:a)", "the flag 'c' has no counterpart here"),
     ("(?<1>a)", "without '=', '!' or a name in '<...>' of letters and digits"),
     ("(?<n)", "without '=', '!' or a name in '<...>' of letters and digits"),
     (r"(a)(?<=\1)b", "a reference in a look-behind, which has no greatest length then"),

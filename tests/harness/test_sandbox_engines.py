@@ -470,3 +470,10 @@ def test_what_commands_name_is_shown_and_must_be_open_to_engines(tmp_path, monke
     assert made._shown == ("/shown", "/more", *files)
     assert made._hidden == ("/hidden", *view.own_folders())
     assert made._submission == "/sub"
+
+
+def test_a_sandbox_that_is_closed_ends_its_box_server(boxes):
+    sandbox = Sandbox("3", BoxLimits(), [], [], EVERYONES, is_proven=True)
+    sandbox.close()
+    assert FakeBoxes.made[-1].is_closed
+    sandbox.close()  # there is nothing left to be ended
