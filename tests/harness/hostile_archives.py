@@ -208,6 +208,12 @@ def end_with(place: int, content: bytes) -> bytes:
     return bytes(data)
 
 
+def zip_with_a_locator() -> bytes:
+    """A small archive that has records of the ZIP64 format all the same."""
+    directory, sign, end = build_zip(("a/b", b"x")).rpartition(b"PK\x05\x06")
+    return directory + b"PK\x06\x07" + bytes(16) + sign + end
+
+
 def zip_unusual() -> bytes:
     info = zipfile.ZipInfo("a/b")
     info.compress_type = zipfile.ZIP_BZIP2
@@ -486,6 +492,11 @@ ROSTER: dict[str, Hostile] = {
     "zip-2-gib": Hostile(
         ".zip",
         lambda: end_with(12, b"\xff" * 8),
+        "it is in the ZIP64 format, for 2 GiB and more, which is not taken",
+    ),
+    "zip-64-locator": Hostile(
+        ".zip",
+        zip_with_a_locator,
         "it is in the ZIP64 format, for 2 GiB and more, which is not taken",
     ),
     "zip-2-gib-member": Hostile(

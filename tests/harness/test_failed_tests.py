@@ -125,6 +125,7 @@ def test_setups() -> None:
         ("# a\n\n1 x\n", "a"),
         ("# a\n\n# b\n# c\n1 x\n", "b\nc"),
         ("# a\nboardsize 3\n2 y\n#? [1]\n1 x\n", "a"),
+        ("# a\n\nboardsize 3\n2 y\n#? [1]\n1 x\n", "a"),
         ("# a\nkomi 1\nboardsize 3\n2 y\n#? [1]\n1 x\n", ""),
         ("# a\nboardsize 3\nkomi 3\nclear_board\n2 y\n#? [1]\n# b\n1 x\n", "a\nb"),
         ("2 y\n#? [1]\nboardsize 3\n3 y\n#? [2]\n1 x\n", ""),
