@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, StatementError
 
 from harness.errors import (
     HarnessError,
+    LedgerError,
     UsageError,
 )
 from harness.grading.ledger import (
@@ -216,9 +217,16 @@ def test_of_case_files_only_true_contents_are_saved(checked):
     assert dict(found.contents()) == saved
 
 
-def test_what_cannot_be_checked_to_its_end_is_told(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MALFORMED, "not all of it can be read: disk image is malformed"),
+        (LedgerError("its key is missing"), "its key is missing"),
+    ],
+)
+def test_what_cannot_be_checked_to_its_end_is_told(error, said, tmp_path, monkeypatch):
     def fail() -> None:
-        raise MALFORMED
+        raise error
 
     held = SimpleNamespace(
         errors=list, version=3, is_signed=True, rows=lambda _: [], database=SimpleNamespace(
@@ -227,7 +235,7 @@ def test_what_cannot_be_checked_to_its_end_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(salvage, "_open", lambda _: nullcontext(held))
     facts, wrong = salvage.check(tmp_path / "x")
     assert facts[1:] == ["0 results, 0 marks"]
-    assert wrong == ["not all of it can be read: disk image is malformed"]
+    assert wrong == [said]
 
 
 def test_what_a_driver_logs_is_not_told_twice():

@@ -26,6 +26,7 @@ from harness.sandbox import (
     launcher,
     levels,
     memory,
+    server,
     untrusted_folders,
     view,
 )
@@ -383,3 +384,13 @@ def test_what_one_launcher_of_a_sandbox_saw_another_one_remembers(monkeypatch, t
     assert asked == [(("engine",), "/", ("/shown",), own._hidden, "/home")]
     own.close()
     assert own._boxes == {}
+
+
+def test_whoever_waits_for_a_process_sleeps_meanwhile(monkeypatch):
+    """Else the server would take an engine's core."""
+    found = iter([None, None, "it ended"])
+    slept: list[float] = []
+    monkeypatch.setattr(server.os, "waitid", lambda *_: next(found))
+    monkeypatch.setattr(server.time, "sleep", slept.append)
+    server._wait_for(1, 60)
+    assert slept == [0.0005, 0.0005]
