@@ -107,6 +107,15 @@ def run(runner, path, name, **more):
     return done.returncode, done.stdout + done.stderr
 
 
+def _split_by_stop(said):
+    """Return what a runner takes for text only, and what follows."""
+    found = re.fullmatch(
+        r"::stop-commands::(\w{32})\n(.*)^::\1::\n(.*)", said, re.DOTALL | re.MULTILINE
+    )
+    assert found, said
+    return found[2], found[3]
+
+
 RIGHT, WRONG = "gtp-oracle gtp", "gtp-oracle gtp --mistake komi-ignored"
 
 
@@ -147,6 +156,35 @@ def test_a_suite_is_compared_with_the_base_and_commented_on(runner):
     assert run(runner, ACTION, "Result", STATUS="1")[0] == 1
 
 
+# Begins a line of its reply with what a runner would take for a command.
+COMMANDING = """\
+import sys
+for line in sys.stdin:
+    print("=", "a\\n::error::forged\\n" if "score" in line else "", end="\\n\\n", flush=True)
+"""
+
+
+@pytest.mark.processes
+def test_what_an_engine_writes_is_no_command_to_the_runner(runner):
+    (runner / "engine.py").write_text(COMMANDING)
+    _, said = run_suite(runner, f"{sys.executable} engine.py")
+    inside, after = _split_by_stop(said)
+    assert re.search(r"^\s*::error::forged$", inside, re.MULTILINE)
+    assert "forged" not in after
+
+
+@pytest.mark.processes
+def test_a_long_report_is_commented_on_by_its_beginning(runner):
+    """A pipe that nobody reads any more would end the step, and with it the job."""
+    place = runner / "gtp-harness" / "go"
+    place.mkdir(parents=True)
+    lines = [f"  a line of some length about case {number}" for number in range(20_000)]
+    (place / "report.txt").write_text("\n".join(["2,000 files: 9 tests", *lines]))
+    status, said = run(runner, ACTION, "Comment", NUMBER="7", KNOWN="")
+    assert (status, said) == (0, "")
+    assert len((place / "comment.md").read_text().splitlines()) == 3 + 200
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize(("body", "points"), [("return 2 * n", 5), ("return 2 * min(n, 9)", 4)])
 def test_the_classroom_prints_points(body, points, runner):
@@ -157,7 +195,8 @@ def test_the_classroom_prints_points(body, points, runner):
     (handed_in / "readme.txt").write_text("Me.\n")
     status, said = run(runner, CLASSROOM, "Grade", ASSIGNMENT="./counting")
     assert status == 0, said
-    lines = [line.partition("::notice title=")[2] for line in said.splitlines() if "::" in line]
+    _, after = _split_by_stop(said)
+    lines = [line.partition("::notice title=")[2] for line in after.splitlines() if "::" in line]
     assert lines[0] == f"Autograding complete::Points {points}/5"
     report = lines[1].removeprefix("Autograding report::")
     assert json.loads(report) == {"totalPoints": points, "maxPoints": 5}

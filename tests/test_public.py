@@ -52,6 +52,26 @@ def test_what_is_not_there_is_an_attribute_error():
     assert set(harness.__all__) <= set(dir(harness))
 
 
+# "None" in sys.modules: as if it were not installed.
+_WITHOUT_EXTRAS = """
+import sys
+sys.modules["httpx"] = None
+from harness import *
+try:
+    Client("https://tests.example.org", "gtph_")
+except UsageError as error:
+    print(error)
+"""
+
+
+@pytest.mark.processes
+def test_all_names_can_be_imported_without_extras():
+    """``import *``, tools that list names, and the documentation, which has no httpx."""
+    words = [sys.executable, "-c", _WITHOUT_EXTRAS]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Client needs httpx: pip install ")
+
+
 def test_every_error_that_is_public_is_a_harness_error():
     errors = [name for name in harness.__all__ if name.endswith("Error")]
     assert all(issubclass(getattr(harness, name), harness.HarnessError) for name in errors)

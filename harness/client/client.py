@@ -15,11 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
-
-from harness import connection_errors
+from harness import connection_errors, extras
 from harness.errors import ServerError, UsageError
 from harness.loopback import is_this_machine
+
+try:
+    import httpx
+except ImportError:  # Client says so: all other public names can be used, and listed, without it
+    httpx = None  # type: ignore[assignment]
 
 _TRIES = 5
 _LONGEST = 60.0  # seconds to wait between two tries
@@ -114,8 +117,10 @@ class Client:
 
         Raises:
             UsageError: that is not an address, or not a token; anyone on the way could read the
-                token; the environment names a proxy or certificates that cannot be used.
+                token; the environment names a proxy or certificates that cannot be used; httpx is
+                not installed.
         """
+        extras.require("Client", "client", "httpx")
         url = _read_address(base)
         if not allow_http:
             _refuse_cleartext(url)

@@ -227,6 +227,8 @@ def test_workers_are_started_by_ssh(place, hosts, room):
 
 # --- with Slurm --------------------------------------------------------------------------------
 
+CGROUPS_OF_SYSTEMD = ("/sys/fs/cgroup/systemd", "/sys/fs/cgroup/cgroup.controllers")
+
 
 @pytest.fixture
 def slurm(place):
@@ -252,6 +254,8 @@ def slurm(place):
         (folder / name).mkdir()
     told = folder / "slurm.conf"
     told.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    if not any(map(os.path.exists, CGROUPS_OF_SYSTEMD)):  # Slurm would look there, and end
+        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
     environment = {**os.environ, "SLURM_CONF": str(told)}
     log = (folder / "log").open("w")
 
