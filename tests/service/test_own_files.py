@@ -89,6 +89,9 @@ REFUSED = [
         {"assignment.toml": GAME.replace('py"\n', 'py"\nsandbox = "off"\n', 1), "nogo.py": ""},
         "its reference would run outside a sandbox",
     ),
+    # No submission could be checked, and nobody but the operator was told why.
+    ({**FILES, "one.gtp": "1 twice 1\n#? [(]\n"}, "one.gtp:2: &#39;(&#39; is not a regular expression"),
+    ({**FILES, "private/x.gtp": "1 twice 1\n#? [\n"}, "private/x.gtp:2: expected"),
 ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from harness.assignments import assignment as assignments
 from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declared_extension
 from harness.errors import ArchiveError, HarnessError, UsageError
+from harness.grading.attempts import attempt_plan
 from harness.grading.records import decimal
 from harness.grading.taking_in.sources.pieces import safe
 from harness.intake import archive
@@ -72,8 +73,8 @@ def unpack(
     adds to the folder what its sender does not send; may raise UsageError.
 
     Raises:
-        UsageError: it is not an archive, has no assignment, or one that is wrong or would run
-            something outside a sandbox.
+        UsageError: it is not an archive, has no assignment, or one that is wrong, has a wrong case
+            file or would run something outside a sandbox.
     """
     with tempfile.TemporaryDirectory(dir=settings.data, prefix=".source-") as room:
         place = Path(room, safe(name.partition(".")[0]))
@@ -84,10 +85,21 @@ def unpack(
             raise UsageError(f"there is no {FILE} at the top of what you sent")
         try:
             found = assignments.read(place / FILE)
+            _read_cases(found)
         except HarnessError as error:
             raise UsageError(str(error).replace(f"{place}/", "")) from None
         _check(found)
         yield place, found
+
+
+def _read_cases(own: Assignment) -> None:
+    """Read the case files of an assignment, or no submission could be checked later.
+
+    Raises:
+        HarnessError: a line of one is wrong, or two private ones have the same name.
+    """
+    attempt_plan.public_cases(own)
+    attempt_plan.private_cases(own, ())
 
 
 def make(act: Act, settings: Settings, wanted: Assigned, place: Path, own: Assignment) -> Assigned:
