@@ -1,5 +1,6 @@
 """An assignment of a teacher's own, and the folder that submissions get beside them."""
 
+import html
 import json
 import re
 
@@ -90,7 +91,7 @@ REFUSED = [
         "its reference would run outside a sandbox",
     ),
     # No submission could be checked, and nobody but the operator was told why.
-    ({**FILES, "one.gtp": "1 twice 1\n#? [(]\n"}, "one.gtp:2: &#39;(&#39; is not a regular expression"),
+    ({**FILES, "one.gtp": "1 twice 1\n#? [(]\n"}, "one.gtp:2: &#39;(&#39; is not a regular"),
     ({**FILES, "private/x.gtp": "1 twice 1\n#? [\n"}, "private/x.gtp:2: expected"),
 ]  # fmt: skip
 
@@ -105,6 +106,55 @@ def test_an_assignment_that_is_refused(service, files, said):
     with service.database.reading() as db:
         assert len(courses.ASSIGNMENTS.all(db)) == 1
     assert list(service.settings.data.glob(".source-*")) == []
+
+
+# The answer of the reference is 0: the board is empty.
+WRONG = {**FILES, "private/wrong.gtp": "boardsize 2\nclear_board\n1 score\n#? [B\\+9]\n"}
+SAID = "wrong.gtp, test 1, line 3 (score): the file expects 'B+9', but the reference"
+
+
+def text_of(answer):
+    return html.unescape(answer.text)
+
+
+def send_own(course, files):
+    answer = send(course, as_archive(files), deadline="2999-01-01T00:00")
+    return course._replace(assignment=answer.url.path)
+
+
+def test_private_case_files_of_an_upload_are_listed_and_checked(service):
+    """The page said that there were none, and a wrong one cost everybody points unseen."""
+    course = send_own(make_course(service, "student\nada\n", source="go-scoring"), WRONG)
+    tess, page = course.teacher, f"{course.assignment}/private"
+    early = tess.post(f"{course.assignment}/gradings", course.assignment)
+    assert early.status_code == 409 and "still being checked" in early.text
+    work(service)
+    text = text_of(tess.get(page))
+    assert SAID in text and "three.gtp" in text and "There are none yet" not in text
+    assert tess.get(f"{page}/files/wrong.gtp").text == WRONG["private/wrong.gtp"]
+    refused = tess.post(f"{course.assignment}/gradings", course.assignment)
+    assert refused.status_code == 409 and SAID in text_of(refused)
+    replace(course, FILES)
+    work(service)
+    text = text_of(tess.get(page))
+    assert "three.gtp" in text and "wrong.gtp" not in text
+    assert tess.post(f"{course.assignment}/gradings", course.assignment).status_code == 200
+
+
+def test_the_private_case_files_of_an_upload_and_the_added_ones_differ_in_name(service):
+    """Two of a name were a fault of each grading."""
+    course = send_own(make_course(service, "student\nada\n", source="go-scoring"), FILES)
+    tess, page = course.teacher, f"{course.assignment}/private"
+
+    def add(name):
+        return tess.post(page, page, {"file": (name, b"1 twice 2\n#? [4]\n")})
+
+    assert (refused := add("three.gtp")).status_code == 422
+    assert "three.gtp is in the upload of the assignment" in refused.text
+    assert tess.post(f"{page}/remove", page, name="three.gtp").status_code == 422
+    assert add("added.gtp").status_code == 200
+    said = replace(course, {**FILES, "private/added.gtp": "1 twice 1\n#? [2]\n"}, 422)
+    assert "added.gtp was added to the private case files: remove it there" in said
 
 
 @pytest.mark.parametrize("data", [b"no archive", b""])

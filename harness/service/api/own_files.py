@@ -23,7 +23,7 @@ from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing
+from harness.service.work import previewing, private_cases
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
 _ALL = "/courses/{course}/assignments"
@@ -93,8 +93,9 @@ def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> Assign
         here.service.database.acting(here.by) as act,
     ):
         made = once(act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id)
-        found = rows.ASSIGNMENTS.find(act.db, id=made)
-    return courses.describe_assignment(require_kept(found, "assignment"))
+        found = require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
+        private_cases.let_measure(act, settings, found)
+    return courses.describe_assignment(found)
 
 
 @ROUTES.at("GET", f"{_ONE}/source", STAFF_ONLY, response_model=SourceShown)
@@ -131,8 +132,9 @@ def _replace(here: Here, path: Path, name: str, key: str) -> SourceShown:
             return assigned.id
 
         found = rows.ASSIGNMENTS.find(act.db, id=once(act, key, sent, replace))
-    if found is None:  # it was removed after this request had come
-        raise Refused(404, "there is no such assignment")
+        if found is None:  # it was removed after this request had come
+            raise Refused(404, "there is no such assignment")
+        private_cases.let_measure(act, settings, found)
     return _source(here, found)
 
 

@@ -72,7 +72,7 @@ async def put(here: Now) -> PrivateCases:
 def _put(here: Here, data: bytes) -> PrivateCases:
     with here.service.database.acting(here.by) as act:
         new = private_cases.NewCase(_name(here), data)
-        private_cases.add(act, here.sure().assigned, _get_folder(here), new)
+        private_cases.add(act, here.service.settings, here.sure().assigned, new)
     return describe_private_cases(here)
 
 
@@ -81,12 +81,8 @@ def remove(here: Now) -> Response:
     """Remove a private case file."""
     name = _path(here).name
     with here.service.database.acting(here.by) as act:
-        private_cases.remove(act, here.sure().assigned, _get_folder(here), name)
+        private_cases.remove(act, here.service.settings, here.sure().assigned, name)
     return Response(status_code=204)
-
-
-def _get_folder(here: Here) -> Path:
-    return here.service.settings.assignment_folder(here.sure().assigned.id)
 
 
 def _name(here: Here) -> str:
@@ -99,7 +95,7 @@ def _name(here: Here) -> str:
 
 def _path(here: Here) -> Path:
     name = here.request.path_params["name"]
-    found = {path.name: path for path in cases.paths(_get_folder(here))}
+    found = {path.name: path for path in cases.paths(here.service.settings, here.sure().assigned)}
     if name not in found:
         raise Refused(404, "there is no such private case file")
     return found[name]
@@ -113,7 +109,7 @@ def describe_private_cases(here: Here) -> PrivateCases:
     found = measured.caught
     told = {one.name: one for one in found.files} if found else {}
     return PrivateCases(
-        files=[_describe(path, told.get(path.name)) for path in cases.paths(measured.made)],
+        files=[_describe(path, told.get(path.name)) for path in measured.paths],
         caught=found.caught if found else None,
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,

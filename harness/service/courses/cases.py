@@ -1,17 +1,24 @@
-"""The private case files of an assignment, as files in its folder on the server."""
+"""The private case files of an assignment: added ones, in its folder on the server, and its own.
+
+A teacher adds some one by one. Others come with an assignment that was uploaded, and a newer upload
+of it changes them. A grading uses both.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import CaseError, UsageError
 from harness.grading.taking_in.sources.pieces import safe
 from harness.reading import casefile
 from harness.records import CaseFile
+from harness.service.courses import own_files
 from harness.service.courses.making import private_folder
+from harness.service.records import Assigned
+from harness.service.settings import Settings
 from harness.text import number_of
 
 LARGEST = 4 << 20  # bytes of a case file
@@ -22,20 +29,27 @@ _EXPECTED = (
 )
 
 
-def paths(made: Path) -> list[Path]:
-    """Return the private case files, sorted; ``made``: the folder of the assignment."""
+def added(made: Path) -> list[Path]:
+    """Return the case files that were added, sorted; ``made``: the folder of the assignment."""
     return sorted(path for path in private_folder(made).glob(f"*{_SUFFIX}") if path.is_file())
 
 
-def read(made: Path) -> list[CaseFile]:
-    """Return the private case files as steps, called by their paths: others lie beside them."""
-    return [casefile.parse(path.read_bytes(), str(path)) for path in paths(made)]
+def paths(settings: Settings, assigned: Assigned) -> list[Path]:
+    """Return all private case files, sorted by their names, of which each is there once."""
+    own = own_files.assignment_of(settings, assigned).private_cases()
+    made = settings.assignment_folder(assigned.id)
+    return sorted([*added(made), *own], key=lambda path: path.name)
 
 
-def digest(made: Path) -> str:
-    """Return a digest of the names and bytes of all files."""
+def read(found: Sequence[Path]) -> list[CaseFile]:
+    """Return case files as steps, called by their paths: others lie beside them."""
+    return [casefile.parse(path.read_bytes(), str(path)) for path in found]
+
+
+def digest(files: Sequence[Path]) -> str:
+    """Return a digest of the names and bytes of files."""
     found = hashlib.sha256()
-    for path in paths(made):
+    for path in files:
         content = path.read_bytes()
         found.update(f"{path.name}\0{len(content)}\0".encode() + content)
     return found.hexdigest()[:32]
@@ -46,9 +60,9 @@ def name_of(text: str) -> str:
     return f"{safe(Path(text).stem)}{_SUFFIX}"
 
 
-def find_free_name(made: Path) -> str:
+def find_free_name(files: Sequence[Path]) -> str:
     """Return a name without suffix that no case file has: ``positions``, or with a number."""
-    taken = {path.stem for path in paths(made)}
+    taken = {path.stem for path in files}
     names = itertools.chain(["positions"], (f"positions-{n}" for n in itertools.count(2)))
     return next(name for name in names if name not in taken)
 
@@ -91,19 +105,19 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def require(made: Path, name: str) -> Path:
-    """Return the path of a case file.
+    """Return the path of a case file that was added.
 
     Raises:
-        UsageError: no case file has that name.
+        UsageError: no such case file has that name.
     """
-    found = {path.name: path for path in paths(made)}
+    found = {path.name: path for path in added(made)}
     if name not in found:
-        raise UsageError(f"there is no private case file {name!r}")
+        raise UsageError(f"no private case file {name!r} was added")
     return found[name]
 
 
 def remove(made: Path, name: str) -> None:
-    """Remove a case file.
+    """Remove a case file that was added.
 
     Raises:
         UsageError: as :func:`require`.

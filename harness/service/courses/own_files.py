@@ -121,14 +121,15 @@ def keep(settings: Settings, place: Path, one: Assigned) -> None:
     place.rename(target / place.name)
 
 
-def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
+def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> Assigned:
     """Let the folder of an assignment that was sent take the place of the one before.
 
     The one before stays where it is; gradings that were begun with it continue with it. Dates,
     points and weights of the course stay. What was submitted is checked again.
 
     Raises:
-        UsageError: the assignment was not uploaded or was removed, or nothing in it has changed.
+        UsageError: the assignment was not uploaded or was removed, nothing in it has changed, or
+            a private case file in it is called as one that was added.
     """
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id)
@@ -138,11 +139,24 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> None:
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
+    _refuse_doubled(settings, one, place)
     made = now._replace(edition=now.edition + 1)
     keep(settings, place, made)
     courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=one.id)
     _check_anew(act, made)
     act.note("assignment replaced", one.id, edition=made.edition, changes=changes)
+    return made
+
+
+def _refuse_doubled(settings: Settings, one: Assigned, place: Path) -> None:
+    """Refuse private case files of an upload that have the name of one that was added."""
+    added = making.private_folder(settings.assignment_folder(one.id))
+    for path in assignments.read(place / FILE).private_cases():
+        if (added / path.name).exists():
+            raise UsageError(
+                f"{path.name} was added to the private case files: remove it there, or give the"
+                " one in the upload another name"
+            )
 
 
 def _check_anew(act: Act, one: Assigned) -> None:

@@ -25,7 +25,7 @@ def list_kept(db: Connection, assigned: Assigned) -> list[str]:
 
 def list_lost(db: Connection, settings: Settings, assigned: Assigned) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
-    private = len(cases.paths(settings.assignment_folder(assigned.id)))
+    private = len(cases.added(settings.assignment_folder(assigned.id)))
     counts = {"private case file": private, "extension": len(courses.extensions(db, assigned.id))}
     found = [number_of(count, name) for name, count in counts.items() if count]
     return [*found, "the folder that you uploaded"] if assigned.source == OWN else found

@@ -168,7 +168,9 @@ def replace(here: Now) -> Response:
         own_files.unpack(settings, found.path, found.name) as (place, _),
         here.service.database.acting(here.by) as act,
     ):
-        own_files.replace(act, settings, known.assigned, place)
+        private_cases.let_measure(
+            act, settings, own_files.replace(act, settings, known.assigned, place)
+        )
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 

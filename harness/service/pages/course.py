@@ -28,6 +28,7 @@ from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import ADMINS, MEMBERS, TEACHERS
+from harness.service.work import private_cases
 
 ROUTES = Routes()
 
@@ -128,6 +129,7 @@ def assign_own(here: Now) -> Response:
         here.service.database.acting(here.by) as act,
     ):
         made = own_files.make(act, settings, _read_form(here, own_files.OWN), place, own)
+        private_cases.let_measure(act, settings, made)
     return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
 
 

@@ -56,7 +56,8 @@ def show(here: Now) -> Response:
         here,
         "private.html",
         crumbs(here, "Private cases"),
-        files=[(path.name, told.get(path.name)) for path in cases.paths(measured.made)],
+        files=[(path.name, told.get(path.name)) for path in measured.paths],
+        added=[path.name for path in cases.added(_get_folder(here))],
         found=found,
         longest=watched_asking.LONGEST,
         doubts=wrong_expectations.find(settings, assigned, measured),
@@ -84,16 +85,15 @@ def add(here: Now) -> Response:
     if file is None:
         raise UsageError("choose a case file first")
     with here.service.database.acting(here.by) as act:
-        private_cases.add(
-            act, here.sure().assigned, _get_folder(here), private_cases.NewCase(*file)
-        )
+        new = private_cases.NewCase(*file)
+        private_cases.add(act, here.service.settings, here.sure().assigned, new)
     return RedirectResponse(_address(here), 303)
 
 
 @ROUTES.at("GET", f"{_PATH}/files/{{name}}", STAFF_ONLY)
 def download(here: Now) -> Response:
     """Give a case file."""
-    found = {path.name: path for path in cases.paths(_get_folder(here))}
+    found = {path.name: path for path in cases.paths(here.service.settings, here.sure().assigned)}
     path = found.get(here.request.path_params["name"])
     if path is None:
         raise Refused(404, "there is no such private case file")
@@ -108,7 +108,7 @@ def remove(here: Now) -> Response:
         cases.require(_get_folder(here), name)
         return _ask_to_remove(here, name)
     with here.service.database.acting(here.by) as act:
-        private_cases.remove(act, here.sure().assigned, _get_folder(here), name)
+        private_cases.remove(act, here.service.settings, here.sure().assigned, name)
     return RedirectResponse(_address(here), 303)
 
 
@@ -175,7 +175,7 @@ def show_draft(here: Now) -> Response:
         chosen=drafting.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
         boards=_boards(found, kept.chosen) if found else {},
-        free=cases.find_free_name(_get_folder(here)),
+        free=cases.find_free_name(cases.paths(here.service.settings, here.sure().assigned)),
     )
 
 

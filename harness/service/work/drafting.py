@@ -179,7 +179,7 @@ def draft(ground: Ground, job: Job) -> None:
             specification,
             own.games,
             own.wish().tests,
-            tuple(cases.read(made)),
+            tuple(cases.read(cases.paths(ground.settings, ground.assigned))),
             tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
             ground.wanted.sandbox,
             own.tell_step,
@@ -299,15 +299,15 @@ def write(
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
     courses.lock(act.db, assigned.id)  # two drafts may be written at once
-    made = settings.assignment_folder(assigned.id)
-    name = new.name or cases.find_free_name(made)
-    if (called := cases.name_of(name)) in {path.name for path in cases.paths(made)}:
+    files = cases.paths(settings, assigned)
+    name = new.name or cases.find_free_name(files)
+    if (called := cases.name_of(name)) in {path.name for path in files}:
         raise NotNowError(f"there is a private case file {called} already; choose another name")
     assignment = own_files.assignment_of(settings, assigned)
     chosen = [found.candidates[place] for place in new.kept.chosen]
     text, beside = _maker(assignment).write(assignment, chosen)
     case = private_cases.NewCase(name, text.encode(), beside)
-    private_cases.add(act, assigned, made, case)
+    private_cases.add(act, settings, assigned, case)
 
 
 class ShownCandidate(NamedTuple):

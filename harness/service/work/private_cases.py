@@ -15,9 +15,10 @@ from harness.assignments.assignment import Assignment
 from harness.banks import bank_runs
 from harness.banks.bank_runs import EngineAsker
 from harness.banks.records import WrongEngine
+from harness.errors import UsageError
 from harness.judging import strength
 from harness.records import CaseFile
-from harness.service.courses import cases
+from harness.service.courses import cases, own_files
 from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import queue
@@ -52,7 +53,7 @@ class CaughtMistakes(NamedTuple):
 class MeasuredCases(NamedTuple):
     """The private case files of an assignment as they are, and what they catch."""
 
-    made: Path  # the folder of the assignment
+    paths: list[Path]  # of the case files
     about: str  # what a job about these files is about
     caught: CaughtMistakes | None  # None: no worker has told it yet
 
@@ -65,39 +66,46 @@ class NewCase(NamedTuple):
     beside: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
 
 
-def add(act: Act, assigned: Assigned, made: Path, new: NewCase) -> None:
-    """Add a private case file, and let a worker measure them all; ``made``: the folder.
+def add(act: Act, settings: Settings, assigned: Assigned, new: NewCase) -> None:
+    """Add a private case file, and let a worker measure them all.
 
     Raises:
-        UsageError: it has no test, or a line of it is wrong.
+        UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
+            with that name.
     """
-    called = cases.put(made, *new)
+    own = own_files.assignment_of(settings, assigned).private_cases()
+    if (name := cases.name_of(new.name)) in {path.name for path in own}:
+        raise UsageError(
+            f"{name} is in the upload of the assignment: choose another name, or change it with a"
+            " newer upload"
+        )
+    called = cases.put(settings.assignment_folder(assigned.id), *new)
     act.note("private case file added", assigned.id, name=called)
-    let_measure(act, assigned, made)
+    let_measure(act, settings, assigned)
 
 
-def remove(act: Act, assigned: Assigned, made: Path, name: str) -> None:
-    """Remove a private case file, and let a worker measure the others.
+def remove(act: Act, settings: Settings, assigned: Assigned, name: str) -> None:
+    """Remove a private case file that was added, and let a worker measure the others.
 
     Raises:
-        UsageError: no case file has that name.
+        UsageError: no such case file has that name.
     """
-    cases.remove(made, name)
+    cases.remove(settings.assignment_folder(assigned.id), name)
     act.note("private case file removed", assigned.id, name=name)
-    let_measure(act, assigned, made)
+    let_measure(act, settings, assigned)
 
 
 def let_measure(
-    act: Act, assigned: Assigned, made: Path, over: Collection[str] = (DONE, FAULT)
+    act: Act, settings: Settings, assigned: Assigned, over: Collection[str] = (DONE, FAULT)
 ) -> None:
     """Let a worker measure the case files, unless their result is known.
 
     A job about them may be over without one: other files were in their place then, or it failed.
     ``over``: the states in which it is done again.
     """
-    what = about(assigned.id, made)
-    if cases.paths(made) and load_result(made, what) is None:
-        wanted = Job("", MEASURE, assigned.id, what, person=act.by)
+    found = load_measured(settings, assigned)
+    if found.paths and found.caught is None:
+        wanted = Job("", MEASURE, assigned.id, found.about, person=act.by)
         if queue.put(act.db, wanted).state in over:
             queue.put_anew(act.db, wanted)
 
@@ -105,9 +113,10 @@ def let_measure(
 def measure(ground: Ground, job: Job) -> None:
     """Measure the private case files, if they still are those that the job is about."""
     made = ground.settings.assignment_folder(ground.assigned.id)
-    if cases.digest(made) != job.about.rpartition("-")[2]:
+    paths = cases.paths(ground.settings, ground.assigned)
+    if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
-    files = cases.read(made)
+    files = cases.read(paths)
     measured = _measure_with(files, ground.wanted.assignment, ground)
     specification = ground.wanted.assignment.specification
     found = canonical_json.dumps(_add_answers(measured, files, specification))
@@ -129,11 +138,6 @@ def _add_answers(
     return found._replace(files=tuple(told))
 
 
-def about(assignment: str, made: Path) -> str:
-    """Return what a job is about that measures the case files as they are."""
-    return f"{assignment}-{cases.digest(made)}"
-
-
 def place(made: Path, what: str) -> Path:
     """Return where the result of a job about ``what`` is."""
     return made / "strength" / f"{what}.json"
@@ -147,9 +151,10 @@ def load_result(made: Path, what: str) -> CaughtMistakes | None:
 
 def load_measured(settings: Settings, assigned: Assigned) -> MeasuredCases:
     """Return the private case files with what they catch, once for all that a page says."""
+    paths = cases.paths(settings, assigned)
+    about = f"{assigned.id}-{cases.digest(paths)}"
     made = settings.assignment_folder(assigned.id)
-    what = about(assigned.id, made)
-    return MeasuredCases(made, what, load_result(made, what))
+    return MeasuredCases(paths, about, load_result(made, about))
 
 
 def _measure_with(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from harness.service.courses import cases, point_weights
+from harness.service.courses import point_weights
 from harness.service.courses.grading import NotNowError
 from harness.service.courses.point_weights import Worth
 from harness.service.records import DONE, FAULT, MEASURE, Assigned
@@ -67,7 +67,7 @@ def _names_left_out(settings: Settings, assigned: Assigned, worth: Worth) -> fro
 
 def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
     """Return why nobody knows if private tests are wrong, or "" if that is known."""
-    if measured.caught or not cases.paths(measured.made):
+    if measured.caught or not measured.paths:
         return ""
     with database.reading() as db:
         job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
@@ -96,7 +96,7 @@ def require_none(
     measured = private_cases.load_measured(settings, assigned)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            private_cases.let_measure(act, assigned, measured.made, (DONE,))
+            private_cases.let_measure(act, settings, assigned, (DONE,))
         raise NotNowError(f"{why}, or {how}")
     if not (found := find(settings, assigned, measured, then)):
         return
