@@ -8,6 +8,8 @@ import pytest
 from harness.errors import SandboxError
 from harness.service import service_log
 from harness.service.courses import cases
+from harness.service.records import PLAN
+from harness.service.storage import queue
 from harness.service.work import job_handlers, private_cases
 from tests.service.serving import (
     KINDS,
@@ -62,6 +64,19 @@ def test_a_grading_with_a_wrong_test_needs_a_tick(service, course):
     assert SAID in text_of(tess.get(grading.url.path))
     public = tess.post(place, course.assignment, public_only="yes")
     assert public.status_code == 200 and SAID not in text_of(public)
+
+
+def test_a_grading_that_needs_private_case_files_is_not_begun_without_one(service, course):
+    """It failed as if the harness had, and told options of the command line."""
+    said = "'private tests' needs private case files, and there are none: add some on the page"
+    refused = course.teacher.post(f"{course.assignment}/gradings", course.assignment)
+    assert refused.status_code == 422 and said in text_of(refused)
+    assert "tick without private case files" in refused.text
+    api = api_of(service, "Tess Teacher")
+    answer = api("POST", f"/api/v1{course.assignment}/gradings", json={})
+    assert answer.status_code == 422 and said in answer.json()["detail"]
+    with service.database.reading() as db:
+        assert not queue.JOBS.all(db, kind=PLAN)
 
 
 def test_a_page_reads_once_what_the_tests_catch(service, course, monkeypatch):

@@ -25,7 +25,7 @@ from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
-from harness.service.work import wrong_expectations
+from harness.service.work import private_cases, wrong_expectations
 from harness.service.work.report_folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
@@ -105,6 +105,8 @@ def begin(
 ) -> GradingShown:
     """Grade all that was submitted."""
     assigned, only = here.sure().assigned, wanted.public_only
+    if not only:
+        private_cases.require_some(here.service.settings, assigned, "send public_only")
     if not (only or wanted.all_the_same):
         service, send = here.service, "send all_the_same"
         wrong_expectations.require_none(service.database, service.settings, assigned, send)

@@ -1,7 +1,7 @@
 """The private case files of an assignment: added ones, in its folder on the server, and its own.
 
-A teacher adds some one by one. Others come with an assignment that was uploaded, and a newer upload
-of it changes them. A grading uses both.
+A teacher adds some one by one. Others come with an assignment that was uploaded, and a newer
+upload of it changes them. A grading uses both.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def added(made: Path) -> list[Path]:
 
 def paths(settings: Settings, assigned: Assigned) -> list[Path]:
     """Return all private case files, sorted by their names, of which each is there once."""
-    own = own_files.assignment_of(settings, assigned).private_cases()
     made = settings.assignment_folder(assigned.id)
+    own = own_files.list_private(settings, assigned)
     return sorted([*added(made), *own], key=lambda path: path.name)
 
 

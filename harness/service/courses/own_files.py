@@ -49,6 +49,15 @@ def assignment_of(settings: Settings, one: Assigned) -> Assignment:
     return assignments.read(_document(settings, one))
 
 
+def list_private(settings: Settings, one: Assigned) -> list[Path]:
+    """Return the private case files of the upload that holds; none of what ships.
+
+    Raises:
+        UsageError: it was uploaded, and removed.
+    """
+    return assignment_of(settings, one).private_cases() if one.source == OWN else []
+
+
 def _document(settings: Settings, one: Assigned) -> Path:
     found = next(_folder(settings, one).glob(f"*/{FILE}"), None)
     if found is None:  # after the request had come that asks for it

@@ -40,7 +40,7 @@ from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
-from harness.service.work import wrong_expectations
+from harness.service.work import private_cases, wrong_expectations
 from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
@@ -66,6 +66,9 @@ class Row(NamedTuple):
 def begin(here: Now) -> Response:
     """Grade all that was submitted."""
     public_only = here.field("public_only") == "yes"
+    if not public_only:
+        how = "tick without private case files"
+        private_cases.require_some(here.service.settings, here.sure().assigned, how)
     if not public_only and here.field("all_the_same") != "yes":
         service, tick = here.service, "tick Grade all the same"
         wrong_expectations.require_none(

@@ -16,9 +16,10 @@ from harness.banks import bank_runs
 from harness.banks.bank_runs import EngineAsker
 from harness.banks.records import WrongEngine
 from harness.errors import UsageError
+from harness.grading.records import PRIVATE
 from harness.judging import strength
 from harness.records import CaseFile
-from harness.service.courses import cases, own_files
+from harness.service.courses import cases, own_files, point_weights
 from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import queue
@@ -73,7 +74,7 @@ def add(act: Act, settings: Settings, assigned: Assigned, new: NewCase) -> None:
         UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
             with that name.
     """
-    own = own_files.assignment_of(settings, assigned).private_cases()
+    own = own_files.list_private(settings, assigned)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
@@ -93,6 +94,25 @@ def remove(act: Act, settings: Settings, assigned: Assigned, name: str) -> None:
     cases.remove(settings.assignment_folder(assigned.id), name)
     act.note("private case file removed", assigned.id, name=name)
     let_measure(act, settings, assigned)
+
+
+def require_some(settings: Settings, assigned: Assigned, how: str) -> None:
+    """See before a grading that there are private case files if a part needs them.
+
+    ``how``: how to grade without them.
+
+    Raises:
+        UsageError: there are none.
+    """
+    own = own_files.assignment_of(settings, assigned)
+    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
+        return
+    parts = point_weights.apply_worth(own, point_weights.load_worth(assigned)).marks
+    if worth := [one.name for one in parts if one.judged_by == PRIVATE and one.points]:
+        raise UsageError(
+            f"{worth[0]!r} needs private case files, and there are none: add some on the page of"
+            f" the private case files, or {how}"
+        )
 
 
 def let_measure(
