@@ -149,7 +149,8 @@ def command_line() -> CommandParser:
         help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
         " many as its workers keep all of them busy)")  # fmt: skip
     add("--largest", type=whole(1, "a whole number of megabytes from 1"), default=64, metavar="MB",
-        help="largest submission, in MB (default: %(default)s)")  # fmt: skip
+        help="largest file that is uploaded, in MB (default: %(default)s); no submission may"
+        " have more than 32")  # fmt: skip
     add("--most-uploads", type=whole(1, "a whole number from 1"), default=100, metavar="N",
         help="submissions of a student to an assignment (default: %(default)s)")  # fmt: skip
     add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,

@@ -9,7 +9,9 @@ import pytest
 
 from harness.errors import UsageError
 from harness.grading.ledger import originals
+from harness.intake.archive_limits import IntakeLimits
 from harness.service.app import guard_application
+from harness.service.handing_in import receiving
 from harness.service.people import entering
 from harness.service.web.rate_limits import Rates, RequestsUnderWay
 from tests.service.serving import (
@@ -209,6 +211,15 @@ def test_too_large_a_submission_is_refused_as_such(service, asking):
     answer = send(asking, bytes(service.settings.largest + 1))
     assert answer.status_code == 413
     assert f"more than {service.settings.largest:,} bytes" in answer.json()["detail"]
+
+
+def test_a_submission_that_every_check_refuses_is_refused_at_once(service, asking, monkeypatch):
+    """It was taken up to the limit of uploads, and did not count."""
+    monkeypatch.setattr(receiving, "IntakeLimits", lambda: IntakeLimits(compressed=1000))
+    answer = send(asking, bytes(1001))
+    assert answer.status_code == 422
+    assert "the archive has 1,001 bytes; the limit is 1,000" in answer.json()["detail"]
+    assert send(asking, bytes(1000), key="k-2").status_code == 201
 
 
 def test_what_is_not_json_is_told_without_a_field(service, asking):

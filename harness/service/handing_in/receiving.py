@@ -56,6 +56,8 @@ def keep(
 ) -> Kept:
     """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
 
+    ``largest``: bytes that the service takes; no archive may have more than the limit of all.
+
     Raises:
         OSError: they cannot be written.
         UsageError: they are not any, or too many.
@@ -64,7 +66,10 @@ def keep(
     if not size:
         raise UsageError(f"the file is empty: choose {wanted}")
     try:
-        sha256 = store.keep(source, IntakeLimits()._replace(compressed=largest))
+        # The check refuses what is larger than any archive may be: it is said at once.
+        limits = IntakeLimits()
+        most = min(largest, limits.compressed)
+        sha256 = store.keep(source, limits._replace(compressed=most))
     except ArchiveError as error:
         raise UsageError(f"the file is refused: {error}") from None
     except UsageError as error:  # the service's own trouble, such as a full disk
