@@ -3,6 +3,7 @@
 import html
 import itertools
 import json
+import os
 import re
 import threading
 
@@ -293,6 +294,15 @@ def test_the_api_tells_the_same(service, course):
     twice = b"student,name\nada,Ada\nada,Eva\n"
     answer = tess.ask("POST", "/roster", 422, params={"name": "a b.csv"}, content=twice)
     assert answer["detail"].startswith("a b.csv:3: name: found 'Eva' for ada, expected 'Ada'")
+
+
+def test_the_api_takes_a_large_download(service, course):
+    """A zip of submissions of more than 1 MiB was taken on the page alone."""
+    with service.database.reading() as db:
+        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
+    tess = Asker(service, teacher.person, course.course)
+    data = archives.make_zip([("lovelaceada_1001_5001_a1.tgz", os.urandom(3 << 19))])
+    assert len(tess.ask("POST", "/roster", content=data)["added"]) == 1
 
 
 REFUSED = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
@@ -12,7 +13,13 @@ from pydantic import BaseModel, Field
 from harness.service.api import bodies
 from harness.service.api.courses import DATE
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import deadline_extensions, former_students, gradebooks, roster
+from harness.service.courses import (
+    deadline_extensions,
+    former_students,
+    gradebooks,
+    roster,
+    roster_files,
+)
 from harness.service.courses.roster import RosterChange
 from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, FORMER, STUDENT, Member
@@ -24,7 +31,6 @@ from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["students"])
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
 _ASSIGNMENT = "/courses/{course}/assignments/{assignment}"
-_LARGEST = 1 << 20  # bytes of a roster
 _CSV: dict[str, Any] = {
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}
 }
@@ -106,15 +112,16 @@ async def take_roster(
 
     ``name``: of the file, as errors call it.
     """
-    data = await bodies.read(here, _LARGEST)
-    return await run_in_threadpool(_take, here, data, name)
+    async with bodies.as_file(here) as path:  # a zip of a class's submissions is large
+        return await run_in_threadpool(_take, here, path, name)
 
 
-def _take(here: Here, data: bytes, name: str) -> RosterTaken:
+def _take(here: Here, path: Path, name: str) -> RosterTaken:
     assert here.course
-    wanted = roster.read(data, name)
+    wanted = roster_files.read(path, name)
     with here.service.database.acting(here.by) as act:
         found = roster.take(act, here.course.id, wanted)
+    data = gradebooks.read_roster(path)
     gradebooks.keep_roster(here.service.settings, here.course.id, data)
     return RosterTaken(
         students=len(wanted.students),

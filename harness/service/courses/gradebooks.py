@@ -59,6 +59,11 @@ class KeptGradebook(NamedTuple):
 # --- the download that was the roster ----------------------------------------------------------
 
 
+def read_roster(path: Path) -> bytes:
+    """Return the bytes of a roster to be kept; none of one that is too large for a gradebook."""
+    return path.read_bytes() if path.stat().st_size <= LARGEST else b""
+
+
 def keep_roster(settings: Settings, course: str, data: bytes) -> None:
     """Keep a roster that can be filled in with marks; another one is not kept."""
     folder = _rosters(settings, course)

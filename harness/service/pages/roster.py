@@ -48,8 +48,7 @@ def _receive(here: Here) -> tuple[str, RosterFile, bytes]:
         shutil.copyfileobj(file.file, copy)
         copy.flush()
         wanted = _read(Path(copy.name), file.filename)
-        copy.seek(0)
-        data = copy.read(gradebooks.LARGEST)  # a zip of submissions is not a gradebook
+        data = gradebooks.read_roster(Path(copy.name))
     return roster_files.show_name(file.filename), wanted, data
 
 
