@@ -150,6 +150,22 @@ def test_a_late_submission_is_called_late(service, counting):
     assert late.search(course.teacher.get(f"{course.assignment}/students/ben").text)
 
 
+@pytest.mark.processes
+def test_who_submits_late_is_warned_before(service, counting):
+    """A late try took the place of one in time, for less points, and nothing had said so."""
+    course = make_course(service, ROSTER, deadline=at(2), deduction="50")
+    ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
+    hand_in(ada, course, small_class.submission("return 2 * n"))
+    assert "You are late now" not in ada.get(course.assignment).text
+    with service.database.acting() as act:
+        courses.ASSIGNMENTS.change(act.db, {"deadline": at(-1)}, id=course.assignment[-16:])
+    cost = "You are late now: 50 % of the points reached are taken off."
+    warned = ada.get(course.assignment).text
+    assert f"{cost} A new submission counts instead of a1.tgz of " in warned
+    assert ", and cannot be withdrawn.</p>" in warned
+    assert f"{cost}</p>" in ben.get(course.assignment).text
+
+
 def test_the_api_tells_the_same(service, counting):
     course, own = make_course(service, ROSTER, deadline=at(-2), deduction="50"), at(5)
     page = f"{course.assignment}/students/ada"

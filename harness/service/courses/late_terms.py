@@ -12,7 +12,12 @@ from harness.clock_changes import measure
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
 from harness.service.courses.making import late, moment
-from harness.service.local_times import describe_date, describe_time, read_seconds
+from harness.service.local_times import (
+    describe_date,
+    describe_moment,
+    describe_time,
+    read_seconds,
+)
 from harness.service.records import Assigned, Upload
 from harness.service.storage import courses, owner_rows
 from harness.text import number_of
@@ -115,6 +120,22 @@ def _describe_cost(rule: Late) -> str:
     if not rule.deduction:
         return "no points are taken off"
     return f"{decimal(rule.deduction)} % of the points reached are taken off"
+
+
+def warn_late(rule: Late, at: float, last: Upload | None) -> str:
+    """Return what to know before submitting late, or "" if a submission would be in time.
+
+    ``last``: the submission that counts, or may count.
+    """
+    if not describe_late(rule, at):
+        return ""
+    warning = f"You are late now: {_describe_cost(rule)}."
+    if last is None:
+        return warning
+    return (
+        f"{warning} A new submission counts instead of {last.name} of {describe_moment(last.at)},"
+        " and cannot be withdrawn."
+    )
 
 
 def describe_late(rule: Late, at: float) -> str:

@@ -19,6 +19,7 @@ from harness.service.courses.late_terms import (
     list_dates,
     list_dates_for_staff,
     load_rule,
+    warn_late,
 )
 from harness.service.handing_in import ownership, packing, receiving, repeated_forms
 from harness.service.handing_in.ownership import Heap, refusal
@@ -73,6 +74,7 @@ def _to_student(here: Here) -> Response:
         dates=list_dates(known.assigned, rule, latest(extensions, (one.key for one in group))),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         closed=closed,
+        warning=warn_late(rule, now.timestamp(), heap.last),
         is_before=receiving.is_before(known.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(here.service.settings, known.assigned).archive.name,
