@@ -72,6 +72,7 @@ def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting)
     work(service)
     assert marks(tess.get(second).text) == {"ada": "11 of 11", "ben": "9 of 11", "cyd": "0 of 11"}
     assert 'value="8"' in tess.get(points).text
+    assert ["public", "4", "8"] in rows(tess.get(seen).text)  # it said 8 twice
     for asked in ("accept", "release", "again"):  # marks of before do not come back
         assert tess.post(f"{first}/{asked}", second).status_code == 409
     with service.database.reading() as db:

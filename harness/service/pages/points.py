@@ -9,8 +9,6 @@ from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.courses import own_files, point_weights
-from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.pages.assignment_page import crumbs
 from harness.service.records import FAULT
@@ -103,21 +101,21 @@ def preview(here: Now) -> Response:
         doubts=doubts.found,
         unchecked=doubts.unchecked,
         found=own.read(),
-        changed=list(_list_changes(here, own.worth)),
+        changed=list(_list_changes(here, own)),
         fault=here.job.fault if here.job.state == FAULT else "",
         is_set=bool(own.grading),
         stale=previewing.explain_stale(here.service.settings, here.sure().assigned, own),
     )
 
 
-def _list_changes(here: Here, then: Worth) -> Iterator[WorthChange]:
-    """Yield all parts, each with its tests that would be worth something else."""
+def _list_changes(here: Here, own: Preview) -> Iterator[WorthChange]:
+    """Yield all parts, each with its tests that would be worth something else.
+
+    Once it is set, "now" is what was in force before.
+    """
     assigned, settings = here.sure().assigned, here.service.settings
-    changed = point_weights.apply_worth(own_files.assignment_of(settings, assigned), then)
-    after = point_weights.list_weighed_parts(
-        changed, private_folder(settings.assignment_folder(assigned.id))
-    )
-    for one, other in zip(_parts(here), after, strict=True):
+    now = previewing.parts(settings, assigned, own.worth_before)
+    for one, other in zip(now, previewing.parts(settings, assigned, own.worth), strict=True):
         yield WorthChange(one.part.name, one.part.points, other.part.points)
         for test, same in zip(one.tests, other.tests, strict=True):
             if test.weight != same.weight:

@@ -69,6 +69,11 @@ class Preview:
         return self._before.read_text() if self._before.exists() else ""
 
     @property
+    def worth_before(self) -> Worth | None:
+        """The points and weights that were in force when it was set; None before, or unknown."""
+        return Worth(*json.loads(self.before)) if self.grading and self.before else None
+
+    @property
     def grading(self) -> str:
         """The ID of the grading that was begun when it was set, or "" before."""
         return self._grading.read_text() if self._grading.exists() else ""
