@@ -73,4 +73,10 @@ def test_a_folder_is_submitted_as_an_archive_is(kind, tmp_path, request, countin
         assert "4 passed" in ada.get(page.url.path).text
         empty = [("file", ("", b"")), ("files", ("", b""))]
         answer = ada.post(f"{course.assignment}/uploads", course.assignment, empty)
-        assert answer.status_code == 422 and "hoose an archive or a folder" in answer.text
+        assert answer.status_code == 422 and "hoose an archive or a folder first" in answer.text
+        both = [
+            ("file", ("old.tgz", b"x")),
+            *files,
+        ]  # the folder was left out, and nothing said so
+        answer = ada.post(f"{course.assignment}/uploads", course.assignment, both)
+        assert answer.status_code == 422 and "an archive or a folder, not both" in answer.text

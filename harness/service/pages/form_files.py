@@ -28,20 +28,21 @@ class Sent(NamedTuple):
 
 @contextmanager
 def receive_files(here: Here, folder: str = "") -> Iterator[Sent]:
-    """Give the field ``file`` of a form, or else its ``files``, packed.
+    """Give the field ``file`` of a form, or its ``files``, packed.
 
     ``folder``: what a folder is called in the archive; by default as its sender calls it.
 
     Raises:
-        UsageError: there is neither.
+        UsageError: there is neither; or both, and nobody knows which is meant.
     """
     with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".upload-") as copy:
-        file = here.form.get("file")
+        file, loose = here.form.get("file"), list(_loose(here))
         if isinstance(file, UploadFile) and file.filename:
+            if loose:
+                raise UsageError("choose an archive or a folder, not both")
             shutil.copyfileobj(file.file, copy, _PIECE)
             found = Sent(Path(copy.name), file.filename)
         else:
-            loose = list(_loose(here))
             if not loose:
                 raise UsageError("choose an archive or a folder first")
             own = next(iter(PurePosixPath(loose[0].path.replace("\\", "/")).parts), "")

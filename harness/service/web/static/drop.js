@@ -4,7 +4,8 @@
 "use strict";
 var form = document.getElementById("submit");
 if (!form || !window.DataTransferItem || !DataTransferItem.prototype.webkitGetAsEntry) return;
-var archive = form.querySelector("[name=file]"), said = document.getElementById("dropped");
+var archive = form.querySelector("[name=file]"), folder = form.querySelector("[name=files]");
+var said = document.getElementById("dropped");
 var MOST = 2000, dropped = null;  // pairs of a path and a file
 
 function read(entry) {
@@ -36,6 +37,7 @@ form.addEventListener("drop", function (event) {
   var entries = Array.from(event.dataTransfer.items)
     .map(function (item) { return item.webkitGetAsEntry(); }).filter(Boolean);
   dropped = null;
+  folder.value = "";  // what is dropped counts, not what was chosen before
   if (entries.length === 1 && entries[0].isFile) {
     archive.files = event.dataTransfer.files;
     said.textContent = archive.files[0].name + " is ready to be submitted.";
