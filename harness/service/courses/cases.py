@@ -35,7 +35,7 @@ def added(made: Path) -> list[Path]:
 
 
 def paths(settings: Settings, assigned: Assigned) -> list[Path]:
-    """Return all private case files, sorted by their names, of which each is there once."""
+    """Return all private case files, sorted by their names, which differ."""
     made = settings.assignment_folder(assigned.id)
     own = own_files.list_private(settings, assigned)
     return sorted([*added(made), *own], key=lambda path: path.name)

@@ -60,7 +60,7 @@ class KeptGradebook(NamedTuple):
 
 
 def read_roster(path: Path) -> bytes:
-    """Return the bytes of a roster to be kept; none of one that is too large for a gradebook."""
+    """Return the bytes of a roster to be kept, or b"" if it is too large for a gradebook."""
     return path.read_bytes() if path.stat().st_size <= LARGEST else b""
 
 

@@ -50,7 +50,7 @@ def assignment_of(settings: Settings, one: Assigned) -> Assignment:
 
 
 def list_private(settings: Settings, one: Assigned) -> list[Path]:
-    """Return the private case files of the upload that holds; none of what ships.
+    """Return the private case files of the upload that holds, or [] for what ships.
 
     Raises:
         UsageError: it was uploaded, and removed.
