@@ -146,6 +146,9 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     assert cyd.get(mark).status_code == 404  # not released
     tess.post(f"{grading}/release", early="yes")
     assert "<b>3.5 of 5</b>" in cyd.get(mark).text and "of &lt;b&gt;names" in cyd.get(mark).text
+    # A later grading leaves the feedback of a released one as it is: two marks, and none counted.
+    assert "This mark counts, also if the feedback shows" in cyd.get(mark).text
+    assert "This mark counts" not in ada.get(mark).text
     assert "<b>5 of 5</b>" in ada.get(mark).text and "names" not in ada.get(mark).text
     assert "&lt;i&gt;seen" in ada.get(mark).text and "seen" not in ben.get(mark).text
     assert tess.get(f"{grading}/given").text.splitlines() == [
