@@ -154,6 +154,10 @@ def test_what_a_worker_says_is_taken_by_the_pool(event, received, piped):
     assert piped.queue.hangs == [0, int(isinstance(event, EngineHung))]
 
 
+def test_an_event_that_tells_of_no_attempt_has_no_result():
+    assert worker_events.parse(worker_events.line(Claim(1))) == (Claim(1), None)
+
+
 def test_lines_that_come_in_pieces_are_put_together(piped):
     one, two = worker_events.line(Claim(1)), worker_events.line(Claim(2))
     assert piped.say(one[:5]) == []

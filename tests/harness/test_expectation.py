@@ -167,6 +167,15 @@ def test_every_example_is_right_and_more_are_there_where_more_are_told(expressio
         assert {"".join(t.split()) for t in right} <= {"".join(t.split()) for t in found.texts}
 
 
+@pytest.mark.parametrize(
+    ("expression", "texts", "any_case"),
+    [("(?i)a|1", ("a", "1"), True), ("(?i)1|2", ("1", "2"), False), ("a|1", ("a", "1"), False)],
+)
+def test_upper_case_is_spoken_of_where_a_text_has_letters(expression, texts, any_case):
+    found = examples(expression)
+    assert (found.texts, found.any_case) == (texts, any_case)
+
+
 _FIXED = st.sampled_from(["a", "b", "ab", "(a|b)", "[ab]", r"\.", "a?", r"\b", "$", "(?!a)"])
 _OPEN = st.sampled_from([("", ".*"), (".*", ""), (".*", ".*")])
 

@@ -158,6 +158,24 @@ def test_a_process_that_was_killed_before_it_was_asked_says_so():
     assert str(told.value) == "the process that matches expressions ended (-9)"
 
 
+def test_of_a_process_that_has_died_both_pipes_are_closed():
+    """What was written and not sent cannot be sent any more."""
+    closed: list[str] = []
+
+    def fail() -> None:
+        closed.append("stdin")
+        raise BrokenPipeError
+
+    made: Any = object.__new__(matchers._Matcher)
+    made._process = SimpleNamespace(
+        returncode=-9,
+        stdin=SimpleNamespace(close=fail),
+        stdout=SimpleNamespace(close=lambda: closed.append("stdout")),
+    )
+    made.leave()
+    assert closed == ["stdin", "stdout"]
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, UndecidedError])
 def test_a_process_that_gave_no_answer_is_ended_and_asked_no_more(error, monkeypatch):
     """It may still compute, and its answer would be taken for that to the next question."""

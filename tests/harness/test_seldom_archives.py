@@ -7,6 +7,7 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -69,6 +70,28 @@ def test_a_reader_of_archives_gives_up_all_rights(monkeypatch):
     monkeypatch.setattr(reader_server.landlock, "abi", lambda: 0)
     reader_server._give_up()
     assert [one[0] for one in done[4:]] == [one[0] for one in done[:3]]
+
+
+def test_a_child_ends_whatever_stops_it(monkeypatch):
+    """Else it would go on as a second server."""
+
+    class EndedError(BaseException):
+        pass
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def end(status: int) -> None:
+        raise EndedError(status)
+
+    monkeypatch.setattr(reader_server.os, "fork", lambda: 0)
+    monkeypatch.setattr(reader_server.os, "_exit", end)
+    monkeypatch.setattr(reader_server, "_answer", fail)
+    got: Any = SimpleNamespace(archive=-1, sink=-1)
+    control: Any = SimpleNamespace(close=lambda: None)
+    with pytest.raises(EndedError) as told:
+        reader_server._fork(got, b"", control, fail)  # type: ignore[arg-type]
+    assert told.value.args == (0,)
 
 
 def test_a_folder_that_cannot_be_read_is_told():

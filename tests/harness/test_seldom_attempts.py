@@ -14,6 +14,7 @@ import pytest
 from harness.assignments.assignment import find
 from harness.errors import (
     BusyError,
+    SandboxError,
     UsageError,
 )
 from harness.exits import ExitCode
@@ -127,9 +128,14 @@ def test_orders_that_are_over_leave_no_sandbox_and_no_file(monkeypatch):
     assert not Path(made._store.name).exists()
 
 
-def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path):
+def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeypatch):
     """For ``auto``, this machine's own may be another one: it may have none."""
     heard: list[Any] = []
+
+    def prove(*_: object) -> Any:
+        raise SandboxError("there is no sandbox here")
+
+    monkeypatch.setattr(orders, "sandbox_of", prove)
 
     class Machines:
         def level(self, choice: str) -> str:

@@ -103,6 +103,12 @@ def test_a_lease_holds_while_its_process_is_seen_to_live(states, holds, monkeypa
     assert owners.is_held(lease, None, at=1.0) is holds
 
 
+@pytest.mark.parametrize(("now", "holds"), [(0.5, True), (1.0, False), (1.5, False)])
+def test_a_lease_of_another_machine_holds_until_its_time(now, holds):
+    lease = SimpleNamespace(token="t", owner="elsewhere 7 boot", until=1.0)
+    assert owners.is_held(lease, None, at=now) is holds
+
+
 def test_builds_that_count_no_more_are_told_in_order(tmp_path):
     made = Ledger(tmp_path / "many")
     builds = [f"build {letter}" for letter in "hagbfced"]

@@ -394,3 +394,13 @@ def test_whoever_waits_for_a_process_sleeps_meanwhile(monkeypatch):
     monkeypatch.setattr(server.time, "sleep", slept.append)
     server._wait_for(1, 60)
     assert slept == [0.0005, 0.0005]
+
+
+def test_of_two_walks_through_the_processes_the_one_that_found_more_counts():
+    engine, other, daemon = (SimpleNamespace(name=name) for name in ("engine", "a", "b"))
+    walks = iter([[engine, other, daemon], [engine, daemon]])
+    made: Any = object.__new__(server.Box)
+    made._plan = SimpleNamespace(level=1)
+    made._living = lambda: next(walks)
+    made._note_end(0)
+    assert made._leftovers == ("a", "b")
