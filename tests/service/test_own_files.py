@@ -91,7 +91,7 @@ REFUSED = [
         "its reference would run outside a sandbox",
     ),
     # No submission could be checked, and nobody but the operator was told why.
-    ({**FILES, "one.gtp": "1 twice 1\n#? [(]\n"}, "one.gtp:2: &#39;(&#39; is not a regular"),
+    ({**FILES, "one.gtp": "1 twice 1\n#? [(]\n"}, "one.gtp:2: '(' is not a regular"),
     ({**FILES, "private/x.gtp": "1 twice 1\n#? [\n"}, "private/x.gtp:2: expected"),
 ]  # fmt: skip
 
@@ -101,7 +101,7 @@ def test_an_assignment_that_is_refused(service, files, said):
     course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, as_archive(files))
     assert answer.status_code == 422
-    why = re.search(r'id="why".*?</p>', answer.text, re.DOTALL)[0]
+    why = html.unescape(re.search(r'id="why".*?</p>', answer.text, re.DOTALL)[0])
     assert said.lower() in why.lower() and str(service.settings.data) not in why
     with service.database.reading() as db:
         assert len(courses.ASSIGNMENTS.all(db)) == 1
