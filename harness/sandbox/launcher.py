@@ -50,9 +50,11 @@ _ROOM = Path(__file__).resolve().parents[2]
 # Users nobody is: far beyond all that are given out, or systemd's own range for such users where
 # a container maps no others.
 _NOBODIES = (range(0x7F00_0000, 0x7FFF_0000), range(61184, 65520))
+# No garbage is looked for while modules are loaded, nor later in what was loaded: it stays.
 _TURN = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.sandbox.server import main;"
-    " main(int(sys.argv[1]), sys.argv[2:])"
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
+    " from harness.sandbox.server import main;"
+    " gc.freeze(); gc.enable(); main(int(sys.argv[1]), sys.argv[2:])"
 )
 
 
