@@ -112,7 +112,7 @@ def require(made: Path, name: str) -> Path:
     """
     found = {path.name: path for path in added(made)}
     if name not in found:
-        raise UsageError(f"no private case file {name!r} was added")
+        raise UsageError(f"there is no private case file {name!r} that was added here")
     return found[name]
 
 
