@@ -100,10 +100,23 @@ def provider_key():
     return jose.RSAKey.generate_key(is_private=True)
 
 
+_read_private_key = RSAKey.binding.import_private_key
+_read_certificates = functools.cache(httpx2.create_ssl_context)
+
+
+@functools.cache
+def read_key_once(parts):
+    """Return a private key; to read one, which is checked then, takes a hundredth of a second."""
+    return _read_private_key(dict(parts))
+
+
 @pytest.fixture
 def provider(monkeypatch):
     key = provider_key()
     monkeypatch.setattr(jose.RSAKey, "generate_key", lambda **_: key)
+    once = staticmethod(lambda parts: read_key_once(tuple(parts.items())))
+    monkeypatch.setattr(RSAKey.binding, "import_private_key", once)
+    monkeypatch.setattr(httpx2, "create_ssl_context", _read_certificates)
     world = World()
     thread = threading.Thread(target=world.server.serve_forever, args=(0.05,))
     thread.start()
