@@ -179,8 +179,9 @@ class _Command:
                 f" {', '.join(again)}"
             )
         left = grade.count_pending(ledger, found)
-        print(f"{len(found.submissions)} submissions, {len(found.cases)} case files,"
-              f" {left} of {len(found.planned)} attempts to be run")  # fmt: skip
+        print(f"{number_of(len(found.submissions), 'submission')},"
+              f" {number_of(len(found.cases), 'case file')},"
+              f" {left} of {number_of(len(found.planned), 'attempt')} to be run")  # fmt: skip
         try:
             with self._away() as away, GradingProgress(left) as progress:
                 grade.run(wanted, ledger, found, store, progress, away=away)

@@ -96,7 +96,7 @@ def test_a_class_is_graded(open_place: Path, capsys: pytest.CaptureFixture[str])
     arguments = [str(open_place / "class"), "--assignment", str(own), "--output", str(output)]
     assert main(["grade", *arguments, "--public-only"]) == 0
     text = capsys.readouterr().out
-    assert "2 submissions, 1 case files" in text
+    assert "2 submissions, 1 case file," in text
     page = (output / "feedback" / "bob_a1.html").read_text()
     assert "= illegal move: 2 0 1 <mark>occupied</mark>" in page
     assert "= illegal move: 2 0 1 <mark>taken</mark>" in page
