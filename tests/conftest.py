@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, settings
 
 from harness.engine import leftovers
 
-pytest_plugins = ["tests.tiers", "tests.postgresql", "tests.compiled_statements"]
+pytest_plugins = ["tests.tiers", "tests.postgresql"]
 
 ROOT = Path(__file__).parents[1]
 
