@@ -106,9 +106,9 @@ class _AwkParser(RegexReader):
         if sign == "(":
             return self._group(), False
         if sign == "[":
-            return self._write_set(self._set()), False
+            return charset.in_python(self._set()), False
         is_any = sign == "."
-        return self._write_set(charset.EVERYTHING if is_any else charset.of([sign])), False
+        return charset.in_python(charset.EVERYTHING if is_any else charset.of([sign])), False
 
     def _group(self) -> str:
         self._depth += 1
@@ -123,8 +123,8 @@ class _AwkParser(RegexReader):
         if letter in _ANCHORS:
             return _ANCHORS[letter], True
         if letter in _SETS:
-            return self._write_set(_SETS[letter]), False
-        return self._write_set(charset.of([_CONTROLS.get(letter, letter)])), False
+            return charset.in_python(_SETS[letter]), False
+        return charset.escape_character(ord(_CONTROLS.get(letter, letter))), False
 
     # --- repetitions
 

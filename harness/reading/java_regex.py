@@ -203,9 +203,9 @@ class _JavaParser(RegexReader):
         self._place += 1
         readers: dict[str, Callable[[], str | None]] = {
             "(": self._group,
-            "[": lambda: self._write_set(self._set()),
+            "[": lambda: charset.in_python(self._set()),
             "\\": self._escape,
-            ".": lambda: self._write_set(self._any()),
+            ".": lambda: charset.in_python(self._any()),
             "^": lambda: self._anchor("^"),
             "$": lambda: self._anchor("$"),
         }
@@ -222,7 +222,7 @@ class _JavaParser(RegexReader):
     def _literal(self, character: str) -> str:
         if 0xD800 <= ord(character) < 0xDC00:
             self._refuse("it has half of a surrogate pair")
-        return self._write_set(self._apply_case(charset.of([character])))
+        return charset.in_python(self._apply_case(charset.of([character])))
 
     def _apply_case(self, found: Ranges) -> Ranges:
         if self._flags.ignore_case and self._flags.unicode_case:
@@ -344,7 +344,7 @@ class _JavaParser(RegexReader):
             return self._read_named_reference()
         found = self._read_escaped_set(letter)
         if found is not None:
-            return self._write_set(found)
+            return charset.in_python(found)
         return self._literal(chr(self._character(letter)))
 
     def _read_fixed(self, letter: str) -> str | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from harness.errors import PatternError
-from harness.reading import charset
-from harness.reading.charset import Ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ class RegexReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._place = 0
-        self._sets: dict[str, Ranges] = {}  # what was written for one character, in Python
 
     def _refuse(self, why: str) -> NoReturn:
         raise PatternError(why)
@@ -49,22 +46,7 @@ class RegexReader:
         while self._peek() == "|":
             self._place += 1
             found.append(self._sequence())
-        return self._one_set(found) or "|".join(found)
-
-    def _one_set(self, found: list[str]) -> str:
-        """Return alternatives as the set that they are; "" if one is more than a character.
-
-        Python would make one set of them itself, but not of what is written as what is not in it.
-        """
-        if len(found) == 1 or not all(one in self._sets for one in found):
-            return ""
-        return self._write_set(charset.of(both for one in found for both in self._sets[one]))
-
-    def _write_set(self, one: Ranges) -> str:
-        """Return a set in Python's notation."""
-        written = charset.in_python(one)
-        self._sets[written] = one
-        return written
+        return "|".join(found)
 
     def _sequence(self) -> str:
         """Read up to the next ``|`` or the end of the group."""

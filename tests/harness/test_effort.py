@@ -2,7 +2,6 @@
 
 import pytest
 
-from harness.reading import awk_regex, java_regex
 from harness.reading.effort import MOST, Bound
 
 
@@ -39,9 +38,3 @@ def test_the_longest_text_that_takes_few_steps_from_every_place(expression, step
     longest = MOST // steps - 1
     assert Bound(expression, 0, anywhere=True).allows(longest)
     assert not Bound(expression, 0, anywhere=True).allows(longest + 1)
-
-
-@pytest.mark.parametrize("choice", [r"[^\n]|\n", r"a|[^a]", r".|x", r"[^ab]|a|b"])
-@pytest.mark.parametrize("translate", [java_regex.in_python, awk_regex.translate_search])
-def test_a_choice_of_characters_takes_the_steps_of_one(translate, choice):
-    assert Bound(translate(f"({choice})*"), 0, anywhere=False).allows(400_000)
