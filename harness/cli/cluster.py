@@ -184,7 +184,7 @@ def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
     """Return by which address of this machine workers reach it, and a port; 0: any.
 
     Raises:
-        UsageError: there is no such port, or no way to the scheduler.
+        UsageError: the port is too large, or this machine cannot reach the scheduler.
     """
     host, colon, port = (
         text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "0")
@@ -193,7 +193,7 @@ def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
 
 
 def _read_port(text: str) -> int:
-    """Return the number of a port; raises UsageError if there is no such port."""
+    """Return the number of a port; raises UsageError if it is too large for one."""
     number = int(text)
     if number > MOST_PORT:
         raise UsageError(f"--bytes-at: found port {number}, expected at most {MOST_PORT}")

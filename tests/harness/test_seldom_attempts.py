@@ -133,7 +133,7 @@ def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeyp
     heard: list[Any] = []
 
     def prove(*_: object) -> Any:
-        raise SandboxError("there is no sandbox here")
+        raise SandboxError("no sandbox works here")
 
     monkeypatch.setattr(orders, "sandbox_of", prove)
 

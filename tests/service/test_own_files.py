@@ -130,7 +130,9 @@ def test_private_case_files_of_an_upload_are_listed_and_checked(service):
     assert early.status_code == 409 and "still being checked" in early.text
     work(service)
     text = text_of(tess.get(page))
-    assert SAID in text and "three.gtp" in text and "There are none yet" not in text
+    assert SAID in text
+    assert "three.gtp" in text
+    assert "There are none yet" not in text
     assert tess.get(f"{page}/files/wrong.gtp").text == WRONG["private/wrong.gtp"]
     refused = tess.post(f"{course.assignment}/gradings", course.assignment)
     assert refused.status_code == 409 and SAID in text_of(refused)

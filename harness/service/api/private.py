@@ -95,10 +95,10 @@ def _name(here: Here) -> str:
 
 def _path(here: Here) -> Path:
     name = here.request.path_params["name"]
-    found = {path.name: path for path in cases.paths(here.service.settings, here.sure().assigned)}
-    if name not in found:
+    path = cases.find(here.service.settings, here.sure().assigned, name)
+    if path is None:
         raise Refused(404, "there is no such private case file")
-    return found[name]
+    return path
 
 
 def describe_private_cases(here: Here) -> PrivateCases:

@@ -41,6 +41,11 @@ def paths(settings: Settings, assigned: Assigned) -> list[Path]:
     return sorted([*added(made), *own], key=lambda path: path.name)
 
 
+def find(settings: Settings, assigned: Assigned, name: str) -> Path | None:
+    """Return the private case file of that name, or None."""
+    return next((path for path in paths(settings, assigned) if path.name == name), None)
+
+
 def read(found: Sequence[Path]) -> list[CaseFile]:
     """Return case files as steps, called by their paths: others lie beside them."""
     return [casefile.parse(path.read_bytes(), str(path)) for path in found]
@@ -112,7 +117,7 @@ def require(made: Path, name: str) -> Path:
     """
     found = {path.name: path for path in added(made)}
     if name not in found:
-        raise UsageError(f"there is no private case file {name!r} that was added here")
+        raise UsageError(f"nobody has added a private case file {name!r} here")
     return found[name]
 
 

@@ -93,8 +93,8 @@ def add(here: Now) -> Response:
 @ROUTES.at("GET", f"{_PATH}/files/{{name}}", STAFF_ONLY)
 def download(here: Now) -> Response:
     """Give a case file."""
-    found = {path.name: path for path in cases.paths(here.service.settings, here.sure().assigned)}
-    path = found.get(here.request.path_params["name"])
+    name = here.request.path_params["name"]
+    path = cases.find(here.service.settings, here.sure().assigned, name)
     if path is None:
         raise Refused(404, "there is no such private case file")
     return attachment(path.name, path.read_bytes(), "text/plain")
