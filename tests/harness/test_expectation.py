@@ -150,6 +150,7 @@ _EXPRESSIONS = st.recursive(
 )
 
 
+@pytest.mark.processes  # a few expressions need one to be matched
 @given(_EXPRESSIONS, st.booleans())
 def test_every_example_is_right_and_more_are_there_where_more_are_told(expression, any_case):
     expression = f"{'(?i)' * any_case}{expression}"
