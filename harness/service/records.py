@@ -152,7 +152,7 @@ class Grading(NamedTuple):
     concluded: float = 0.0
     released: float = 0.0
     changes: str = "[]"  # JSON: a sentence for each mark in force that would change, or did
-    trouble: str = ""  # why there are no marks; else empty
+    trouble: str = ""  # why there are no marks, or none was changed; else empty
     edition: int = 0  # of the assignment, when it was planned
 
 

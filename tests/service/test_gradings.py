@@ -180,6 +180,43 @@ def test_marks_of_before_are_not_changed_while_later_ones_are_made(service, cour
     assert one(service, second).concluded > one(service, first).concluded
 
 
+def test_only_changes_that_were_seen_are_made(service, counting):
+    """Ben gets an extension after the list was shown that Tess confirms: it does not name him."""
+    course = make_course(
+        service, "student\nada\nben\n", deadline="2026-01-01T00:00", deduction="20"
+    )
+    tess = course.teacher
+    submit(service, course, "return 2 * n if n != 2 else 5")
+    ben = Browser(service).enter(course.links["ben"])
+    hand_in(ben, course, small_class.submission("return 2 * n"))
+    work(service)
+    begin(course)
+    work(service)
+    before = {"ada": "4.8 of 7", "ben": "5.6 of 7"}
+    submit(service, course)
+    second = begin(course).url.path
+    work(service)
+    assert "ben: 5.6" not in tess.get(second).text
+    page = f"{course.assignment}/students/ben"
+    assert tess.post(f"{page}/extension", page, deadline="2999-01-01T00:00").status_code == 200
+
+    tess.post(f"{second}/accept", second)
+    work(service)
+    text = tess.get(second).text
+    assert marks(text) == before
+    assert "No mark was changed" in text and "ben: 5.6 of 7 becomes 7 of 7" in text
+    tess.post(f"{second}/accept", second)
+    work(service)
+    text = tess.get(second).text
+    assert marks(text) == {"ada": "5.6 of 7", "ben": "7 of 7"} and "No mark was changed" not in text
+
+    assert tess.post(f"{page}/extension", page, deadline="").status_code == 200
+    tess.post(f"{second}/again", second)  # what was accepted is not asked again, the rest is
+    work(service)
+    text = tess.get(second).text
+    assert marks(text)["ben"] == "7 of 7" and "ben: 7 of 7 becomes 5.6 of 7" in text
+
+
 def test_marks_wait_for_a_submission_that_is_begun_anew(service, course):
     """Another worker has it, and this one has nothing else to do than to make the marks."""
     submit(service, course)

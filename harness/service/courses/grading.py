@@ -109,7 +109,7 @@ def _count_open_changes(grading: Grading) -> int:
 
 
 def accept(act: Act, grading: Grading) -> None:
-    """Change the marks in force that would change.
+    """Change the marks in force that would change, if these are still the changes that are shown.
 
     Raises:
         NotNowError: there are no marks yet, or students have seen them, or a later grading has
@@ -119,7 +119,7 @@ def accept(act: Act, grading: Grading) -> None:
         raise NotNowError("there is nothing to be changed")
     _be_last(act, grading)
     _be_alone(act, grading.assignment, grading.id)
-    values: dict[str, object] = {"accept": 1, "concluded": 0.0}
+    values: dict[str, object] = {"accept": 1, "concluded": 0.0, "trouble": ""}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
     _conclude_anew(act, grading)
     act.note("changes accepted", grading.id)

@@ -24,7 +24,6 @@ from harness.grading.exports.showing import feedback
 from harness.grading.exports.writing import Sheets
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.marks.marker import Marker
-from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
@@ -79,6 +78,10 @@ from harness.work.worker_events import (
 )
 
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
+_OTHER_CHANGES = (
+    "Other changes are due by now than those that were shown. Look at the list again, then change"
+    " the marks."
+)
 
 
 class UnfinishedError(HarnessError):
@@ -326,18 +329,19 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     wanted = ground.options_of(grading)
     found = grade.load_last_plan(ground.ledger, grading.run)
     _run_distrusted_again(ground, wanted, found, grading)
+    wanted = wanted._replace(accept=_is_accepted(ground, wanted, found, grading))
     concluded = grade.update_marks(wanted, ground.ledger, found)
     conclusion = grade.find_same_programs(wanted, concluded, ground.store)
     written = _write(ground, conclusion, grading)
     rows, received = _list_marks(conclusion, grading.id), _list_recipients(conclusion, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
-    changes = (
-        json.dumps([_describe_change(one) for one in conclusion.changes])
-        if conclusion.changes
-        else ""
-    )
-    kept = grading.changes if grading.accept else "[]"
-    values: dict[str, object] = {"concluded": time.time(), "changes": changes or kept}
+    kept = json.loads(grading.changes) if wanted.accept else []
+    values: dict[str, object] = {
+        "concluded": time.time(),
+        "changes": json.dumps(_describe_changes(conclusion) or kept),
+        "accept": int(wanted.accept),
+        "trouble": _OTHER_CHANGES if grading.accept and not wanted.accept else "",
+    }
     with ground.database.changing() as db:
         _refuse_others(db, job)
         uploads.MARKS.remove(db, grading=grading.id)
@@ -352,6 +356,19 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
             queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
         ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
         queue.finish(db, job)  # with the marks: else they were made and noted twice after a death
+
+
+def _is_accepted(
+    ground: Ground, wanted: GradeOptions, found: GradingPlan, grading: Grading
+) -> bool:
+    """Whether marks in force may change: somebody has accepted each change, having seen it.
+
+    Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
+    """
+    if not grading.accept:
+        return False
+    now = _describe_changes(grade.current_marks(wanted, ground.ledger, found))
+    return set(now) <= set(json.loads(grading.changes))
 
 
 def _run_distrusted_again(
@@ -386,8 +403,8 @@ def export(ground: Ground, job: Job, _company: Company) -> None:
     _write(ground, grade.find_same_programs(wanted, current, ground.store), grading)
 
 
-def _describe_change(change: MarkChange) -> str:
-    return f"{previewing.names(change)}: {change}"
+def _describe_changes(conclusion: GradingOutcome) -> list[str]:
+    return [f"{previewing.names(change)}: {change}" for change in conclusion.changes]
 
 
 def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict[str, Override]:
