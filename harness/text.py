@@ -52,6 +52,11 @@ def some(texts: Iterable[str], most: int, between: str = ", ") -> str:
     return between.join(found[:most]) + count_rest(len(found) - most, " and {} more")
 
 
+def read_number(typed: str) -> int | None:
+    """Return a whole number that somebody typed; None if it is not one, or beyond nine digits."""
+    return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
+
+
 def begin_sentence(text: str) -> str:
     """Return a phrase with a large first letter; a file's name at its beginning stays as it is."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""

@@ -114,6 +114,7 @@ def sheet(tess, grading):
     assert "class.html" in names
     tess.get(f"/gradings/{grading}/files/../../ledger.sqlite", 404)
     tess.get(f"/gradings/{grading}/files/none.csv", 404)
+    tess.get(f"/gradings/{grading}/files/{'n' * 300}.csv", 404)
     data = tess.get(f"/gradings/{grading}/files/marks.csv").decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(data)))
     return {row["key"]: row["total"] for row in rows}

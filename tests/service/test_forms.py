@@ -45,6 +45,7 @@ DATES = {"title": "Set 1", "opens": "2998-01-01T10:00", "deadline": DUE, "closes
 NOT_TAKEN = [
     ({"deduction": "ten"}, "Late penalty: found &#39;ten&#39;, expected a percentage"),
     ({"grace": "-1"}, "Grace: found &#39;-1&#39;, expected a number of minutes"),
+    ({"grace": "0" * 9 + "7"}, "Grace: found &#39;0000000007&#39;, expected a number of minutes"),
     ({"closes": "2998-01-01T10:00"}, "Refused after: this is before the deadline"),
     ({"title": "x" * 201}, "Title: found 201 characters"),
 ]
@@ -132,6 +133,7 @@ def test_other_errors_have_a_plain_heading(service, course, path, status, headin
 NAMES_OF_FIELDS = [  # of a form: its page, what is typed, what is said
     ("/", "/courses", {"title": "x" * 201}, "Title: found 201 characters"),
     ("/tokens", "/tokens", {"name": "ci", "scope": "all", "days": "400"}, "Days: found 400"),
+    ("/tokens", "/tokens", {"name": "ci", "scope": "all", "days": "9" * 5000}, "Days: found"),
     ("/suites", "/suites", {"title": "x" * 201, "source": "counting"}, "Title: found 201"),
     ("/sign-in", "/sign-in/link", {"email": "ada at home"}, "expected a mail address"),
     ("/me", "/me", {"name": "x" * 201}, "Name: found 201 characters"),

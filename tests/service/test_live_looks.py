@@ -172,6 +172,23 @@ def test_a_page_that_waits_long_is_shown_to_be_alive(service, course, monkeypatc
         assert queue.checks(db, about=upload)[upload].state == WAITING
 
 
+def test_who_watches_a_check_that_begins_anew_misses_nothing(service, course):
+    """A browser that has heard of three words connects again, after the worker has died."""
+    upload = submit(service, course, "ada")
+    events = f"{course.assignment}/uploads/{upload}/events"
+    ada = Browser(service).enter(course.links["ada"])
+    with service.database.changing() as db:
+        for _ in range(3):
+            uploads.say(db, upload, '{"word":"done","case":"one.gtp","failed":true,"again":false}')
+    work(service)
+    told = ada.get(events, headers={"last-event-id": "3"}).text
+    assert (
+        told.index("event: anew") < told.index("one.gtp: passed") < told.index("two.gtp: passed")
+    )
+    assert "one.gtp: has failures" not in ada.get(events).text
+    assert ada.get(events, headers={"last-event-id": "9" * 5000}).text.endswith("data: \n\n")
+
+
 def test_no_page_of_a_student_reads_the_whole_course(service, course, monkeypatch):
     """A class of five hundred made each page ten times as dear as one of ten."""
     ada = Browser(service).enter(course.links["ada"])

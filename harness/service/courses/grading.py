@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import time
@@ -221,4 +222,6 @@ def file(folder: Path, name: str) -> Path | None:
     top, path = folder.resolve(), (folder / name.replace("\0", "")).resolve()
     if path.parent == top and path.name in _GRADEBOOKS:
         return None
-    return path if path.is_relative_to(top) and path.is_file() else None
+    with contextlib.suppress(OSError):  # such as a name that no file can have
+        return path if path.is_relative_to(top) and path.is_file() else None
+    return None

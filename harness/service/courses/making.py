@@ -21,6 +21,7 @@ from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses, people
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
+from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
 REMOVED = "this assignment was removed"
@@ -146,9 +147,11 @@ def read_grace(text: str, unset: int = AS_ITS_OWN) -> int:
     Raises:
         UsageError: it is not a number of minutes.
     """
-    if text and not text.isdecimal():
+    if not text:
+        return unset
+    if (minutes := read_number(text)) is None:
         raise UsageError(f"grace: found {text!r}, expected a number of minutes such as 10")
-    return int(text[:9]) if text else unset
+    return minutes
 
 
 def _format_time(time_: datetime.datetime | None) -> str:

@@ -34,6 +34,7 @@ from harness.service.work import (
 )
 from harness.service.work.candidates import DraftFindings
 from harness.service.work.drafting import DraftFolder, KeptCandidates, KeptCaseFile, Wish
+from harness.text import read_number
 
 ROUTES = Routes()
 _MAY = whoever_may(CASES)
@@ -137,9 +138,9 @@ def begin(here: Now) -> Response:
 
 def _tests(here: Here) -> int:
     text = here.field("tests")
-    if not (text.isascii() and text.isdigit() and len(text) < 5):
+    if (count := read_number(text)) is None:
         raise UsageError(f"tests: found {text!r}, expected a number")
-    return int(text)
+    return count
 
 
 def _games(here: Here) -> Iterator[bytes]:
@@ -217,9 +218,8 @@ def _change(
 ) -> Response:
     draft = _draft(here)
     found = draft.require_findings()
-    text = here.field("place")
-    place = int(text) if text.isascii() and text.isdigit() else -1
-    draft.choose(how(found, draft.load_choice(), place))
+    place = read_number(here.field("place"))
+    draft.choose(how(found, draft.load_choice(), -1 if place is None else place))
     assert here.job
     return RedirectResponse(_address(here, "drafts", here.job.about), 303)
 

@@ -32,6 +32,7 @@ from harness.service.web.live_looks import Look
 from harness.service.web.problems import Refused
 from harness.service.web.rules import MEMBERS, STAFF_ONLY, STUDENTS
 from harness.service.work.report_folders import check_page
+from harness.text import read_number
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"
@@ -66,8 +67,8 @@ def show(here: Now) -> Response:
         bound=_explain_bound(here) if known.member.role == STUDENT else "",
         ahead=ahead,
         stuck=machines.complaint(here.service.settings),
-        words=[in_words(word) for _, word in words if not tells_what_runs(word)],
-        now="".join(in_words(word) for _, word in words[-1:] if tells_what_runs(word)),
+        words=[in_words(word) for _, word in words if event_of(word) == "word"],
+        now="".join(in_words(word) for _, word in words[-1:] if event_of(word) == "now"),
         report=NOTHING if _is_running(job) else _report(here),
     )
 
@@ -98,14 +99,20 @@ def _parse(words: Iterable[tuple[int, str]]) -> list[tuple[int, Word]]:
     return [(number, json.loads(said)) for number, said in words]
 
 
-def tells_what_runs(word: Word) -> bool:
-    """Whether a word tells which test runs now: the next word takes its place."""
-    return bool(word["word"] == "running")
+def event_of(word: Word) -> str:
+    """Return which event tells a word.
+
+    ``now``: which test runs; the next word takes its place. ``anew``: the check has begun anew,
+    and the words of before do not hold. ``word``: all else.
+    """
+    return {"running": "now", "begun": "anew"}.get(word["word"], "word")
 
 
 def in_words(word: Word) -> str:
     """Return what a worker said as a line for people."""
-    if tells_what_runs(word):
+    if word["word"] == "begun":
+        return "It is being checked anew."
+    if word["word"] == "running":
         return f"{word['case']}: test {word['test']} of {word['of']} runs now: {word['command']}"
     if word["word"] == "built":
         return "It was built." if word["ok"] else "It does not build."
@@ -148,8 +155,7 @@ class _WatchedSubmission(StreamingResponse):
 
 async def _news(here: Here) -> AsyncIterator[str]:
     """Yield events; the response itself hears when nobody listens any longer."""
-    last = here.request.headers.get("last-event-id", "")
-    seen, was_read = int(last) if last.isdigit() else 0, False
+    seen, was_read = read_number(here.request.headers.get("last-event-id", "")) or 0, False
     begun = told = time.monotonic()
     while time.monotonic() - begun < _LONGEST:
         look = await _look(here)
@@ -177,8 +183,7 @@ async def _look(here: Here) -> Look:
 
 
 def _as_event(number: int, word: Word) -> str:
-    event = "now" if tells_what_runs(word) else "word"
-    return f"id: {number}\nevent: {event}\ndata: {in_words(word)}\n\n"
+    return f"id: {number}\nevent: {event_of(word)}\ndata: {in_words(word)}\n\n"
 
 
 def _explain_place(here: Here) -> str:

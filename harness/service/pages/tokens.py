@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.service.pages import asking_again
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.people import entering
@@ -15,8 +16,10 @@ from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import SIGNED_IN
+from harness.text import read_number
 
 ROUTES = Routes()
+_LONGEST = 20  # characters of a number that are shown
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN)
@@ -36,11 +39,12 @@ def _page(here: Here, secret: str = "") -> Response:
 @ROUTES.at("POST", "/tokens", SIGNED_IN, most=Form(page=show))
 def make(here: Now) -> Response:
     """Make a token; its secret is on this answer and nowhere else."""
-    name, scope, days = (here.field(one) for one in ("name", "scope", "days"))
-    if not (days.isascii() and days.isdigit()):
-        raise UsageError(f"days: found {days!r}, expected a whole number")
+    name, scope, typed = (here.field(one) for one in ("name", "scope", "days"))
+    if (days := read_number(typed)) is None:
+        found = one_line(typed, _LONGEST)
+        raise UsageError(f"days: found {found!r}, expected 1 to {entering.LONGEST_TOKEN}")
     with here.service.database.acting(here.by) as act:
-        _, secret = entering.token(act, name, scope, int(days))
+        _, secret = entering.token(act, name, scope, days)
     return _page(here, secret.text)
 
 

@@ -103,11 +103,16 @@ def say(db: Connection, upload: str, said: str, instead_of: int = 0) -> int:
 
     ``instead_of``: the number of a word that it takes the place of; 0: none.
     """
-    last = select(func.coalesce(func.max(WORD.c.number), 0)).where(WORD.c.upload == upload)
-    number: int = db.execute(last).scalar_one() + 1
+    number = _last_number(db, upload) + 1
     db.execute(WORD.insert(), {"upload": upload, "number": number, "said": said})
     if instead_of:
         db.execute(WORD.delete().where(WORD.c.upload == upload, WORD.c.number == instead_of))
+    return number
+
+
+def _last_number(db: Connection, upload: str) -> int:
+    last = select(func.coalesce(func.max(WORD.c.number), 0)).where(WORD.c.upload == upload)
+    number: int = db.execute(last).scalar_one()
     return number
 
 
@@ -126,6 +131,12 @@ def list_read(db: Connection, ids: Iterable[str]) -> set[str]:
     return {*db.execute(query).scalars()}
 
 
-def forget_words(db: Connection, upload: str) -> None:
-    """Remove the messages about an upload, because it starts again."""
-    db.execute(WORD.delete().where(WORD.c.upload == upload))
+def forget_words(db: Connection, upload: str, begun: str) -> None:
+    """Remove the messages about an upload, because it starts again.
+
+    ``begun``: what tells this to those who had some of them. Its number, and all later ones, are
+    new to them.
+    """
+    if last := _last_number(db, upload):
+        db.execute(WORD.delete().where(WORD.c.upload == upload))
+        db.execute(WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})

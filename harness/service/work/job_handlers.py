@@ -78,6 +78,7 @@ from harness.work.worker_events import (
 )
 
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
+_BEGUN = json.dumps({"word": "begun"})  # a check, once more
 _OTHER_CHANGES = (
     "Other changes are due by now than those that were shown. Look at the list again, then change"
     " the marks."
@@ -103,7 +104,7 @@ def check(ground: Ground, job: Job, company: Company) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with ground.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
-        uploads.forget_words(db, job.about)
+        uploads.forget_words(db, job.about, _BEGUN)
         owners = owner_rows.students(db, [job.about]).get(job.about, frozenset())
         course = ground.assigned.course
         members = courses.students(db, course) + courses.former_students(db, course)

@@ -13,6 +13,10 @@ function watch() {
   var source = new EventSource(list.dataset.events), place = 0;
   source.addEventListener("open", function () { pause = FIRST; trouble.textContent = ""; });
   source.addEventListener("word", function (event) { put(place, event.data); place += 1; });
+  source.addEventListener("anew", function () {
+    if (place) list.textContent = now.textContent = "";
+    place = 0;
+  });
   source.addEventListener("now", function (event) { now.textContent = event.data; });
   source.addEventListener("place", function (event) {
     document.getElementById("place").textContent = event.data;
