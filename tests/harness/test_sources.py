@@ -337,7 +337,7 @@ def test_times_with_a_zone_become_local(tmp_path, monkeypatch):
         ("student,file,late\nada,,maybe\n", "late: found 'maybe', expected yes or no"),
         ("student,file,time\nada,,tomorrow\n", "time: found 'tomorrow', expected a date"),
         ("student,file\nada,,x,y\n", "class.csv:2: found 4 fields, expected 2 fields"),
-        ('student,file\n"ada,\n', "class.csv:2: unexpected end of data"),
+        ('student,file\n"ada,\n', "class.csv:2: found a line that is not CSV (unexpected end"),
         ("student,file\n", "there are no submissions"),
     ],
 )

@@ -59,6 +59,10 @@ ROSTERS = [
         ("alan-example.org", "Alan Turing", {"email": "alan@example.org"}, ""),
         ("eve-example.org", "Eve E", {"email": "eve@example.org"}, ""),
     ]),
+    ('Student;ID;SIS Login ID;Section;"A, b, c, d, e (1)"\nAda Lovelace;1;ada;S;\n', [
+        ("ada", ADA, {"canvas": "1", "login": "ada"}, None),
+    ]),
+    ("\r\n;;\r\nstudent;name\r\nada;Ada Lovelace\r\n", [("ada", ADA, {}, None)]),
     (OWN, [
         ("ada", ADA, {"email": "a@b.c"}, "Duo"),
         ("alan", "Alan", {}, "Duo"),

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.escaping import one_line
+from harness.grading.csv_separator import find_separator
 
-_SEPARATORS = ",;\t"
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -29,8 +29,7 @@ class Sheet:
 
     def __init__(self, path: Path, text: str) -> None:
         self.name = path.name
-        first_line = re.split("[\r\n]", re.sub('"[^"]*"', "", text), maxsplit=1)[0]
-        self.separator = max(_SEPARATORS, key=first_line.count)
+        self.separator = find_separator(text)
         self._rows = self._split(text)
 
     @classmethod

@@ -1,7 +1,7 @@
 """CSV files: one that names submissions, and one that names the members of groups.
 
-The first line names the columns, in any order; capitals do not matter. Fields are separated by
-commas, semicolons or tabs; the text is UTF-8.
+The first line that is not empty names the columns, in any order; capitals do not matter. Fields
+are separated by commas, semicolons or tabs; the text is UTF-8.
 
 =========== ==========================================================================
 column      meaning
@@ -32,6 +32,7 @@ from typing import NamedTuple, NoReturn
 
 from harness import clock_changes
 from harness.errors import UsageError
+from harness.grading.csv_separator import find_separator
 from harness.grading.records import Student, SubmittedFile
 from harness.grading.taking_in.sources.pieces import SourcePiece
 
@@ -71,15 +72,17 @@ def read(path: Path, needed: Iterable[str]) -> list[CsvRow]:
         UsageError: it cannot be read, has no such columns, or a row has too many fields.
     """
     text = _text(path)
-    header = text.partition("\n")[0]
-    separator = max(",;\t", key=header.count)
+    separator = find_separator(text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        columns = [name.strip().casefold() for name in next(rows, [])]
-        _check_columns(path, columns, needed)
+        columns = [name.strip().casefold() for name in next(filter(any, rows), [])]
+        _check_columns(path, rows.line_num or 1, columns, needed)
         return [_row(path, rows.line_num, columns, cells) for cells in rows if any(cells)]
     except csv.Error as error:
-        raise UsageError(f"{path}:{rows.line_num}: {error}") from None
+        raise UsageError(
+            f"{path}:{rows.line_num}: found a line that is not CSV ({error}), expected a closing"
+            " quotation mark for each opening one: save the file as CSV UTF-8"
+        ) from None
 
 
 def _text(path: Path) -> str:
@@ -95,14 +98,14 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from None
 
 
-def _check_columns(path: Path, columns: list[str], needed: Iterable[str]) -> None:
+def _check_columns(path: Path, line: int, columns: list[str], needed: Iterable[str]) -> None:
     for name in needed:
         if name not in columns:
             found = ", ".join(filter(None, columns)) or "nothing"
-            raise UsageError(f"{path}:1: found {found}, expected a column {name!r}")
+            raise UsageError(f"{path}:{line}: found {found}, expected a column {name!r}")
     for name in filter(None, columns):
         if columns.count(name) > 1:
-            raise UsageError(f"{path}:1: there are two columns {name!r}")
+            raise UsageError(f"{path}:{line}: there are two columns {name!r}")
 
 
 def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> CsvRow:
