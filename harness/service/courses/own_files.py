@@ -258,7 +258,7 @@ def _check(found: Assignment) -> None:
 def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: str) -> None:
     """Let a folder that was sent be the one that submissions of an assignment get beside them.
 
-    ``name``: of its archive.
+    What was submitted is checked again. ``name``: of its archive.
 
     Raises:
         UsageError: it is not an archive; or the assignment wants no such folder, or was removed.
@@ -273,12 +273,20 @@ def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: 
         if has_overlay(settings, one):
             (made / _OVERLAY).rename(Path(room, "old"))
         Path(room, "new").rename(made / _OVERLAY)
+    _check_anew(act, one)
     act.note("course's own folder taken", one.id, name=name)
 
 
 def has_overlay(settings: Settings, one: Assigned) -> bool:
     """Whether a folder was sent that submissions get beside them."""
     return (settings.assignment_folder(one.id) / _OVERLAY).is_dir()
+
+
+def lacks_overlay(settings: Settings, one: Assigned) -> bool:
+    """Whether submissions get a folder beside them, and nobody has sent it."""
+    own = assignment_of(settings, one)
+    name = own.engine.overlay
+    return bool(name) and not has_overlay(settings, one) and not (own.place / name).is_dir()
 
 
 def _unpack(path: Path, place: Path) -> None:

@@ -107,6 +107,7 @@ def _to_staff(here: Here) -> Response:
         editions=own_files.editions(settings, known.assigned),
         overlay=own_files.assignment_of(settings, known.assigned).engine.overlay,
         has_overlay=own_files.has_overlay(settings, known.assigned),
+        lacks_overlay=own_files.lacks_overlay(settings, known.assigned),
     )
 
 

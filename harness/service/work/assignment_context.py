@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.python import with_python
+from harness.errors import UsageError
 from harness.grading import SET_ASIDE, grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
@@ -32,7 +33,16 @@ class Ground(NamedTuple):
 
     @property
     def overlay(self) -> Path | None:
-        """Return the course folder, if the assignment wants one."""
+        """Return the course folder, if the assignment wants one.
+
+        Raises:
+            UsageError: nobody has uploaded it.
+        """
+        if own_files.lacks_overlay(self.settings, self.assigned):
+            name = self.wanted.assignment.engine.overlay
+            raise UsageError(
+                f"the course folder {name} is missing: upload it on the page of the assignment"
+            )
         return grade.overlay(self.wanted)
 
     def options_of(self, grading: Grading) -> GradeOptions:
