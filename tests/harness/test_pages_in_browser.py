@@ -191,7 +191,7 @@ def _kind(place: str) -> str:
 
 def is_seen(page) -> bool:
     """Whether the place is seen that the address names."""
-    for _ in range(30):  # what is folded is opened and scrolled to a moment later
+    for _ in range(300):  # what is folded is opened and scrolled to later, on a busy machine
         if page.evaluate(_IS_THERE):
             return True
         page.wait_for_timeout(100)

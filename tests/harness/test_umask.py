@@ -6,6 +6,8 @@ from fractions import Fraction
 import pytest
 
 from harness import open_folders
+from harness.adapters import adapter
+from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import assignment
 from harness.grading import grade
 from harness.grading.grade import GradeOptions
@@ -40,6 +42,16 @@ def test_what_is_there_is_opened(tmp_path):
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()}
     assert modes == {"program": 0o755, "text": 0o644}
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.usefixtures("strict")
+def test_an_adapter_is_open(tmp_path, name):
+    adapter.place(Adapter(name, {}), tmp_path / "adapter")
+    found = [tmp_path / "adapter", *(tmp_path / "adapter").rglob("*")]
+    assert len(found) > 3
+    shut = [path for path in found if path.stat().st_mode & 0o044 != 0o044]
+    assert shut == []
 
 
 @pytest.mark.processes
