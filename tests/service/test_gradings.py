@@ -1,6 +1,8 @@
 """Gradings of one assignment, one after the other: whose marks count is never chance."""
 
 import contextlib
+import re
+import time
 
 import pytest
 
@@ -317,3 +319,31 @@ def test_a_worker_that_dies_after_it_made_marks_has_made_them(service, course):
         (job,) = queue.JOBS.all(db, kind=CONCLUDE)
     assert [one.what for one in noted].count("graded") == 1
     assert (job.state, job.deaths) == (DONE, 0)
+
+
+def test_a_clock_that_is_set_back_changes_neither_what_counts_nor_which_marks_hold(
+    service, course, monkeypatch
+):
+    """It went an hour fast when Ada submitted first, and was graded."""
+    now = time.time
+    ada = Browser(service).enter(course.links["ada"])
+    with monkeypatch.context() as fast:
+        fast.setattr(time, "time", lambda: now() + 3600)
+        hand_in(ada, course, small_class.submission("return 2 * n if n != 2 else 5"))
+        work(service)
+        first = begin(course).url.path
+        work(service)
+        course.teacher.post(f"{first}/release", first, early="yes")
+    assert "4.8 of 7" in ada.get(f"{course.assignment}/mark").text
+
+    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    work(service)
+    assert "This one counts." in ada.get(page).text
+    second = begin(course).url.path
+    work(service)
+    for asked, ticks in (("accept", {}), ("release", {"early": "yes"})):
+        assert course.teacher.post(f"{second}/{asked}", second, **ticks).status_code == 200
+        work(service)
+    assert "5.6 of 7" in ada.get(f"{course.assignment}/mark").text
+    listed = re.findall(r"gradings/([0-9a-f]+)\"", course.teacher.get(course.assignment).text)
+    assert [*dict.fromkeys(listed)] == [first.rpartition("/")[2], second.rpartition("/")[2]]

@@ -263,7 +263,8 @@ def test_what_a_process_could_not_give_back_it_takes_again_without_a_death(datab
     assert lease(database).deaths == 0
 
 
-def test_what_is_put_off_lets_others_go_first(database, assignment):
+@pytest.mark.parametrize("until", [-1.0, 3600.0])  # the second one: the clock was set back
+def test_what_is_put_off_lets_others_go_first(database, assignment, until):
     first, second = (put(database, assignment, key) for key in ("ada", "ben"))
     taken = lease(database)
     with database.changing() as db:
@@ -271,7 +272,7 @@ def test_what_is_put_off_lets_others_go_first(database, assignment):
     assert taken.id == first.id
     assert lease(database).id == second.id
     assert lease(database) is None
-    change_job(database, first, until=time.time() - 1)
+    change_job(database, first, until=time.time() + until)
     assert lease(database).deaths == 0
 
 

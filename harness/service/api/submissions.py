@@ -105,7 +105,7 @@ def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
     with here.service.database.reading() as db:
         if not here.is_staff:
             named["id"] = [one.id for one in own_uploads(db, here)]
-        found = find(db, uploads.UPLOADS, ("at", "id"), asked, **named)
+        found = find(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
         places = ownership.places(_heaps(db, here))
         late = _list_late(db, here, found.rows)
         items = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
-import time
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -59,7 +58,8 @@ def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
         NotNowError: a grading of the assignment is running.
     """
     _be_alone(act, assigned.id)
-    made = Grading(new_id(), assigned.id, act.by, time.time(), public_only)
+    now = uploads.next_moment(act.db, assigned.id)
+    made = Grading(new_id(), assigned.id, act.by, now, public_only)
     uploads.GRADINGS.add(act.db, made)
     due = assigned.deadline  # all its submissions have this one
     queue.put(act.db, Job("", PLAN, assigned.id, made.id, due=due, person=act.by))
@@ -72,7 +72,8 @@ def release(
 ) -> None:
     """Let students see their marks; arguments and errors as for :func:`require_releasable`."""
     told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
-    uploads.GRADINGS.change(act.db, {"released": time.time()}, id=grading.id)
+    now = uploads.next_moment(act.db, grading.assignment)
+    uploads.GRADINGS.change(act.db, {"released": now}, id=grading.id)
     act.note("marks released", grading.id, **told)
 
 

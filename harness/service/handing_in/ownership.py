@@ -96,7 +96,7 @@ def _list_held(held: Iterable[Held]) -> list[Upload]:
 
 
 def _in_order(held: Iterable[Held]) -> list[Upload]:
-    return sorted((one.upload for one in held), key=lambda one: (one.at, one.id))
+    return sorted((one.upload for one in held), key=lambda one: one.order)
 
 
 def of(db: Connection, assigned: Assigned, key: str) -> Heap:

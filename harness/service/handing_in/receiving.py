@@ -116,7 +116,10 @@ def take(
     if most:
         _check_room(act.db, assigned, member, kept.size, most)
     name = one_line(kept.name, _LONGEST) or "archive"
-    upload = Upload(new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now)
+    number = uploads.next_number(act.db, assigned.id)
+    upload = Upload(
+        new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now, number=number
+    )
     UPLOADS.add(act.db, upload)
     if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, exists, func, or_, select, tuple_
+from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, tuple_
 
 from harness.grading.ledger import owners
 from harness.service.records import (
@@ -124,7 +124,8 @@ def _next(db: Connection) -> Job | None:
     for state in (LEASED, WAITING):  # what a dead worker had comes first
         query = JOBS.query.where(JOB.c.state == state).order_by(*_ORDER)
         if state == WAITING:
-            query = query.where(JOB.c.until <= now).limit(1)
+            is_put_off = JOB.c.until.between(now, now + _LITTLE)  # longer: a clock was set back
+            query = query.where(not_(is_put_off)).limit(1)
         locked = query.with_for_update(skip_locked=True)
         for job in JOBS.list(db, locked):
             if state == WAITING or not _is_held(job, now):

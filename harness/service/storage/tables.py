@@ -179,6 +179,7 @@ UPLOAD = Table(
     _whole("withdrawn"),
     _text("record"),
     _whole("run"),
+    _whole("number"),
 )
 Index("upload_of", UPLOAD.c.assignment, UPLOAD.c.key, UPLOAD.c.at)
 GRADING = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, func, select
@@ -15,6 +16,8 @@ UPLOADS: Rows[Upload] = Rows(Upload, UPLOAD)
 GRADINGS: Rows[Grading] = Rows(Grading, GRADING)
 MARKS: Rows[Marked] = Rows(Marked, MARKED)
 RECEIVED_BY: Rows[Received] = Rows(Received, RECEIVED)
+ORDER = ("number", "at", "id")  # in which uploads came
+_TICK = 0.001  # seconds between two moments of gradings
 
 
 def list_held(
@@ -27,9 +30,27 @@ def list_held(
     query = UPLOADS.query.where(UPLOAD.c.assignment == assignment)
     if students is not None:
         query = query.where(UPLOAD.c.id.in_(owner_rows.abouts(students)))
-    found = UPLOADS.list(db, query.order_by(UPLOAD.c.at, UPLOAD.c.id))
+    found = UPLOADS.list(db, query.order_by(*(UPLOAD.c[name] for name in ORDER)))
     owners = owner_rows.students(db, (one.id for one in found))
     return [Held(one, owners.get(one.id, frozenset())) for one in found]
+
+
+def next_number(db: Connection, assignment: str) -> int:
+    """Return the number of the next upload of an assignment."""
+    last = select(func.coalesce(func.max(UPLOAD.c.number), 0))
+    number: int = db.execute(last.where(UPLOAD.c.assignment == assignment)).scalar_one()
+    return number + 1
+
+
+def next_moment(db: Connection, assignment: str) -> float:
+    """Return the time now, for a grading: later than all that gradings of the assignment have.
+
+    Whose marks are in force, and which ones students see, goes by these times; a clock may be set
+    back.
+    """
+    last = (func.coalesce(func.max(GRADING.c[one]), 0) for one in ("at", "concluded", "released"))
+    row = db.execute(select(*last).where(GRADING.c.assignment == assignment)).one()
+    return max(time.time(), float(max(row)) + _TICK)
 
 
 def gradings(db: Connection, assignment: str) -> list[Grading]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -338,7 +337,6 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
     # A second time there may be none, if a worker died after the first: they were made.
     kept = json.loads(grading.changes) if wanted.accept else []
     values: dict[str, object] = {
-        "concluded": time.time(),
         "changes": json.dumps(_describe_changes(conclusion) or kept),
         "accept": int(wanted.accept),
         "trouble": _OTHER_CHANGES if grading.accept and not wanted.accept else "",
@@ -351,8 +349,9 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
             uploads.MARKS.add(db, row)
         for got in received:
             uploads.RECEIVED_BY.add(db, got)
-        uploads.GRADINGS.change(db, values, id=grading.id)
         courses.lock(db, grading.assignment)
+        values["concluded"] = uploads.next_moment(db, grading.assignment)
+        uploads.GRADINGS.change(db, values, id=grading.id)
         if comments_and_overrides.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
         ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
