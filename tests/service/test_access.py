@@ -285,6 +285,7 @@ class World(NamedTuple):
 @pytest.fixture(scope="module", params=KINDS)
 def world(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
+    settings = settings._replace(rate=10**6, page_rate=10**6)  # one person asks for everything
     with open_service(settings) as service, living_workers.announce(settings.workers_folder):
         people = {}
         with service.database.acting() as act:

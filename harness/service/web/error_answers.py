@@ -122,6 +122,8 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         return _answer_method(request, is_page=is_page)
     why = str(error.detail)
+    if error.status_code == 400:
+        why = f"what was sent cannot be read ({why.rstrip('.')}): send it once more"
     if error.status_code == 404:
         why = f"there is no {'page' if is_page else 'resource'} at this address"
     return answer(request, error.status_code, why, error.headers)
