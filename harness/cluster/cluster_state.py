@@ -6,7 +6,6 @@ Half of it comes from workers, which may send nonsense: values of the wrong kind
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from harness.escaping import escape_controls
 OWN = "gtp-harness"  # what our own figures are called among those of a worker
 _LONGEST = 300  # characters of a trouble
 _LONGEST_NAME = 100  # characters of an assignment, or of a submission
+_MOST = 1 << 53  # of a figure
 _KIND = "unit"  # by what a name begins with, Dask learns how long its kind takes
 
 
@@ -105,5 +105,4 @@ def _worker_status(
 
 
 def _number(found: Any) -> float:
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return float(found) if is_number and found >= 0 and math.isfinite(found) else 0.0
+    return float(found) if type(found) in {int, float} and 0 <= found < _MOST else 0.0

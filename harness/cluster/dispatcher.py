@@ -31,7 +31,6 @@ from harness.cluster.records import (
     News,
     PresentWorkers,
     ServedFile,
-    WorkerReport,
 )
 from harness.cluster.report_checks import UnbelievableError
 from harness.cluster.rules import Facts, Needs
@@ -456,7 +455,7 @@ class _UnitRun:
             brought = report_checks.read_report(news.brought)
             if brought.trouble:
                 self._dispatcher.note_trouble(news.address, brought.trouble)
-                self._take_trouble(piece, brought)
+                self._take_trouble(piece, machine, brought.trouble)
                 return
             pace = self._dispatcher.facts(news.address).pace
             unit = self._units[piece.place]._replace(pace=pace)
@@ -472,16 +471,16 @@ class _UnitRun:
         else:
             self._conclude(piece, words, ended.fault)
 
-    def _take_trouble(self, piece: Piece, brought: WorkerReport) -> None:
-        """Let another worker do what one could not."""
+    def _take_trouble(self, piece: Piece, machine: str, trouble: str) -> None:
+        """Let another worker do what one could not, on a machine."""
         troubles = (*piece.troubles, time.monotonic())
         if len(troubles) <= _TROUBLES or troubles[-1] - troubles[0] < _TROUBLED:
-            self._requeue(piece._replace(troubles=troubles), brought.machine)
+            self._requeue(piece._replace(troubles=troubles), machine)
             return
         if piece.is_opinion:
             self._settle(piece)
             return
-        fault = f"no worker could do it; on {brought.machine}: {brought.trouble}"
+        fault = f"no worker could do it; on {machine}: {trouble}"
         self._faults[piece.place] = Fault(escape_controls(fault))
         self._end(piece)
 

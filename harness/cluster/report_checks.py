@@ -122,8 +122,8 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         values = [one.value for one in kind]
         return lambda found: found in values
-    if kind is float:
-        return lambda found: type(found) in (int, float)
+    if kind in {int, float}:
+        return plain_values.tester(kind)
     return lambda found: type(found) is kind
 
 

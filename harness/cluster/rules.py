@@ -181,8 +181,9 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     ``name``: its machine, a colon, and what tells it from others there.
     """
     pace = resources.get(_PACE, 1.0)
-    is_pace = isinstance(pace, int | float) and 0 < pace < _SLOWEST
-    if not (is_pace and all(map(str.isprintable, (address, name, *resources)))):
+    is_pace = type(pace) in {int, float} and 0 < pace < _SLOWEST
+    machine = name.rpartition(":")[0]
+    if not (machine and is_pace and all(map(_is_printable, (address, name, *resources)))):
         return None
     kinds = ("version", "level", "tool", "python", "base")
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
@@ -194,5 +195,8 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     if len(found["version"]) != 1:
         return None
     (version,), levels, tools, pythons, bases = map(tuple, found.values())
-    machine = name.rpartition(":")[0]
     return Facts(address, machine, version, levels, tools, pythons, pace, bases)
+
+
+def _is_printable(found: object) -> bool:
+    return isinstance(found, str) and found.isprintable()

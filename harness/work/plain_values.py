@@ -7,8 +7,8 @@ there, and each value is of the field's type. :func:`schema` writes the same dow
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import NoneType, UnionType
@@ -117,6 +117,11 @@ def _list_reader(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]
     return read_list
 
 
+def tester(kind: Any) -> Callable[[Any], bool]:
+    """Return what tells whether a value from JSON is of a type that is not made of others."""
+    return _PLAIN[kind][1]
+
+
 def _record_reader(kind: Any) -> Callable[[Any], Any]:
     reads = {name: _reader(one) for name, one in _kinds(kind).items()}
     fields, needed = reads.keys(), set(kind._fields) - set(kind._field_defaults)
@@ -162,8 +167,7 @@ def _shorten(found: Any) -> str:
 
 
 def _is_number(plain: Any) -> bool:
-    is_number = isinstance(plain, int | float) and not isinstance(plain, bool)
-    return is_number and plain >= 0 and math.isfinite(plain)
+    return type(plain) in {int, float} and 0 <= plain <= sys.float_info.max
 
 
 def _is_name(plain: Any) -> bool:

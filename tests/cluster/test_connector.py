@@ -422,6 +422,7 @@ def test_what_a_worker_does_is_read():
         {"cpu": "much", "memory": -1},
         {"cpu": float("nan"), cluster_state.OWN: []},
         {cluster_state.OWN: {"done": True, "troubles": float("inf"), "trouble": 7}},
+        {"memory": 1e300, cluster_state.OWN: {"done": 1e300, "troubles": 1 << 63}},
     ],
 )
 def test_nonsense_of_a_worker_is_left_out(metrics):

@@ -103,6 +103,11 @@ def in_trouble(load):
     ]
 
 
+def as_another(load):
+    told = canonical_json.dumps(WorkerReport(TWO.machine, (), "no disk"))
+    return [FinishedUnit(load.id, ONE.address, told)]
+
+
 def twice(load):
     return [*well(load), *well(load)]
 
@@ -264,6 +269,14 @@ def test_trouble_on_all_workers_is_told_in_the_end(carry_unit, clock):
     assert found.remarks == [
         "the worker tcp://one on one has given work back: no disk. It is tried again"
     ]
+
+
+def test_who_gives_work_back_is_known_by_the_machine_that_it_announced(carry_unit, clock):
+    """Else it would get the unit again: on the machine that it names nobody would try."""
+    clock.step = 2  # so that it has rested
+    found = carry_unit(as_another, workers=[ONE, TWO])
+    assert [load.only for load in found.connector.loads[1:]] == [(TWO.address,)]
+    assert bases(found) == BASES
 
 
 def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carry_unit, clock):

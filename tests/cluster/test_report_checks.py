@@ -138,6 +138,11 @@ OUTCOME = json.loads(TEXT)["outcomes"][0]
         change_result(errors="none"),
         change_result(seconds="1"),
         change_result(seconds=True),
+        change_result(seconds=float("nan")),
+        change_result(cpu_seconds=float("inf")),
+        change_result(seconds=10**400),
+        change_result(errors=10**400),
+        change_result(errors=-1),
         change_result(stderr=None),
         change_result(replies=[{"ok": True}, None]),
         change_result(
@@ -163,3 +168,12 @@ def test_what_is_no_answer_at_all_is_not(text):
 def test_neither_is_a_line_that_is_no_word(line):
     with pytest.raises(UnbelievableError):
         report_checks.read_events(WorkerReport("one", (line,)), UNIT, CASES)
+
+
+def test_a_number_that_is_too_large_for_one_is_not():
+    """Else one worker would end the grading."""
+    line = json.loads(worker_events.line(finish_attempt("a")))
+    line["figures"]["seconds"] = 10**400
+    found = WorkerReport("one", (json.dumps(line), '{"word":"ended"}'))
+    with pytest.raises(UnbelievableError, match="seconds"):
+        report_checks.read_events(found, UNIT, CASES)
