@@ -36,7 +36,7 @@ Examples:
   gtp-harness worker tcp://127.0.0.1:8786
   gtp-harness worker tls://10.0.0.1:8786 --tls ~/cluster --cache /var/tmp/gtp"""
 
-_PAUSE = 2.0  # seconds before it comes back
+_PAUSES = (2.0, 4.0, 8.0, 16.0, 30.0)  # seconds before it comes back, longer each time in vain
 _FATAL = (ExitCode.BROKEN, ExitCode.FAULT)
 
 
@@ -95,9 +95,10 @@ def _stay(be: Callable[[], int]) -> int:
     """
     if (status := be()) in _FATAL:
         return status
+    failed = 0
     while True:
-        time.sleep(_PAUSE)
-        be()
+        time.sleep(_PAUSES[min(failed, len(_PAUSES) - 1)])
+        failed = failed + 1 if be() in _FATAL else 0
 
 
 def command_line() -> CommandParser:

@@ -23,7 +23,6 @@ import distributed.client
 import distributed.comm.utils
 import distributed.scheduler
 import distributed.worker
-from distributed import Status
 from distributed.core import Server
 
 from harness import connection_errors
@@ -52,6 +51,8 @@ from harness.work import canonical_json
 from harness.work.machine import Machine
 
 _GONE = 30.0  # seconds of silence after which a worker counts as dead
+_JOINING = 30.0  # seconds in which a scheduler must take a worker, which else would wait for ever
+_PAUSE = 2.0  # seconds before a worker tries to join again
 _QUIET = {
     "distributed.scheduler.http.routes": [],  # nothing is served but what grading needs
     "distributed.worker.http.routes": [],
@@ -86,7 +87,7 @@ def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None
         await _start(scheduler, f"{settings.host}:{settings.port}")
         async with scheduler:
             told(scheduler.address)
-            await _until_a_signal(scheduler.finished)
+            await _until_a_signal(scheduler.finished())
 
     asyncio.run(work())
 
@@ -114,7 +115,8 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     with contextlib.closing(UnitExecutor(own)) as executor:
         dask_task.RUN[:] = [executor.do]
         told(_describe(facts, built))
-        asyncio.run(_work(settings, rules.list_announced_resources(facts), papers, executor, told))
+        resources = rules.list_announced_resources(facts)
+        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, told)))
 
 
 def _pace(machine: Machine) -> float:
@@ -145,29 +147,48 @@ async def _work(
     executor: UnitExecutor,
     told: Callable[[str], object],
 ) -> None:
-    await scheduler_probe.wait_until_reached(settings.scheduler, papers, told)
-    worker = GuardedWorker(
-        settings.scheduler,
-        name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
-        nthreads=1,
-        resources=resources,
-        security=papers.security() if papers else None,
-        host=settings.host or None,
-        memory_limit=0,  # else Dask would write results to the disk
-        dashboard_address="127.0.0.1:0",
-        local_directory=settings.cache,
-        metrics={cluster_state.OWN: executor.figures},
-    )
-    try:
-        await _start(worker, settings.host)
-    except ConnectionError as error:
-        told(f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again")
-        return
-    async with worker:
+    def make() -> GuardedWorker:
+        return GuardedWorker(
+            settings.scheduler,
+            name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
+            nthreads=1,
+            resources=resources,
+            security=papers.security() if papers else None,
+            host=settings.host or None,
+            memory_limit=0,  # else Dask would write results to the disk
+            dashboard_address="127.0.0.1:0",
+            local_directory=settings.cache,
+            metrics={cluster_state.OWN: executor.figures},
+            death_timeout=_JOINING,
+        )
+
+    async with await _join(settings, papers, make, told) as worker:
         told(f"joined the scheduler {settings.scheduler}")
-        await _until_a_signal(worker.finished)
-        if worker.status is not Status.running:
-            told(f"lost the scheduler {settings.scheduler}")
+        await worker.finished()
+    told(f"lost the scheduler {settings.scheduler}")
+
+
+async def _join(
+    settings: WorkerSettings,
+    papers: Papers | None,
+    make: Callable[[], GuardedWorker],
+    told: Callable[[str], object],
+) -> GuardedWorker:
+    """Return a worker that the scheduler has taken; ``told``: why not, once for each reason."""
+    before = ""
+    while True:
+        await scheduler_probe.wait_until_reached(settings.scheduler, papers, told)
+        worker = make()
+        try:
+            await _start(worker, settings.host)
+        except ConnectionError as error:
+            why = f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again"
+        else:
+            return worker
+        if why != before:
+            told(why)
+        before = why
+        await asyncio.sleep(_PAUSE)
 
 
 def carry(settings: ConnectorSettings) -> None:
@@ -221,7 +242,7 @@ async def _start(server: Server, address: str) -> None:
     """
     try:
         await server
-    except RuntimeError as error:  # Dask's word for whatever happened
+    except (RuntimeError, TimeoutError) as error:  # Dask's words for whatever happened
         why = connection_errors.explain(error)
         if _is_of_address(error.__cause__):
             raise UsageError(f"cannot be reached at {address}: {why}") from None
@@ -236,12 +257,15 @@ def _is_of_address(error: BaseException | None) -> bool:
     )
 
 
-async def _until_a_signal(finished: Callable[[], Awaitable[object]]) -> None:
-    ended = asyncio.Event()
+async def _until_a_signal(life: Awaitable[object]) -> None:
+    """Wait for the end of something, which a signal brings about."""
+    ended, living = asyncio.Event(), asyncio.ensure_future(life)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    ways = {asyncio.ensure_future(finished()), asyncio.ensure_future(ended.wait())}
-    _, pending = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-    for one in pending:
+    signalled = asyncio.ensure_future(ended.wait())
+    await asyncio.wait({living, signalled}, return_when=asyncio.FIRST_COMPLETED)
+    for one in (living, signalled):
         one.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await living

@@ -15,8 +15,11 @@ class Ended(Exception):
     """The test has seen enough."""
 
 
-def end_worker(monkeypatch, *ends):
-    """Let a worker end so, one time after the other; return what is left, and how it ended."""
+def end_worker(monkeypatch, *ends, pauses=None):
+    """Let a worker end so, one time after the other; return what is left, and how it ended.
+
+    ``pauses``: the seconds between them are added.
+    """
     left = list(ends)
 
     def be():
@@ -24,7 +27,8 @@ def end_worker(monkeypatch, *ends):
             raise Ended
         return left.pop(0)
 
-    monkeypatch.setattr(worker.time, "sleep", lambda _: None)
+    taken = [] if pauses is None else pauses
+    monkeypatch.setattr(worker.time, "sleep", taken.append)
     try:
         return left, worker._stay(be)
     except Ended:
@@ -40,6 +44,14 @@ def test_a_worker_that_cannot_begin_says_so_and_ends(monkeypatch, status):
 def test_one_that_has_begun_comes_back_whatever_is_missing_meanwhile(monkeypatch, first):
     """Its disk was full, so that it had no cache, and no sandbox held."""
     assert end_worker(monkeypatch, first, NOT_AS_IT_MUST_BE, NO_SANDBOX, 0) == ([], None)
+
+
+def test_one_that_cannot_begin_again_waits_longer_each_time_until_it_can(monkeypatch):
+    """To load all that it needs, and find out that it cannot begin, takes a second of a core."""
+    pauses = []
+    failures = [NOT_AS_IT_MUST_BE, NO_SANDBOX] * 3
+    end_worker(monkeypatch, 0, *failures, 0, DIED, 0, pauses=pauses)
+    assert pauses == [2, 4, 8, 16, 30, 30, 30, 2, 2, 2]
 
 
 @pytest.fixture
