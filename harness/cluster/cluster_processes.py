@@ -11,6 +11,7 @@ import contextlib
 import errno
 import logging
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -47,6 +48,7 @@ from harness.cluster.rules import Facts
 from harness.cluster.tls import Papers
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.errors import UsageError
+from harness.sandbox import limits
 from harness.work import canonical_json
 from harness.work.machine import Machine
 
@@ -99,6 +101,7 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
         HarnessError: this machine has not what it needs, or not the address.
     """
     prepare()
+    _forbid_core_dumps()
     pythons = announcing.pythons()
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
     built = Path(settings.cache, "environments")
@@ -117,6 +120,14 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
         told(_describe(facts, built))
         resources = rules.list_announced_resources(facts)
         asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, told)))
+
+
+def _forbid_core_dumps() -> None:
+    """Let no process of this worker leave its memory on the disk, where case files would lie then.
+
+    Linux writes no file of so few bytes, and by 1 it knows that it is to tell no program either.
+    """
+    limits.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
 
 
 def _pace(machine: Machine) -> float:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import resource
 import socket
 import subprocess
 from types import SimpleNamespace
@@ -145,15 +146,16 @@ def test_one_that_is_not_taken_says_so_once_and_tries_again(tmp_path, monkeypatc
 
 
 @pytest.mark.processes
-def test_one_that_waits_for_its_scheduler_leaves_nothing_behind(tmp_path, monkeypatch):
-    """It is ended before it has joined."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_one_that_waits_for_its_scheduler_leaves_nothing_behind(tmp_path):
+    """It is ended before it has joined. If it crashes, its memory is not written either."""
     found = Cluster.__new__(Cluster)
     found.folder, found.tls, found.environments_size = tmp_path, "", 1 << 30
     found.address, found.temporary, found.parts = "tcp://127.0.0.1:1", str(tmp_path), []
     waiting = found.work("lab")
     assert b"It is tried again" in waiting.stdout.readline()
     assert list((tmp_path / "lab" / "cache" / "files").iterdir())
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    assert set(resource.prlimit(waiting.pid, resource.RLIMIT_CORE)) == {1 if most else 0}
     found.close()
     assert waiting.returncode == 0
     assert not list((tmp_path / "lab" / "cache" / "files").iterdir())
