@@ -21,7 +21,15 @@ from distributed import Client, Future
 from harness import connection_errors
 from harness.cluster import cluster_state, json_lines, roles, rules, scheduler_probe
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.message_filter import BROUGHT, CENSUS, LEFT, REPORT, TASK, GuardedScheduler
+from harness.cluster.message_filter import (
+    BROUGHT,
+    CENSUS,
+    LEFT,
+    NOW,
+    REPORT,
+    TASK,
+    GuardedScheduler,
+)
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
@@ -264,7 +272,7 @@ async def describe_cluster(client: Client, found: Mapping[str, Any]) -> ClusterS
     """
     loads = await _ask_scheduler(client, "processing")
     left = await _ask_scheduler(client, LEFT)
-    return cluster_state.summarize(found, loads, left, time.time())
+    return cluster_state.summarize(found, loads, left, found[NOW])
 
 
 async def wait(future: Future) -> None:

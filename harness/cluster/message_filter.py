@@ -29,10 +29,17 @@ BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a cl
 # Operations of ours.
 CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
 TASK = "gtp_harness_task"
+NOW = "gtp_harness_now"  # in what a scheduler says of itself
 _RELEASED = "release-worker-data"  # says that a worker has forgotten what it was told to forget
 # What Dask does several times a second: to end a scheduler or tasks when nothing happens for long,
 # which is set to never, and to find inputs of tasks on other workers, which ours do not have.
 _IDLE, _SEARCH = ("idle-timeout", "no-workers-timeout"), "find-missing"
+# What a worker says of itself when it comes, as far as others are told of it.
+_SAID = {
+    **dict.fromkeys(("address", "name", "server_id", "status"), str),
+    **dict.fromkeys(("resources", "metrics"), dict),
+    "nthreads": int,
+}
 _REMEMBERED = 20  # workers that have left
 _BEAT = 2.0  # seconds between two signs of life of a worker
 _SHORT = 1 << 18  # characters of a report that goes with a message; others are fetched
@@ -57,6 +64,20 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         self.stream_handlers[TASK] = self.add_task
         for name in _IDLE:
             del self.periodic_callbacks[name]
+
+    async def add_worker(self, comm: Comm, **said: Any) -> None:
+        """Take in a worker if what it says of itself is of the right kinds.
+
+        ``extra`` is left out: it would replace whatever else is told of the worker.
+        """
+        if any(type(said.get(name)) is not kind for name, kind in _SAID.items()):
+            comm.abort()
+            return
+        await super().add_worker(comm, **{**said, "extra": {}})
+
+    def identity(self, n_workers: int = -1) -> dict[str, Any]:
+        """Return what this scheduler is and has, and its time: clocks of others may differ."""
+        return {**super().identity(n_workers), NOW: time.time()}
 
     def heartbeat_worker(self, **said: Any) -> dict[str, Any]:
         """Take note that a worker is there; it need not say so as often as Dask wants.

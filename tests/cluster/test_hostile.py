@@ -16,10 +16,13 @@ from distributed.comm import connect
 from distributed.comm.core import CommClosedError
 from distributed.protocol import pickle as of_dask
 from distributed.protocol.serialize import ToPickle
+from distributed.versions import get_versions
 
 from harness.cluster import certificates, connector_link, dask_task, json_lines, roles
 from harness.cluster.connector_link import ConnectorProcess
 from harness.cluster.message_filter import (
+    CENSUS,
+    NOW,
     GuardedScheduler,
     GuardedWorker,
     forbidden_operation,
@@ -291,6 +294,56 @@ def test_by_tls_each_gets_what_its_certificate_allows_and_no_more(tmp_path):
 
     answered = {who for who, answer in asyncio.run(run()).items() if answer}
     assert answered == {("GuardedScheduler", "server"), ("GuardedWorker", "scheduler")}
+
+
+async def register(worker, **more: object):
+    """Return what a worker says when it comes, with lies in it."""
+    words = ("register-worker", "tls://127.0.0.1:9", "evil:1", "running")
+    said: dict[str, object] = dict(zip(("op", "address", "name", "status"), words, strict=True))
+    said |= dict.fromkeys(("server_id", "stimulus_id", "local_directory"), "evil")
+    said |= {"metrics": await worker.get_metrics(), "versions": get_versions(), "now": 0.0}
+    said |= {"nthreads": 1, "memory_limit": 0, "nanny": None, "reply": False}
+    return said | {"resources": {}, "services": {}, "extra": {}} | more
+
+
+@pytest.mark.long(5)
+@pytest.mark.parametrize(
+    ("more", "is_taken"),
+    [
+        ({}, True),
+        ({"extra": {"resources": None, "last_seen": []}}, True),
+        ({"extra": "text"}, True),
+        ({"server_id": {}}, False),
+        ({"resources": [["gtp-harness", 1.0]]}, False),
+        ({"name": {}}, False),
+        ({"nthreads": "one"}, False),
+    ],
+)
+def test_whatever_a_worker_says_of_itself_the_scheduler_can_tell_which_there_are(
+    tmp_path, more, is_taken
+):
+    """Else one worker would keep all gradings from their workers."""
+
+    async def run():
+        async with start_guarded(tmp_path / "papers") as (scheduler, honest, papers):
+            own = papers[roles.WORKER].get_connection_args("client")
+            comm = await connect(scheduler.address, **own)
+            await comm.write(await register(honest, **more))
+            with contextlib.suppress(CommClosedError):
+                await asyncio.wait_for(comm.read(), 20)
+            server = papers[roles.SERVER]
+            asked = {"reply": True, "serializers": ["msgpack"]}
+            census = await ask(scheduler.address, server, {"op": CENSUS, **asked})
+            found = await ask(scheduler.address, server, {"op": "identity", **asked})
+            comm.abort()
+            return census, found, honest.address
+
+    census, found, honest = asyncio.run(run())
+    assert isinstance(census, int)
+    assert abs(found[NOW] - time.time()) < 60
+    assert honest in found["workers"]
+    others = [one for address, one in found["workers"].items() if address != honest]
+    assert [one["resources"] for one in others] == [{}] * is_taken
 
 
 @pytest.mark.long(5)
