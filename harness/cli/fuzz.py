@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, read_case_file
+from harness import find_assignment, open_folders, read_case_file
 from harness.assignments import python
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
@@ -155,7 +155,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     ):
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        (room / BOARDS).mkdir()
+        open_folders.make(room / BOARDS)
         open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
         words = _words(given, given.program, given.python)
         program = open_.enter_context(_open_engine(given, words, room, given.translate))

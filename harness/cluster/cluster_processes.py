@@ -26,7 +26,7 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import connection_errors
+from harness import connection_errors, open_folders
 from harness.cluster import (
     announcing,
     calibration,
@@ -103,10 +103,9 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     prepare()
     _forbid_core_dumps()
     pythons = announcing.pythons()
-    cache = Cache(Path(settings.cache, "files"), settings.cache_size)
     built = Path(settings.cache, "environments")
-    built.mkdir(exist_ok=True)
-    built.chmod(0o755)  # as root, engines run as another user
+    open_folders.make(built)  # as root, engines run as another user
+    cache = Cache(Path(settings.cache, "files"), settings.cache_size)
     bases = announcing.bases(built)
     machine = Machine(Path(settings.locks))
     pace = _pace(machine)

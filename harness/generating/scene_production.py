@@ -9,6 +9,7 @@ from itertools import count, islice
 from operator import or_
 from typing import NamedTuple
 
+from harness import open_folders
 from harness.generating import scene_text
 from harness.generating.choices import Choices
 from harness.generating.pool import Pool
@@ -143,8 +144,7 @@ class _Workshop:
         starts = range(0, len(self.staged), _TOGETHER)
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]
         for name, content in scene_text.files(self.staged).items():
-            (bench.folder / name).parent.mkdir(exist_ok=True)
-            (bench.folder / name).write_text(content, encoding="utf-8")
+            open_folders.write(bench.folder / name, content.encode())
         written = [self._as_file(heap) for heap in heaps]
         everyone = (1 << len(bench.engines)) - 1
         caught = bench.map_catches([text for text, _ in written], everyone)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
+from harness import open_folders
 from harness.records import Failure, Reply
 from harness.text import encode
 
@@ -91,5 +92,4 @@ def lay_files(script: Script, folder: Path) -> None:
     """Write the files that a script's commands name into a folder, unless they are there."""
     for name, text in script.files:
         if not (folder / name).exists():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            open_folders.write(folder / name, text.encode())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -39,9 +41,8 @@ class FileFinder:
         """
         place = Path(case.place)
         own = self._find(case.sha256, str(place / case.name), f"the case file {case.name}")
-        if not case.place or not self._are_there(case.beside, place):
-            place = room / case.basis[:16]
-            self._lay(case.beside, place)
+        if not case.place or not _can_engines_read(case.beside, place):
+            place = self._lay(case.beside, place, room / case.basis[:16])
         return own.read_bytes(), place / case.name
 
     def folder(self, folder: Folder, room: Path) -> Path:
@@ -50,20 +51,18 @@ class FileFinder:
         Raises:
             MissingBytesError: as :meth:`archive`.
         """
-        if folder.place and self._are_there(folder.files, Path(folder.place)):
-            return Path(folder.place)
-        place = room / folder.name
-        self._lay(folder.files, place)
-        return place
+        place = Path(folder.place)
+        if folder.place and _can_engines_read(folder.files, place):
+            return place
+        return self._lay(folder.files, place, room / folder.name)
 
-    def _are_there(self, files: Iterable[UnitFile], place: Path) -> bool:
-        return all(_has(place / one.name, one.sha256) for one in files)
-
-    def _lay(self, files: Iterable[UnitFile], place: Path) -> None:
-        open_folders.make(place)
+    def _lay(self, files: Iterable[UnitFile], source: Path, target: Path) -> Path:
+        """Copy files into a new folder ``target`` that all may read; return it."""
+        open_folders.make(target)
         for one in files:
-            source = self._find(one.sha256, "", one.name)
-            open_folders.write(place / one.name, source.read_bytes())
+            found = self._find(one.sha256, str(source / one.name), one.name)
+            open_folders.write(target / one.name, found.read_bytes())
+        return target
 
     def _find(self, sha256: Sha256, path: str, called: str) -> Path:
         places = [*([Path(path)] if path else []), *(store / sha256 for store in self._stores)]
@@ -81,6 +80,18 @@ def file_of(path: Path, name: str) -> UnitFile:
 def folder_of(place: Path, names: Iterable[str]) -> Folder:
     """Return a folder of this machine with some of its files."""
     return Folder(place.name, tuple(file_of(place / name, name) for name in names), str(place))
+
+
+def _can_engines_read(files: Iterable[UnitFile], place: Path) -> bool:
+    """Whether all are there, and open to other users, which engines of root are.
+
+    A service keeps what it writes to its own user; so do teachers whose umask is 077.
+    """
+    return all(_has(place / one.name, one.sha256) and _is_open(place / one.name) for one in files)
+
+
+def _is_open(path: Path) -> bool:
+    return os.geteuid() != 0 or bool(path.stat().st_mode & stat.S_IROTH)
 
 
 def _has(path: Path, sha256: str) -> bool:

@@ -14,6 +14,7 @@ from tests.cluster.clusters import cluster
 from tests.cluster.test_carrying import ATTENTION, OK, grade, marks, strip_measurements
 from tests.harness import environments
 from tests.harness.test_sandbox_boxes import needs
+from tests.harness.umasks import strict_umask
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
@@ -71,7 +72,7 @@ def list_fetched(folder, machine):
 
 def test_one_that_is_sent_gives_the_results_of_one_that_was_built_there(room, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(room.parent / "cache"))
-    with cluster(room.parent / "c", "one", "two") as found:
+    with strict_umask(), cluster(room.parent / "c", "one", "two") as found:
         assert grade(room, "--scheduler", found.address) in (OK, ATTENTION)
     assert grade(room, output="alone") in (OK, ATTENTION)
     assert list(marks(room).values()) == ["7"]

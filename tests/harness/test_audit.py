@@ -23,6 +23,7 @@ from harness.grading.auditing import saved_audits, wrong_answers
 from harness.reading import casefile
 from harness.work import canonical_json
 from tests.harness.small_class import archive
+from tests.harness.umasks import strict_umask
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(20)]
 
@@ -199,7 +200,7 @@ def audited_class(tmp_path_factory):
     folder = write_class(tmp_path_factory.mktemp("audit"))
     assert main(words(folder)) == ExitCode.OK
     before = marks(folder)
-    with conversations(MANY):
+    with conversations(MANY), strict_umask():
         assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     return folder, before
 

@@ -29,6 +29,7 @@ from harness.specifications import specification
 from harness.vocabulary.script import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
 from tests.harness.in_process import InProcess, start_fuzzer
+from tests.harness.umasks import strict_umask
 from tests.oracle.naive_engine import PLAIN
 
 ROOT = Path(__file__).parents[2]
@@ -398,7 +399,8 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     temporary.mkdir(mode=0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     shown = ("--show", str(temporary))
-    assert main(["fuzz", *words, *shown, "--examples", "60", "--output", str(found)]) == 0
+    with strict_umask():
+        assert main(["fuzz", *words, *shown, "--examples", "60", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 
 

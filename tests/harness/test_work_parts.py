@@ -122,6 +122,25 @@ def test_a_case_file_is_used_where_it_lies_if_all_is_there(store, tmp_path):
         FileFinder().case(case_of(str(tmp_path)), room)
 
 
+@pytest.mark.parametrize(("user", "is_laid_out"), [(0, True), (1000, False)])
+def test_what_other_users_may_not_read_is_laid_out_for_engines_of_root(
+    store, tmp_path, monkeypatch, user, is_laid_out
+):
+    monkeypatch.setattr(stored_files.os, "geteuid", lambda: user)
+    place, room = tmp_path / "cases", tmp_path / "room"
+    (place / "games" / "of").mkdir(parents=True)
+    (place / "a.gtp").write_bytes(ONE)
+    board = place / "games/of/b.sgf"
+    board.write_bytes(TWO)
+    board.chmod(0o600)
+    for own in (store, tmp_path / "empty"):  # the only copy may be the one that is shut
+        found = FileFinder([own]).case(case_of(str(place)), room)[1]
+        assert found.is_relative_to(room) == is_laid_out
+        laid = found.parent / "games/of/b.sgf"
+        assert laid.read_bytes() == TWO
+        assert bool(laid.stat().st_mode & 0o004) == is_laid_out
+
+
 def test_a_folder_is_used_where_it_lies_or_laid_out(store, tmp_path):
     place = tmp_path / "course"
     (place / "in").mkdir(parents=True)
@@ -137,7 +156,7 @@ def test_a_folder_is_used_where_it_lies_or_laid_out(store, tmp_path):
     assert finder.folder(found, room) == room / "course"
     assert (room / "course" / "in" / "a").read_bytes() == ONE
     assert finder.folder(found._replace(place="", name="other"), room) == room / "other"
-    with pytest.raises(MissingBytesError, match=r"^in/a is nowhere"):
+    with pytest.raises(MissingBytesError, match=r"^b is nowhere"):
         FileFinder().folder(found, room)
 
 

@@ -114,7 +114,7 @@ SHIPPED = {
     "gomoku-policy": Change(
         "gomoku-policy/assignment3", "Gomoku3.py", "len(stones) == 3", "len(stones) == 2",
         "thorough/open-four.gtp", beside=f"{RULES}/gtp_connection.py"),
-    "gosensei": c_or_java("plural", "thorough/eyes.gtp"),
+    "gosensei": c_or_java("plural", "thorough/board-files.gtp"),  # with boards beside it
     "java-go": c_or_java("nothing is taken", "thorough/legal.gtp"),
 }  # fmt: skip
 
@@ -272,7 +272,8 @@ def graded_by_service(service, own):
     result = service.settings.assignment_folder(course.assignment.rpartition("/")[2])
     for name in own.private:
         path = shipped.folder() / own.source / name
-        cases.put(result, path.name, path.read_bytes())
+        boards = {f"boards/{one.name}": one.read_bytes() for one in path.parent.glob("boards/*")}
+        cases.put(result, path.name, path.read_bytes(), boards)
     if own.overlay:
         shutil.copytree(own.overlay, result / "overlay")
     for key in own.extended or ():
