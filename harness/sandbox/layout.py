@@ -76,7 +76,18 @@ def mounts(view: View) -> tuple[Mount, ...]:
     tree += [Mount(SCRATCH, place) for place in places]
     tree.append(Mount(PROC, "/proc"))
     tree += [Mount(MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
-    return tuple(sorted(tree, key=lambda mount: mount.place))
+    found = (mount._replace(place=_follow_links(mount.place)) for mount in tree)
+    return tuple(sorted(found, key=lambda mount: mount.place))
+
+
+def _follow_links(place: str) -> str:
+    """Return where a place lies in the box: nothing can be mounted through a link there.
+
+    A worker of a cluster keeps case files in ``/dev/shm``, which leads to the box's own memory.
+    """
+    links = ((link, target) for link, target in _LINKS.items() if place.startswith(f"{link}/"))
+    link, target = next(links, ("", ""))
+    return target + place[len(link) :]
 
 
 def _copy(path: str, hidden: tuple[str, ...]) -> Mount:

@@ -42,7 +42,13 @@ def letters(file: FileResult) -> str:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder that a user without rights may enter, which pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
+    with open_folder() as made:
+        yield made
+
+
+@contextlib.contextmanager
+def open_folder(above: str | None = None) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-test-", dir=above) as name:
         path = Path(name)
         path.chmod(0o755)
         (path / "cases").mkdir(mode=0o755)
@@ -68,6 +74,21 @@ def case(folder: Path, text: str, name: str = "a.tst") -> str:
     path.write_text(text)
     path.chmod(0o644)
     return str(path)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_lies_in_memory_is_seen(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of a cluster lays case files out there, and adapters start beside them."""
+    needs(level)
+    with open_folder("/dev/shm") as folder:
+        monkeypatch.chdir(folder / "cases")
+        (folder / "cases" / "board.txt").write_text("b e5")
+        (folder / "cases" / "board.txt").chmod(0o644)
+        program = engine(
+            folder, "answer(open(line.split()[-1]).read() if 'board' in line else '')"
+        )
+        test = case(folder, "10 load_board board.txt\n#? [b e5]\n")
+        assert main(["run", "--sandbox", str(level), program, test]) == 0
 
 
 @pytest.mark.parametrize("level", ("off", "3", "2", "1"))
