@@ -81,9 +81,9 @@ def mounts(view: View) -> tuple[Mount, ...]:
 
 
 def _follow_links(place: str) -> str:
-    """Return where a place lies in the box: nothing can be mounted through a link there.
+    """Return where a place lies for an engine: nothing can be mounted through a link.
 
-    A worker of a cluster keeps case files in ``/dev/shm``, which leads to the box's own memory.
+    A worker of a cluster keeps case files in ``/dev/shm``, a link to the engine's own memory.
     """
     links = ((link, target) for link, target in _LINKS.items() if place.startswith(f"{link}/"))
     link, target = next(links, ("", ""))
