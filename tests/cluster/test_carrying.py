@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.assignments import assignment
 from harness.cli import main
 from harness.cluster.dispatcher import Dispatcher
 from harness.cluster.fetching import MEMORY
@@ -26,6 +28,7 @@ from harness.work.canonical_json import Measurements
 from tests.cluster.clusters import DEADLY_WORKER, LYING_WORKER, ROOT, cluster, free_port
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student
+from tests.harness.spoilt_submissions import SUBMISSIONS
 from tests.harness.test_sandbox_boxes import needs
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
@@ -117,6 +120,28 @@ def test_a_class_gets_the_same_marks_from_two_machines(tmp_path, monkeypatch):
     check_ledger(room, {"one", "two"})
     twice = [of for of in machines(room) if len(of) > 1]
     assert twice and all(set(of) == {"one", "two"} for of in twice)
+
+
+def test_an_adapter_finds_what_private_cases_name_beside_them(tmp_path, c_tools):
+    """It starts where they are, which on a worker is in memory; the program was built there."""
+    needs(3)
+    source = SUBMISSIONS / "gosensei" / "gosensei"
+    texts = {
+        path.relative_to(source).as_posix(): path.read_text()
+        for path in source.rglob("*")
+        if path.is_file()
+    }
+    own = assignment.find("gosensei")
+    handed = tmp_path / "submissions"
+    handed.mkdir()
+    name = small_class.file_name(CLASS[0], 0)
+    (handed / name).write_bytes(small_class.archive(texts, own.archive.folder))
+    private = shutil.copytree(own.place / "thorough", tmp_path / "private")
+    words = [str(handed), "--assignment", "gosensei", "--private", str(private), "--no-color"]
+    with cluster(tmp_path / "c", "one") as found:
+        words += ["--output", str(tmp_path / "graded"), "--scheduler", found.address]
+        assert main(["grade", *words]) in (OK, ATTENTION)
+    assert list(marks(tmp_path).values()) == ["50"]
 
 
 def files_below(place):
