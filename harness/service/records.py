@@ -158,7 +158,7 @@ class Grading(NamedTuple):
     concluded: float = 0.0
     released: float = 0.0
     changes: str = "[]"  # JSON: a sentence for each mark in force that would change, or did
-    trouble: str = ""  # why there are no marks, or none was changed; else empty
+    trouble: str = ""  # why no marks were made or changed; empty if they were
     edition: int = 0  # of the assignment, when it was planned
 
 

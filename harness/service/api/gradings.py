@@ -58,7 +58,7 @@ class GradingShown(BaseModel):
     public_only: bool
     state: grading.State
     left: int  # submissions that are still to be run
-    trouble: str  # why it made no marks, or changed none
+    trouble: str  # why no marks were made or changed; empty if they were
     faults: list[GradingFault]
     accepted: bool  # marks in force were changed
     decisions: list[str]  # what waits for a teacher, a phrase each

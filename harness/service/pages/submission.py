@@ -111,7 +111,7 @@ def event_of(word: Word) -> str:
 def in_words(word: Word) -> str:
     """Return what a worker said as a line for people."""
     if word["word"] == "begun":
-        return "It is being checked anew."
+        return "The check starts again."
     if word["word"] == "running":
         return f"{word['case']}: test {word['test']} of {word['of']} runs now: {word['command']}"
     if word["word"] == "built":

@@ -79,8 +79,8 @@ from harness.work.worker_events import (
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
 _BEGUN = json.dumps({"word": "begun"})  # a check, once more
 _OTHER_CHANGES = (
-    "Other changes are due by now than those that were shown. Look at the list again, then change"
-    " the marks."
+    "The changes are no longer those that this page showed. Read the new list, then change the"
+    " marks."
 )
 
 
