@@ -158,12 +158,13 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @contextlib.contextmanager
-def _open_folder() -> Iterator[Path]:
+def open_folder(above: str | None = None) -> Iterator[Path]:
     """Make a folder that engines of any user may enter, which pytest's own are not.
 
     Without namespaces nothing can be mounted for root's engines, which run without rights.
+    ``above``: where it is made; None: where temporary files are.
     """
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-open-") as folder:
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-open-", dir=above) as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
@@ -171,14 +172,14 @@ def _open_folder() -> Iterator[Path]:
 @pytest.fixture
 def open_place() -> Iterator[Path]:
     """A folder that engines of any user may enter."""
-    with _open_folder() as folder:
+    with open_folder() as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
 def open_places() -> Iterator[Path]:
     """A folder for the tests of a module that engines of any user may enter."""
-    with _open_folder() as folder:
+    with open_folder() as folder:
         yield folder
 
 

@@ -124,7 +124,8 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
 def _forbid_core_dumps() -> None:
     """Let no process of this worker leave its memory on the disk, where case files would lie then.
 
-    Linux writes no file of so few bytes, and by 1 it knows that it is to tell no program either.
+    Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
+    memory to a program.
     """
     limits.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
 
@@ -185,19 +186,16 @@ async def _join(
     told: Callable[[str], object],
 ) -> GuardedWorker:
     """Return a worker that the scheduler has taken; ``told``: why not, once for each reason."""
-    before = ""
+    tell = scheduler_probe.without_repeats(told)
     while True:
         await scheduler_probe.wait_until_reached(settings.scheduler, papers, told)
         worker = make()
         try:
             await _start(worker, settings.host)
         except ConnectionError as error:
-            why = f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again"
+            tell(f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again")
         else:
             return worker
-        if why != before:
-            told(why)
-        before = why
         await asyncio.sleep(_PAUSE)
 
 

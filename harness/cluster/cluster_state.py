@@ -18,6 +18,7 @@ from harness.cluster.records import (
     WorkerStatus,
 )
 from harness.escaping import escape_controls
+from harness.work.plain_values import is_number
 
 OWN = "gtp-harness"  # what our own figures are called among those of a worker
 _LONGEST = 300  # characters of a trouble
@@ -105,4 +106,4 @@ def _worker_status(
 
 
 def _number(found: Any) -> float:
-    return float(found) if type(found) in {int, float} and 0 <= found < _MOST else 0.0
+    return float(found) if is_number(found) and found < _MOST else 0.0

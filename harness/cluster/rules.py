@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from harness.work.plain_values import is_number
 from oracle import __version__
 
 ON_THE_WAY = 2  # units for each worker
@@ -181,7 +182,7 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     ``name``: its machine, a colon, and what tells it from others there.
     """
     pace = resources.get(_PACE, 1.0)
-    is_pace = type(pace) in {int, float} and 0 < pace < _SLOWEST
+    is_pace = is_number(pace) and 0 < pace < _SLOWEST
     machine = name.rpartition(":")[0]
     if not (machine and is_pace and all(map(_is_printable, (address, name, *resources)))):
         return None

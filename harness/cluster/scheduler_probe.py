@@ -67,9 +67,20 @@ async def wait_until_reached(
     address: str, papers: Papers | None, told: Callable[[str], object]
 ) -> None:
     """Try until a connection can be made; ``told``: why it cannot, once for each reason."""
-    before = ""
+    tell = without_repeats(told)
     while obstacle := await find_obstacle(address, papers):
-        if obstacle != before:
-            told(f"cannot reach the scheduler {address}: {obstacle}. It is tried again")
-        before = obstacle
+        tell(f"cannot reach the scheduler {address}: {obstacle}. It is tried again")
         await asyncio.sleep(_PAUSE)
+
+
+def without_repeats(told: Callable[[str], object]) -> Callable[[str], None]:
+    """Return what passes a sentence on to ``told`` unless it was the last one too."""
+    before = ""
+
+    def tell(sentence: str) -> None:
+        nonlocal before
+        if sentence != before:
+            told(sentence)
+        before = sentence
+
+    return tell

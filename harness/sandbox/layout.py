@@ -85,9 +85,10 @@ def _follow_links(place: str) -> str:
 
     A worker of a cluster keeps case files in ``/dev/shm``, a link to the engine's own memory.
     """
-    links = ((link, target) for link, target in _LINKS.items() if place.startswith(f"{link}/"))
-    link, target = next(links, ("", ""))
-    return target + place[len(link) :]
+    for link, target in _LINKS.items():
+        if place.startswith(f"{link}/"):
+            return target + place[len(link) :]
+    return place
 
 
 def _copy(path: str, hidden: tuple[str, ...]) -> Mount:

@@ -166,7 +166,8 @@ def _shorten(found: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _is_number(plain: Any) -> bool:
+def is_number(plain: Any) -> bool:
+    """Whether a value from JSON is a number from 0 that a float can hold."""
     return type(plain) in {int, float} and 0 <= plain <= sys.float_info.max
 
 
@@ -181,7 +182,7 @@ _PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
     str: ("a text", lambda plain: isinstance(plain, str) and "\0" not in plain),
     bool: ("true or false", lambda plain: isinstance(plain, bool)),
     int: ("a whole number from 0", lambda plain: type(plain) is int and 0 <= plain < 1 << 63),
-    float: ("a number from 0", _is_number),
+    float: ("a number from 0", is_number),
     Sha256: (
         "a SHA-256 as 64 hexadecimal digits",
         lambda plain: isinstance(plain, str) and _is_sha256(plain) is not None,

@@ -37,14 +37,17 @@ def free_port() -> int:
 class Cluster:
     """A scheduler, and the workers that were started."""
 
-    def __init__(self, folder: Path, tls: str = "") -> None:
+    def __init__(self, folder: Path, tls: str = "", address: str = "") -> None:
+        """``address``: where workers look for a scheduler; "" starts one."""
         self.folder = folder
         self.tls = tls
         self.port = free_port()
         self.environments_size = 8 << 30
         self.temporary = tempfile.gettempdir()  # where all its processes put temporary files
         self.parts: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self.schedule()
+        self.address = address
+        if not address:
+            self.scheduler = self.schedule()
 
     def schedule(self) -> subprocess.Popen[bytes]:
         """Start a scheduler; a second one where the first was."""

@@ -148,9 +148,7 @@ def test_one_that_is_not_taken_says_so_once_and_tries_again(tmp_path, monkeypatc
 @pytest.mark.processes
 def test_one_that_waits_for_its_scheduler_leaves_nothing_behind(tmp_path):
     """It is ended before it has joined. If it crashes, its memory is not written either."""
-    found = Cluster.__new__(Cluster)
-    found.folder, found.tls, found.environments_size = tmp_path, "", 1 << 30
-    found.address, found.temporary, found.parts = "tcp://127.0.0.1:1", str(tmp_path), []
+    found = Cluster(tmp_path, address="tcp://127.0.0.1:1")
     waiting = found.work("lab")
     assert b"It is tried again" in waiting.stdout.readline()
     assert list((tmp_path / "lab" / "cache" / "files").iterdir())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from harness.banks.mutants import mutants
 from harness.banks.mutating import mutant_engines
 from harness.errors import UsageError
+from tests.harness.umasks import strict_umask
 
 PROGRAM = """\
 def legal(board, point):
@@ -91,11 +91,8 @@ def test_an_engine_of_root_may_read_a_mutant_whatever_the_umask(tmp_path):
     program.parent.mkdir()
     program.write_text("print(1 + 2)\n")
     program.chmod(0o600)
-    former = os.umask(0o077)
-    try:
+    with strict_umask():
         found = mutant_engines(f"python3 {program}", 5, 0, tmp_path / "room")
-    finally:
-        os.umask(former)
     assert found
     for one in found:
         for path in (Path(one.folder), Path(one.folder, "main.py")):

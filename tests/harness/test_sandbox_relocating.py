@@ -11,6 +11,7 @@ import pytest
 
 from harness.sandbox import relocating, untrusted_folders
 from harness.sandbox.view import View
+from tests.harness.umasks import strict_umask
 
 OWNERS = [0, pytest.param(54321, marks=pytest.mark.skipif(
     os.geteuid() != 0, reason="only root can give files to others"))]  # fmt: skip
@@ -166,11 +167,8 @@ def test_a_file_that_is_brought_along_is_open_to_all(stage, monkeypatch, tmp_pat
     """Whatever is allowed for new files where a grading is started."""
     monkeypatch.setattr(relocating, "bring_files", relocating._others)
     monkeypatch.setattr(relocating.os, "chown", lambda *given: None)
-    before = os.umask(0o077)
-    try:
+    with strict_umask():
         relocating._bring_others(seen_of(stage), str(tmp_path / "room"), 54321)
-    finally:
-        os.umask(before)
     found = tmp_path / "room" / "course" / "game.sgf"
     assert stat.S_IMODE(found.lstat().st_mode) == 0o644
 

@@ -8,9 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +24,7 @@ from harness.sandbox import boxed_engines as engines_module
 from harness.sandbox import launcher as launcher_module
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
+from tests.conftest import open_folder
 from tests.harness.sandbox_checks import gone, running
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 from tests.harness.test_sandbox_boxes import LEVELS, needs
@@ -40,20 +39,16 @@ def letters(file: FileResult) -> str:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder(open_place: Path) -> Path:
     """A folder that a user without rights may enter, which pytest's own are not."""
-    with open_folder() as made:
-        yield made
+    return with_folders(open_place)
 
 
-@contextlib.contextmanager
-def open_folder(above: str | None = None) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-test-", dir=above) as name:
-        path = Path(name)
-        path.chmod(0o755)
-        (path / "cases").mkdir(mode=0o755)
-        (path / "engine").mkdir(mode=0o755)
-        yield path
+def with_folders(place: Path) -> Path:
+    """Make the folders of case files and of the engine; return where they are."""
+    (place / "cases").mkdir(mode=0o755)
+    (place / "engine").mkdir(mode=0o755)
+    return place
 
 
 def engine(folder: Path, body: str) -> str:
@@ -80,7 +75,8 @@ def case(folder: Path, text: str, name: str = "a.tst") -> str:
 def test_what_lies_in_memory_is_seen(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker of a cluster lays case files out there, and adapters start beside them."""
     needs(level)
-    with open_folder("/dev/shm") as folder:
+    with open_folder("/dev/shm") as place:
+        folder = with_folders(place)
         monkeypatch.chdir(folder / "cases")
         (folder / "cases" / "board.txt").write_text("b e5")
         (folder / "cases" / "board.txt").chmod(0o644)
