@@ -44,7 +44,9 @@ def main(arguments: list[str]) -> int:
         parser.error("expected the new folder DIR")
     settings = service_options.place(given)
     from harness.service.operating.backing_up import back_up
+    from harness.service.storage import data_folder
 
+    data_folder.keep_files_private()
     made = back_up(settings, Path(given.folder).absolute())
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {given.folder}")
     for key in made.keyless:

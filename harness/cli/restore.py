@@ -44,7 +44,9 @@ def main(arguments: list[str]) -> int:
         parser.error("expected the folder DIR of a backup")
     settings = service_options.place(given)
     from harness.service.operating.backing_up import restore
+    from harness.service.storage import data_folder
 
+    data_folder.keep_files_private()
     made = restore(Path(given.folder).absolute(), settings)
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
     for key in made.keyless:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import re
 
 _SEPARATORS = ",;\t"
+_HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
+
+
+def blank_hint(text: str) -> str:
+    """Return a table with an empty first line where Excel is told the separator: ``sep=;``."""
+    found = _HINT.match(text)
+    return text[found.end() :] if found else text
 
 
 def find_separator(text: str) -> str:

@@ -3,6 +3,7 @@
 import errno
 import functools
 import json
+import os
 import shutil
 import sqlite3
 
@@ -291,6 +292,23 @@ def test_a_spoiled_backup_is_refused_and_nothing_is_made(backup, tmp_path, capsy
 def test_a_backup_is_for_its_owner_alone(backup):
     assert backup.stat().st_mode & 0o077 == 0
     assert (backup / "keys" / "service.key").stat().st_mode & 0o077 == 0
+
+
+def test_all_files_of_a_backup_and_of_what_is_restored_are_for_their_owner(
+    settings, elsewhere, tmp_path
+):
+    """Whatever the umask of whoever asks, and though the backup was opened to others meanwhile."""
+    with open_service(settings):
+        pass
+    os.umask(0o022)
+    made, data = tmp_path / "backup", elsewhere.data
+    assert cli.main(["backup", str(made), *options(settings)]) == 0
+    assert {path for path in made.rglob("*") if path.stat().st_mode & 0o077} == set()
+    for path in made.rglob("*"):
+        path.chmod(0o755)
+    os.umask(0o022)
+    assert cli.main(["restore", str(made), *options(elsewhere)]) == 0
+    assert {path for path in (data, *data.rglob("*")) if path.stat().st_mode & 0o077} == set()
 
 
 def test_what_is_there_is_not_written_over(backup, tmp_path, capsys):

@@ -104,11 +104,11 @@ def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_p
     assigned = assign(act)
     first, last = (handed_in(service, act, assigned, "ada", tmp_path) for _ in range(2))
     assert ownership.of(act.db, assigned, "ada").last == last
-    receiving.withdraw(act, last)
+    receiving.withdraw(act, assigned, "ada", last)
     assert ownership.of(act.db, assigned, "ada").last == first
     assert queue.of(act.db, last.id) == []
     assert [one.kind for one in queue.of(act.db, first.id)] == [CHECK]
-    receiving.withdraw(act, first)
+    receiving.withdraw(act, assigned, "ada", first)
     assert ownership.of(act.db, assigned, "ada").last is None
 
 

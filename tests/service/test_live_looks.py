@@ -9,11 +9,12 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import event
 
-from harness.service.courses import roster
+from harness.service.courses import former_students, roster
 from harness.service.pages import submission
+from harness.service.people import secrets
 from harness.service.records import DONE, WAITING
-from harness.service.storage import courses, queue, uploads
-from harness.service.web import live_looks
+from harness.service.storage import courses, people, queue, uploads
+from harness.service.web import access, live_looks
 from harness.service.web.live_looks import LiveLooks, Look
 from tests.harness import small_class
 from tests.service.serving import (
@@ -211,3 +212,35 @@ def test_no_page_of_a_student_reads_the_whole_course(service, course, monkeypatc
 def _list_students(service, course):
     with service.database.reading() as db:
         return courses.students(db, course.course.rpartition("/")[2])
+
+
+def remove_student(service, course, _ada):
+    with service.database.acting() as act:
+        former_students.remove(act, course.assignment.split("/")[2], "ada")
+
+
+def end_session(service, _course, ada):
+    with service.database.changing() as db:
+        people.end_session(db, secrets.digest(ada.cookies[access.COOKIE]))
+
+
+@pytest.mark.parametrize("leave", [remove_student, end_session])
+def test_who_may_no_longer_watch_is_told_nothing_more(service, course, monkeypatch, leave):
+    upload = submit(service, course, "ada")
+    ada = Browser(service).enter(course.links["ada"])
+    monkeypatch.setattr(submission, "_PAUSE", 0.01)
+    monkeypatch.setattr(submission, "_LONGEST", 2.0)
+    monkeypatch.setattr(submission, "_RECHECK", 0.0, raising=False)
+    look = service.live.look
+
+    def look_and_leave(name):
+        found = look(name)
+        if not found.words:
+            leave(service, course, ada)
+            with service.database.changing() as db:
+                uploads.say(db, upload, RUNNING)
+        return found
+
+    monkeypatch.setattr(service.live, "look", look_and_leave)
+    told = ada.get(f"{course.assignment}/uploads/{upload}/events").text
+    assert told == "event: end\ndata: \n\n"

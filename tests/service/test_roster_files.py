@@ -63,6 +63,10 @@ ROSTERS = [
         ("ada", ADA, {"canvas": "1", "login": "ada"}, None),
     ]),
     ("\r\n;;\r\nstudent;name\r\nada;Ada Lovelace\r\n", [("ada", ADA, {}, None)]),
+    ("sep=;\r\nstudent;name\r\nada;Ada Lovelace\r\n", [("ada", ADA, {}, None)]),
+    ("\u200bstudent,name\n\xa0\u200bada\u200e ,\u2068Ada Lovelace\u2069\n", [
+        ("ada", ADA, {}, None),
+    ]),
     (OWN, [
         ("ada", ADA, {"email": "a@b.c"}, "Duo"),
         ("alan", "Alan", {}, "Duo"),

@@ -146,9 +146,6 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     assert cyd.get(mark).status_code == 404  # not released
     tess.post(f"{grading}/release", early="yes")
     assert "<b>3.5 of 5</b>" in cyd.get(mark).text and "of &lt;b&gt;names" in cyd.get(mark).text
-    # A later grading leaves the feedback of a released one as it is: two marks, and none counted.
-    assert "This mark counts, also if the feedback shows" in cyd.get(mark).text
-    assert "This mark counts" not in ada.get(mark).text
     assert "<b>5 of 5</b>" in ada.get(mark).text and "names" not in ada.get(mark).text
     assert "&lt;i&gt;seen" in ada.get(mark).text and "seen" not in ben.get(mark).text
     assert tess.get(f"{grading}/given").text.splitlines() == [
@@ -177,6 +174,29 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     work(service)
     assert "being rewritten" not in tess.get(grading).text
     assert {total for _, total in read_exported(tess, grading).values()} == {"5", "0"}
+
+
+def test_the_feedback_has_the_mark_that_counts_while_a_later_grading_is_not_released(
+    service, counting
+):
+    course = make_course(service, ROSTER, deadline=at(9))
+    ada, page = Browser(service).enter(course.links["ada"]), f"{course.assignment}/students/ada"
+    hand_in(ada, course)
+    grading, _ = grade_public(service, course)
+    course.teacher.post(f"{grading}/release", early="yes")
+    feedback = f"{course.assignment}/mark/feedback"
+    computed = ada.get(feedback).text
+    course.teacher.post(f"{page}/override", page, points="3", reason="first reason")
+    work(service)
+    assert "first reason" in ada.get(feedback).text
+    grade_public(service, course)
+    course.teacher.post(f"{page}/override", page, points="4", reason="second reason")
+    work(service)
+    shown = ada.get(feedback).text
+    assert "second reason" in shown and "first reason" not in shown
+    course.teacher.post(f"{page}/override/end", page, sure="yes")
+    work(service)
+    assert ada.get(feedback).text == computed
 
 
 def read_exported(teacher, grading):

@@ -8,6 +8,7 @@ import pytest
 from harness.errors import UsageError
 from harness.service.courses import making, roster
 from harness.service.handing_in import receiving
+from harness.service.pages import asking_again
 from harness.service.people import entering
 from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
 from harness.service.storage import courses, owner_rows, uploads
@@ -85,6 +86,20 @@ def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
     with service.database.reading() as db:
         taken_back = [one.key for one in uploads.UPLOADS.all(db) if one.withdrawn]
     assert taken_back == (["ben"] if what == "mark" else [])
+
+
+def test_a_deadline_that_ends_while_somebody_withdraws_counts(service, counting, monkeypatch):
+    course = make_course(service, "student\nada\n", deadline="2099-01-01T12:00")
+    ada = Browser(service).enter(course.links["ada"])
+    first = hand_in(ada, course, b"x").url.path
+
+    def say_yes(_here):
+        end(service, course, "deadline")
+        return True
+
+    monkeypatch.setattr(asking_again, "is_sure", say_yes)
+    answer = ada.post(f"{first}/withdraw", first)
+    assert answer.status_code == 409 and "the deadline was 1 Jan 2026" in answer.text
 
 
 def test_what_was_submitted_after_a_release_may_be_withdrawn(service, counting):

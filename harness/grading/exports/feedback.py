@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.assignments.at_home import AtHome
-from harness.escaping import one_line
+from harness.escaping import escape_controls, one_line
 from harness.grading.exports.export_material import Files, Material, Shown, as_file
 from harness.grading.exports.feedback_style import STYLE
 from harness.grading.exports.showing import Feedback, PrivateTest
@@ -108,7 +108,7 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
     made = cards or Cards()
     yield from (
         unsafe(shown.is_unsafe),
-        _marks(shown.marks),
+        _BEGIN + _marks(shown.marks) + _END,
         _refusal_box(shown),
         _faults(shown),
         *map(_diagnosis, shown.diagnoses),
@@ -125,6 +125,7 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
 
 # --- the mark ----------------------------------------------------------------------------------
 
+_BEGIN, _END = Markup("<!--mark-->"), Markup("<!--/mark-->")
 _HERO = Markup(
     '<div class="card hero mark"><div><p class="big"><b class="n"><span class="vh">Mark: </span>%s'
     '</b> <span>of %s</span></p>%s%s</div><ul class="pts">%s</ul></div>\n'
@@ -154,6 +155,14 @@ def _marks(marks: Marks) -> Markup:
         note,
         join_markup(parts),
     )
+
+
+def put_mark(content: str, marks: Marks) -> str:
+    """Return a page with other marks; one that a former version wrote stays as it is."""
+    before, begin, rest = content.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    shown = escape_controls(_marks(marks))
+    return f"{before}{begin}{shown}{end}{after}" if end else content
 
 
 def _part(part: PartMark) -> Markup:

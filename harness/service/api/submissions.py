@@ -174,10 +174,7 @@ def withdraw(here: Now) -> SubmissionResult:
     assert here.upload
     known = here.sure()
     with here.service.database.acting(here.by) as act:
-        now, key = datetime.datetime.now(), known.member.submits_as
-        if reason := receiving.explain_bound(act.db, known.assigned, key, here.upload, now):
-            raise Refused(409, f"it cannot be withdrawn: {reason}")
-        receiving.withdraw(act, here.upload)
+        receiving.withdraw(act, known.assigned, known.member.submits_as, here.upload)
         return _result(act.db, here, here.upload._replace(withdrawn=True))
 
 

@@ -17,6 +17,7 @@ from harness.grading.ledger.originals import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.archive_limits import IntakeLimits
 from harness.service.courses import making, roster
+from harness.service.courses.grading import NotNowError
 from harness.service.courses.late_terms import load_rule
 from harness.service.handing_in import ownership
 from harness.service.local_times import describe_date, describe_moment, describe_time
@@ -172,8 +173,25 @@ def _explain_final(
     return "its mark is released" if is_known else ""
 
 
-def withdraw(act: Act, upload: Upload) -> None:
-    """Let an upload not count."""
+def require_withdrawable(db: Connection, assigned: Assigned, key: str, upload: Upload) -> None:
+    """Require that a student or group can withdraw an upload now.
+
+    Raises:
+        NotNowError: it stays.
+    """
+    if reason := explain_bound(db, assigned, key, upload, datetime.datetime.now()):
+        raise NotNowError(f"it cannot be withdrawn: {reason}")
+
+
+def withdraw(act: Act, assigned: Assigned, key: str, upload: Upload) -> None:
+    """Let an upload of a student or group not count.
+
+    Raises:
+        NotNowError: it stays.
+    """
+    courses.lock(act.db, assigned.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned  # other dates, perhaps
+    require_withdrawable(act.db, now, key, upload)
     UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)
     act.note("withdrawn", upload.id)

@@ -24,7 +24,7 @@ from harness.grading.ledger.places import ServerPlace
 from harness.service.courses import gradebooks
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import copying, courses, queue, time_zone, uploads
+from harness.service.storage import copying, courses, data_folder, queue, time_zone, uploads
 from harness.service.storage.database import Database
 from harness.service.storage.ledger_listing import AssignmentLedger, list_ledgers
 from harness.service.work import evidence_places, report_folders
@@ -188,6 +188,7 @@ def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
             try:
                 (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 shutil.copy2(source / name, data / name)
+                data_folder.close_to_others(data / name)
             except OSError as error:  # which names the file that is read, whatever is full
                 raise OSError(error.errno, error.strerror, str(data / name)) from None
 

@@ -254,8 +254,11 @@ def _line(got: Received, marks: Marks, own: Override | None) -> list[str]:
     return [got.student, group, computed, points, decimal(marks.of), reason]
 
 
-def serve_file(folder: Path, name: str) -> Response:
-    """Return a file that the harness wrote: a page as it is, all else to be saved."""
+def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:
+    """Return a file that the harness wrote: a page to be read, all else to be saved.
+
+    ``update``: makes the page that is shown of the one that was written.
+    """
     path = grading.file(folder, name)
     if path is None:
         raise Refused(404, "there is no such file")
@@ -266,4 +269,4 @@ def serve_file(folder: Path, name: str) -> Response:
     policy = _POLICY.search(data)
     own = policy[1].decode() if policy else "default-src 'none'"
     headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
-    return Response(data, media_type="text/html; charset=utf-8", headers=headers)
+    return Response(update(data.decode()), media_type="text/html; charset=utf-8", headers=headers)

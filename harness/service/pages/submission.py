@@ -24,7 +24,7 @@ from harness.service.pages import asking_again, assignment_page, upload_states
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
-from harness.service.web import rendering
+from harness.service.web import access, rendering
 from harness.service.web.access import Now, Routes
 from harness.service.web.attachments import send_attachment
 from harness.service.web.here import Here
@@ -38,7 +38,9 @@ ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"
 _PAUSE = 0.5  # seconds between two looks for news
 _SIGN_OF_LIFE = 15.0  # seconds without news after which proxies are shown that we are there
+_RECHECK = 5.0  # seconds after which it is checked anew that somebody may watch
 _LONGEST = 1800.0  # seconds that somebody watches one page
+_END = "event: end\ndata: \n\n"  # the page is loaded anew
 
 Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker_events
 
@@ -156,9 +158,14 @@ class _WatchedSubmission(StreamingResponse):
 async def _news(here: Here) -> AsyncIterator[str]:
     """Yield events; the response itself hears when nobody listens any longer."""
     seen, was_read = read_number(here.request.headers.get("last-event-id", "")) or 0, False
-    begun = told = time.monotonic()
+    begun = told = allowed = time.monotonic()
     while time.monotonic() - begun < _LONGEST:
         look = await _look(here)
+        if time.monotonic() - allowed > _RECHECK:
+            allowed = time.monotonic()
+            if not await run_in_threadpool(access.is_still_allowed, here):
+                yield _END
+                return
         if look.was_read and not was_read:
             was_read = True
             place = await run_in_threadpool(_explain_place, here)
@@ -167,7 +174,7 @@ async def _news(here: Here) -> AsyncIterator[str]:
             seen, told = number, time.monotonic()
             yield _as_event(number, word)
         if not look.is_running:
-            yield "event: end\ndata: \n\n"
+            yield _END
             return
         if time.monotonic() - told > _SIGN_OF_LIFE:
             told = time.monotonic()
@@ -220,12 +227,13 @@ def withdraw(here: Now) -> Response:
     """Let a submission not count."""
     assert here.upload
     known = here.sure()
-    if reason := _explain_bound(here):
-        raise Refused(409, f"it cannot be withdrawn: {reason}")
-    if not asking_again.is_sure(here):
-        return _ask_to_withdraw(here, here.upload.name)
+    own = known.assigned, known.member.submits_as, here.upload
+    is_sure = asking_again.is_sure(here)
     with here.service.database.acting(here.by) as act:
-        receiving.withdraw(act, here.upload)
+        if not is_sure:
+            receiving.require_withdrawable(act.db, *own)
+            return _ask_to_withdraw(here, here.upload.name)
+        receiving.withdraw(act, *own)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 

@@ -35,6 +35,11 @@ def keep_files_private() -> None:
     os.umask(_OTHERS)
 
 
+def close_to_others(path: Path) -> None:
+    """Let a file that was copied with its permissions be its user's only; raises OSError."""
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & OURS)
+
+
 def find_exposed(folder: Path) -> Path | None:
     """Return something of a service that other users can read, or None.
 

@@ -72,10 +72,23 @@ class Guard:
             here = self._identify(db, Here(service, request))
             request.state.by = here.by  # for the log, also if the request is refused
             self._check_person(here)
-            here = lookups.look_up(db, here, request.path_params)
-        if not self.rule.allows(here):
+            return self._look_up_named(db, here)
+
+    def still_allows(self, here: Here) -> bool:
+        """Whether the same person may still do it; for an answer that takes long."""
+        try:
+            with here.service.database.reading() as db:
+                now = self._identify(db, Here(here.service, here.request))
+                return now.by == here.by and bool(self._look_up_named(db, now))
+        except Refused:
+            return False
+
+    def _look_up_named(self, db: Connection, here: Here) -> Here:
+        """Return a request with all that its path names, if the rule allows it."""
+        found = lookups.look_up(db, here, here.request.path_params)
+        if not self.rule.allows(found):
             raise Refused(403, f"this is for {self.rule.name}")
-        return here
+        return found
 
     def _identify(self, db: Connection, here: Here) -> Here:
         if self.scope:
@@ -186,6 +199,12 @@ def guard_of(route: APIRoute) -> Guard | None:
     """Return the guard of a route, or None."""
     found = (one.dependency for one in route.dependencies)
     return next((one for one in found if isinstance(one, Guard)), None)
+
+
+def is_still_allowed(here: Here) -> bool:
+    """Whether a request that is being answered would still be allowed."""
+    guard = guard_of(here.request.scope["route"])
+    return guard is not None and guard.still_allows(here)
 
 
 def require_rules(app: FastAPI) -> None:

@@ -1,7 +1,8 @@
 """CSV files: one that names submissions, and one that names the members of groups.
 
-The first line that is not empty names the columns, in any order; capitals do not matter. Fields
-are separated by commas, semicolons or tabs; the text is UTF-8.
+The first line that is not empty names the columns, in any order; capitals do not matter. One that
+tells Excel the separator, ``sep=;``, is skipped. Fields are separated by commas, semicolons or
+tabs; the text is UTF-8.
 
 =========== ==========================================================================
 column      meaning
@@ -25,6 +26,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import re
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -32,13 +34,16 @@ from typing import NamedTuple, NoReturn
 
 from harness import clock_changes
 from harness.errors import UsageError
-from harness.grading.csv_separator import find_separator
+from harness.grading.csv_separator import blank_hint, find_separator
 from harness.grading.records import Student, SubmittedFile
 from harness.grading.taking_in.sources.pieces import SourcePiece
 
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
 _MOST = 16 << 20  # bytes
+# Blanks, and marks of no width or of direction.
+_BLANK = r"[\s\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+_UNSEEN = re.compile(rf"\A{_BLANK}|{_BLANK}\Z")
 
 
 class CsvRow(NamedTuple):
@@ -71,11 +76,11 @@ def read(path: Path, needed: Iterable[str]) -> list[CsvRow]:
     Raises:
         UsageError: it cannot be read, has no such columns, or a row has too many fields.
     """
-    text = _text(path)
+    text = blank_hint(_text(path))
     separator = find_separator(text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        columns = [name.strip().casefold() for name in next(filter(any, rows), [])]
+        columns = [_trim(name).casefold() for name in next(filter(any, rows), [])]
         _check_columns(path, rows.line_num or 1, columns, needed)
         return [_row(path, rows.line_num, columns, cells) for cells in rows if any(cells)]
     except csv.Error as error:
@@ -115,7 +120,12 @@ def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> CsvRow:
     named = zip_longest(
         columns, cells[: len(columns)], fillvalue=""
     )  # a short line has the rest empty
-    return CsvRow(path, line, {name: cell.strip() for name, cell in named if name})
+    return CsvRow(path, line, {name: _trim(cell) for name, cell in named if name})
+
+
+def _trim(cell: str) -> str:
+    """Return a cell without what nobody sees before and after it: web pages copy it along."""
+    return _UNSEEN.sub("", cell)
 
 
 # --- submissions -------------------------------------------------------------------------------
