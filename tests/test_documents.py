@@ -77,7 +77,7 @@ def is_whole(config: pytest.Config) -> bool:
         or config.getoption("markexpr")
         or config.getoption("lf", default=False)
     )
-    return config.getoption("tier") == "full" and config.args == ["tests"] and not chosen
+    return config.getoption("tier") == "ci" and config.args == ["tests"] and not chosen
 
 
 def test_second_output_is_the_closing_line_of_the_test_runner(

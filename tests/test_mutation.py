@@ -122,7 +122,7 @@ def test_the_page_shows_the_sample():
         ("tests/harness/test_gradescope.py", "short", "quick"),
         ("tests/harness/test_grade_summary.py", "short", "short"),
         ("tests/cluster/test_worker.py", "short", "quick"),
-        ("tests/cluster/test_worker.py", "full", "full"),
+        ("tests/cluster/test_worker.py", "ci", "ci"),
         ("tests/harness/test_work.py", "quick", "quick"),
     ],
 )

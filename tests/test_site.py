@@ -30,6 +30,7 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.long(16)
 @pytest.mark.processes
 def test_every_page_is_built(site: Path) -> None:
     for path in (*PAGES, *CASES):

@@ -58,6 +58,18 @@ def test_that_is_chosen(service):
 def test_long():
     pass
 
+@pytest.mark.long(4)
+@pytest.mark.full
+def test_long_that_is_chosen():
+    pass
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)])
+def kind(request):
+    return request.param
+
+def test_of_both(kind):
+    pass
+
 @pytest.mark.parametrize("count", [5, pytest.param(500, marks=pytest.mark.slow)])
 def test_soak(count):
     pass
@@ -79,14 +91,21 @@ def test_drawn_are():
 """
 DRAWN_TESTS = ["drawn", "drawn_by_default", "drawn_are"]
 ORDER = {
-    "quick": ["plain", "one_of_few", "that_is_chosen", "soak[5]", *DRAWN_TESTS],
+    "quick": [
+        *("plain", "one_of_few", "that_is_chosen", "of_both[sqlite]", "soak[5]", *DRAWN_TESTS),
+    ],
     "full": [
-        *("long", "plain", "process", "one_of_few", "program", "of_a_service", "that_is_chosen"),
+        *("long_that_is_chosen", "plain", "process", "one_of_few", "program", "of_a_service"),
+        *("that_is_chosen", "of_both[sqlite]", "soak[5]", *DRAWN_TESTS),
+    ],
+    "ci": [
+        *("long", "long_that_is_chosen", "plain", "process", "one_of_few", "program"),
+        *("of_a_service", "that_is_chosen", "of_both[sqlite]", "of_both[postgresql]"),
         *("soak[5]", *DRAWN_TESTS),
     ],
     "slow": ["soak[500]", *DRAWN_TESTS],
 }
-DRAWN = {"quick": "20 20", "full": "60 50", "slow": "300 100"}
+DRAWN = {"quick": "20 20", "full": "60 50", "ci": "60 50", "slow": "300 100"}
 HIDDEN = """\
 import subprocess, sys
 

@@ -1,20 +1,24 @@
-"""Three tiers of tests: ``pytest --tier quick|full|slow``; without a word all but the slow ones.
+"""Four tiers of tests: ``pytest --tier quick|full|ci|slow``; without a word ``ci``.
 
 quick   under a minute: no process but a few, 20 random examples at most for each test
-full    what decides: all but the soaks, 50 random examples at most for each test
+full    under five minutes on two cores: also what starts processes or a whole service, on SQLite;
+        50 random examples at most for each test
+ci      what decides whether a change lands: all but the soaks, PostgreSQL and long tests too
 slow    the soaks alone, and the tests that draw more examples, with all of them
 
 A test says what it costs by marks, and its tier follows:
 
 processes    it starts processes; so does every test that asks for a program of ``conftest.py``
-long(30)     it takes about so many seconds: it begins before others, so that no core waits for it
-             at the end; as the mark of a module: its tests together
+long(30)     it takes about so many seconds: it is left to the ci tier, and begins before others
+             there, so that no core waits for it at the end; as the mark of a module: its tests
+             together
+full         in the full tier none the less
 quick        quick none the less
              A test that asks for a whole service, the fixture ``service`` or ``world``, is not
              quick either: each of them is fast, but they are hundreds.
-slow         a soak; the full suite has a smaller test of its kind
-soak(1500)   a Hypothesis test that draws as many examples in the full suite as it says itself, and
-             so many in the slow tier
+slow         a soak; the ci tier has a smaller test of its kind
+soak(1500)   a Hypothesis test that draws as many examples in the ci tier as it says itself, and so
+             many in the slow tier
 
 In the quick tier a test without the mark ``processes`` that starts one fails.
 """
@@ -27,22 +31,24 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-TIERS = ("quick", "full", "slow")
+TIERS = ("quick", "full", "ci", "slow")
 MARKS = (
     "processes: starts processes, not in the quick tier",
-    "long(seconds): takes that long, begins first, not in the quick tier",
+    "long(seconds): takes that long, begins first, in the ci tier alone",
+    "full: in the full tier although it is long",
     "quick: in the quick tier although it starts processes or is long",
     "slow: a soak, in the slow tier alone",
-    "soak(examples): all its own examples in the full suite, so many in the slow tier",
+    "soak(examples): all its own examples in the full and ci tiers, so many in the slow one",
 )
 # Fixtures that are programs: who asks for one starts it.
 PROGRAMS = frozenset(
     {"gnugo", "chromium", "gawk", "cc", "bwrap", "c_tools", "java"}
     | {"postgresql", "own_postgresql", "database"}
 )
+SERVERS = frozenset({"postgresql", "own_postgresql"})
 WHOLE = frozenset({"service", "world"})
 # Random examples of one test. Mistakes that were planted were found with 30 to 50.
-MOST = {"quick": 20, "full": 50}
+MOST = {"quick": 20, "full": 50, "ci": 50}
 _SOME = 5.0  # seconds of a long test that does not say
 _STARTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
@@ -50,7 +56,7 @@ _STARTS = frozenset(
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--tier", choices=TIERS, default="full", help="which tests (default: full)")
+    parser.addoption("--tier", choices=TIERS, default="ci", help="which tests (default: ci)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -86,15 +92,29 @@ def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
 def belongs(item: pytest.Item, tier: str) -> bool:
     """Return whether a test is one of the tier's."""
     if tier == "slow":
-        return has(item, "slow", "soak") or own_examples(item) > MOST["full"]
-    if tier == "quick" and is_costly(item):
-        return has(item, "quick") and not has(item, "slow")
-    return not has(item, "slow")
+        return has(item, "slow", "soak") or own_examples(item) > MOST["ci"]
+    if has(item, "slow"):
+        return False
+    if tier == "ci" or has(item, "quick"):
+        return True
+    return not (is_costly(item) if tier == "quick" else is_left_to_ci(item))
 
 
 def is_costly(item: pytest.Item) -> bool:
     """Return whether a test is left out of the quick tier unless it says otherwise."""
     return has(item, "processes", "long") or bool(WHOLE & set(getattr(item, "fixturenames", ())))
+
+
+def is_left_to_ci(item: pytest.Item) -> bool:
+    """Return whether a test is left out of the full tier."""
+    return needs_server(item) or (has(item, "long") and not has(item, "full"))
+
+
+def needs_server(item: pytest.Item) -> bool:
+    """Return whether a test asks for a database server, by a fixture or a parameter."""
+    callspec = getattr(item, "callspec", None)
+    words = [one for one in (callspec.params.values() if callspec else ()) if isinstance(one, str)]
+    return not SERVERS.isdisjoint({*getattr(item, "fixturenames", ()), *words})
 
 
 def arrange(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
@@ -151,7 +171,7 @@ def limit_examples(item: pytest.Item, tier: str) -> None:
     soak = item.get_closest_marker("soak")
     if tier == "slow" and soak:
         most = soak.args[0]
-    elif tier == "quick" or (tier == "full" and not soak):
+    elif tier == "quick" or (tier in MOST and not soak):
         most = min(most, MOST[tier])
     test = _get_function(item)
     # All sets of a test's parameters share its function: settings made anew for each would lie in

@@ -132,6 +132,7 @@ def test_of_two_workers_at_once_one_fetches_it_for_both(three, source, tmp_path,
     assert len(set(found)) == len(fetched_digests) == 1
 
 
+@pytest.mark.long(3)
 def test_workers_that_make_room_all_the_time_do_not_take_it_from_each_other(
     three, source, tmp_path
 ):

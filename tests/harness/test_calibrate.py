@@ -202,6 +202,7 @@ def test_files_that_answers_depend_on_are_named(get_remarks, tmp_path, name):
 RARE = {"reply, columns": 48}  # conversations until a reply with a column is drawn
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize("what", FORGOTTEN)
 def test_what_is_forgotten_is_named(get_remarks, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
@@ -271,6 +272,7 @@ arguments = ["color"]
     assert 'with reply = "any order"' in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.long(5)
 def test_the_games_of_the_tests_are_left_alone(capsys):
     own = Path(__file__).parents[1] / "own_games"
     given = ["--conversations", "80", "--sandbox", "off", "--seconds", "0"]

@@ -282,6 +282,7 @@ def test_gomoku_failures_come_with_reasons(name, file, old, new, said, course, s
 ADAPTED = {"gosensei": "c_tools", "java-go": "java"}
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize(
     ("title", "key", "spoilt", "status"),
     [

@@ -266,6 +266,7 @@ def test_processes_are_kept_and_ended():
     assert not any(Path(f"/proc/{pid}").exists() for pid in kept)
 
 
+@pytest.mark.long(1)
 @pytest.mark.processes
 def test_a_forked_process_leaves_those_that_wait_to_its_parent():
     pattern.matcher(r"([A-T]\d+ ?)+")("A1 " * 40)

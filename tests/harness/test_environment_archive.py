@@ -248,6 +248,7 @@ def test_where_it_cannot_be_written_that_is_said(tmp_path, monkeypatch):
         environment_cache.pack(Stored(folder, base().version, "", "", "pip"))
 
 
+@pytest.mark.long(7)
 def test_the_own_python_is_one_of_those_that_are_found():
     own = interpreters.inspect_python(os.path.realpath(sys.executable))
     assert own.base in [one.base for one in interpreters.of_all_versions()]

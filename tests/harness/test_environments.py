@@ -105,6 +105,7 @@ def read_with_python(place: Path, named: str = "") -> assignment.Assignment:
 # --- declared: built once, by env or check; grade asks for it
 
 
+@pytest.mark.long(2)
 def test_env_builds_once_lists_and_removes(course, cache):
     place = course / "counting"
     first = command("env", "--assignment", place)
@@ -124,6 +125,7 @@ def test_env_builds_once_lists_and_removes(course, cache):
     assert "there is no environment" in command("env", "--remove", name).stderr
 
 
+@pytest.mark.long(2)
 def test_grade_asks_for_it_and_then_uses_and_names_it(course):
     refused = grade(course)
     assert refused.returncode == 2
@@ -141,6 +143,7 @@ def test_grade_asks_for_it_and_then_uses_and_names_it(course):
         assert version in page.read_text(), page
 
 
+@pytest.mark.long(2)
 def test_check_builds_it_and_names_it(course, room):
     folder = room / "assignment1"
     folder.mkdir()
@@ -156,6 +159,7 @@ def test_check_builds_it_and_names_it(course, room):
     assert "is built" not in again.stdout
 
 
+@pytest.mark.long(3)
 def test_python_overrides_it(ready):
     own = interpreters.of_system()
     done = grade(ready, "--python", own)  # without oldlib the engine dies

@@ -66,6 +66,7 @@ def failures(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.long(7)
 @pytest.mark.parametrize(("key", "right"), RIGHT)
 @pytest.mark.usefixtures("tools")
 def test_right_ones_pass(key, right, stage):
@@ -79,6 +80,7 @@ def test_right_ones_pass(key, right, stage):
     assert [file.errors for file in files] == [0] * len(files)
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize("sandbox", ["3", "2", "1", "off"])
 @pytest.mark.parametrize("key", ["gosensei", "java-go"])
 @pytest.mark.usefixtures("tools")
@@ -93,6 +95,7 @@ def test_at_every_level_of_sandbox(key, sandbox, stage):
     assert failures(run(found, stage, sandbox)) == []
 
 
+@pytest.mark.long(4)
 @pytest.mark.parametrize("name", [name for name, one in SPOILT.items() if one.failing])
 @pytest.mark.usefixtures("tools")
 def test_wrong_ones_fail_and_are_told_why(name, stage):

@@ -156,6 +156,7 @@ def winning(game, color):
     return found
 
 
+@pytest.mark.long(3)
 def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
     """Against a solver of this test's own: every move is tried."""
     seen = 0
@@ -376,6 +377,7 @@ def test_a_file_of_answers_accuses_no_right_program(places, capsys):
     assert main(["run", "--protocol", "status last", other, str(path)]) == ExitCode.OK
 
 
+@pytest.mark.long(1)
 def test_what_cannot_be_is_told(places, capsys):
     status, _ = generate_cases(places["nogo"], "--sizes", "9")
     assert status == ExitCode.BROKEN

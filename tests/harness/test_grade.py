@@ -120,6 +120,7 @@ def of(student, found):
 # --- marks ---
 
 
+@pytest.mark.full
 def test_a_class_gets_its_marks(once):
     room, said = once
     found = marks(room)
@@ -265,6 +266,7 @@ def test_two_at_once_do_nothing_twice(slow_class, capsys):
 # --- the command line ---
 
 
+@pytest.mark.full
 def test_private_case_files_are_asked_for(few):
     (few / "counting" / "private" / "three.gtp").rename(few / "three.gtp")
     said = grade(few, status=BAD)
@@ -305,6 +307,7 @@ def reasons(room):
     return re.findall(r">Because</p><p>(.*?)</p>", page)
 
 
+@pytest.mark.full
 def test_dates_of_the_command_line_go_before_those_of_the_assignment(few):
     grade(few, "--no-images", "--public-only", "--deduction", "50")
     assert of(CLASS[1], marks(few)) == Fraction(5, 2)
@@ -325,6 +328,7 @@ def test_mistakes_on_the_command_line(few, more, expected):
     assert expected in grade(few, *more, status=BAD)
 
 
+@pytest.mark.full
 def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, monkeypatch):
     room = one_of(tmp_path, "return 2 * n", 2)
     # Level 3 needs bubblewrap, which is not on this PATH.
@@ -341,6 +345,7 @@ def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, m
 # --- marks that were given ---
 
 
+@pytest.mark.full
 def test_a_mark_in_force_changes_only_when_that_is_accepted(graded_class):
     room = graded_class
     right = Student("Cyd Wrong", "return n * 2", 7)
@@ -362,6 +367,7 @@ def test_a_mark_in_force_changes_only_when_that_is_accepted(graded_class):
     assert [json.loads(text)["total"] for (text,) in rows] == ["6", "7"]
 
 
+@pytest.mark.full
 def test_new_submissions_do_not_touch_old_marks(few):
     late = few / "late"
     late.mkdir()
@@ -509,6 +515,7 @@ def test_one_that_cannot_be_built_beside_one_that_is_in_doubt(tmp_path, sandbox)
     assert sorted(marks(room).values()) == [0, 0, 5]
 
 
+@pytest.mark.full
 def test_the_budget_of_a_submission_ends_what_would_never_end(tmp_path, sandbox):
     room = one_of(tmp_path, "time.sleep(3 if n > 1 else 0)\n    return 2 * n", 60)
     begun = time.monotonic()

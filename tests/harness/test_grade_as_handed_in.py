@@ -122,6 +122,7 @@ def marks(room: Path, submissions: dict[str, Submission]) -> dict[str, Fraction]
     }
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_a_submission_says_of_itself_changes_no_mark(level: int, room: Path) -> None:
     """Not its first lines, modes and settings: no right one loses a point, no spy gets one."""

@@ -301,6 +301,7 @@ def points(found):
     return {test["name"]: test["score"] for test in found["tests"] if "score" in test}
 
 
+@pytest.mark.long(4)
 @pytest.mark.processes
 def test_right_wrong_and_broken_submissions_get_their_marks(container):
     hand_in(container, "return 2 * n")

@@ -99,7 +99,14 @@ class Graded(NamedTuple):
     members: dict[int, dict]  # of class.json, by number
 
 
-@pytest.fixture(scope="module", params=EXAMS, ids=lambda exam: exam.key)
+# Java takes half of the time.
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(one, id=one.key, marks=[] if one.tools == "java" else pytest.mark.full)
+        for one in EXAMS
+    ],
+)
 def graded_exam(request, tmp_path_factory):
     exam = request.param
     if exam.tools:

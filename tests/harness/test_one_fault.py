@@ -68,6 +68,7 @@ def test_without_restart_the_rest_of_the_file_is_not_run(tmp_path):
     assert marks(room) == {"diesonce": VERTICES.index("b2")}
 
 
+@pytest.mark.long(7)
 @pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
 def test_the_processor_time_of_all_engines_counts_together(tmp_path):

@@ -303,6 +303,7 @@ def test_a_thread_that_is_moved_to_another_queue_has_not_waited_twice(wait_for_l
     assert wait_for_look(1) == 6.2
 
 
+@pytest.mark.long(6)
 @pytest.mark.processes
 def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
     for how, broken in (("burn 1.4", False), ("sleep 1.4", True), ("spin 0", True)):

@@ -168,6 +168,7 @@ def test_gnugo_dialect(bench: Bench) -> None:
     assert [word for _, word in of_run(result.files)] == ["passed", "skipped", "passed"]
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
 @pytest.mark.parametrize(
     ("folder", "arguments"),
@@ -423,6 +424,7 @@ def test_hidden_files_only_if_named(bench: Bench) -> None:
 # --- where and when engines are started --------------------------------------------------------
 
 
+@pytest.mark.long(4)
 def test_one_engine_for_each_file_in_any_number_of_workers(bench: Bench) -> None:
     many = "".join(f"{number} say a\n#? [a]\n" for number in range(1, 21))
     names = bench.write(a=many, b=many, c=DYING)

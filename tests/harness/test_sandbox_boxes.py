@@ -130,7 +130,7 @@ def as_user(
 
 
 # Left to the slow tier. An ordinary user has no control groups, and at level 1 the red team plays
-# the same attacks as one in the full tier. Level 2 counts as level 3 does, which plays them all.
+# the same attacks as one in the ci tier. Level 2 counts as level 3 does, which plays them all.
 MEMORY_ATTACKS = "holds_memory_without_control_groups"
 REPEATED = {(1, "root"): [MEMORY_ATTACKS], (2, "root"): [MEMORY_ATTACKS]}
 PLAYED = [
@@ -155,7 +155,7 @@ def test_checks(level: int, user: str, checks: list[str], open_room: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-def test_what_is_left_to_the_slow_tier_is_played_in_the_full_one() -> None:
+def test_what_is_left_to_the_slow_tier_is_played_before() -> None:
     """At level 1 by the red team, without control groups; at level 2 a shorter check is left."""
     assert {name for names in REPEATED.values() for name in names} <= CHECKS.keys()
     assert (1, "ordinary user") in FREQUENT

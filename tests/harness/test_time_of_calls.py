@@ -210,6 +210,7 @@ def ask(methods, how):
     return methods.ask("isCaptured", AdapterBoard(2, 2, {}), how, 0)
 
 
+@pytest.mark.long(9)
 def test_a_method_on_a_busy_machine_is_not_late(methods):
     pid = methods._java.pid
     allowed = os.sched_getaffinity(0)
@@ -318,6 +319,7 @@ def step(what):
     return wanted._replace(build=wanted.build._replace(steps=(words,)))
 
 
+@pytest.mark.long(2)
 @pytest.mark.processes
 def test_a_build_step_on_a_busy_machine_is_not_late(stage, sandbox):  # noqa: F811
     with busy(OTHERS, a_cpu()):

@@ -372,6 +372,7 @@ end = time.process_time() + {}
     return 2 * n"""
 
 
+@pytest.mark.long(4)
 @pytest.mark.parametrize(
     ("pace", "computes", "limits", "box", "broke"),
     [

@@ -28,9 +28,8 @@ from tests.mutation.sharing import share
 PLACE = ROOT / ".mutation" / "reach.json"
 _PACKAGES = ("oracle", "harness")
 _LONGEST = 1800.0  # seconds that one file of tests may take
-# Tests to ask: those that start no process; also those of some files that do, and are not long;
-# all.
-TIERS = ("quick", "short", "full")
+# Tests to ask: the quick tier; of some files also the full one; all but soaks.
+TIERS = ("quick", "short", "ci")
 # What deciding modules do in processes. Others start them too, and run the whole product.
 _STARTING = (
     *("alarm", "building", "confined_reading", "crew", "deadline", "deciding_constants"),

@@ -32,8 +32,8 @@ class Request(NamedTuple):
     """Tests to run.
 
     ``files``: of tests. ``tests``: ids in the order in which they run until one fails; None runs
-    all of the tier and measures what they reach. ``tier``: "short": the full one without those
-    that are marked as long. ``cpu``, ``wall``: seconds.
+    all of the tier and measures what they reach. ``tier``: "short" is the full one. ``cpu``,
+    ``wall``: seconds.
     """
 
     files: list[str]
@@ -96,16 +96,13 @@ def _run(request: Request, told: Path) -> None:
             os.dup2(nowhere, number)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         plugin = Measuring(told) if request.tests is None else Trial(told, request.tests)
-        words = [*_ARGUMENTS, *_tier(request.tier), *request.files]
+        tier = "full" if request.tier == "short" else request.tier
+        words = [*_ARGUMENTS, f"--tier={tier}", *request.files]
         status = int(pytest.main(words, plugins=[plugin]))
         if status in _FINE:
             plugin.end()
     finally:
         os._exit(status)
-
-
-def _tier(name: str) -> list[str]:
-    return ["--tier=full", "-m", "not long"] if name == "short" else [f"--tier={name}"]
 
 
 def _cpu() -> float:

@@ -105,6 +105,7 @@ def played_out(size, rng):
             return position
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize(("size", "games"), [(5, 50), (7, 60), (9, 60), (13, 30)])
 def test_final_score(gnugo, size, games):
     rng = random.Random(size)

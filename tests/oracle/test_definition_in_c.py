@@ -15,7 +15,7 @@ from tests.oracle.boards import every_board, scatter_stones
 from tests.oracle.definition_in_c import ANSWER, BATCH, RULE, Definition, build
 from tests.oracle.every_question import GOMOKU, QUESTIONS
 
-pytestmark = pytest.mark.long(4)
+pytestmark = [pytest.mark.long(4), pytest.mark.full]
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,7 @@ def check(data: bytes, choice: SnapshotChoice) -> None:
     assert choice.keep_faults or choice.move is None or len(snapshot.moves) <= choice.move
 
 
+@pytest.mark.long(3)
 @pytest.mark.soak(20_000)
 @settings(max_examples=1500, deadline=None, derandomize=True)
 @given(st.sampled_from(SEEDS), mutations, choices)

@@ -73,7 +73,7 @@ WAYS = [
     pytest.param(Way(PHONE), marks=pytest.mark.slow),
     pytest.param(Way(DESK, has_script=False), marks=pytest.mark.slow),
 ]
-# Of the longer stories: one goes both ways in the full tier, which is dear.
+# Of the longer stories: one goes both ways in the ci tier, which is dear.
 AT_LENGTH = [WAYS[0], pytest.param(WAYS[1], marks=pytest.mark.slow), *WAYS[2:]]
 Switch = Callable[[], AbstractContextManager[None]]
 

@@ -101,6 +101,7 @@ def on_machines(monkeypatch, *turns, after=lambda: None):
     return own
 
 
+@pytest.mark.long(4)
 def test_what_a_machine_did_that_is_set_aside_meanwhile_is_run_again_before_marks_are_made(
     service, course, monkeypatch
 ):

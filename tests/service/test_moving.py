@@ -292,6 +292,7 @@ def by_api(service, grading):
     return marks
 
 
+@pytest.mark.long(3)
 @pytest.mark.processes
 def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
     """The group's mark stays with its remaining students; nobody has two, or another one's."""

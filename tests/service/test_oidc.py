@@ -32,7 +32,7 @@ from tests.service.serving import (
 )
 
 __all__ = ["counting"]
-pytestmark = pytest.mark.long(20)
+pytestmark = [pytest.mark.long(20), pytest.mark.full]
 ROSTER = "student,name,email,sub\nada,Ada,ada@example.org,id-ada\nbea,Bea,bea@example.org,ID-ADA\n"
 SECRET = "s3cret-of-the-client"
 

@@ -102,6 +102,7 @@ def test_engines_are_built_and_see_the_files_that_tests_load(service, ann):
     assert (found["state"], found["passed"]) == ("done", 1), document
 
 
+@pytest.mark.long(3)
 @pytest.mark.processes
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_an_expression_that_takes_for_ever_ends(service, ann):

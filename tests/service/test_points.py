@@ -42,6 +42,7 @@ def service(request, tmp_path):
         yield found
 
 
+@pytest.mark.long(5)
 def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting):
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, points = course.teacher, f"{course.assignment}/points"
@@ -83,6 +84,7 @@ def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting)
 DROPPED = {"weight public one.gtp%3A2": "0", "weight public two.gtp%3A1": "1/3"}
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_wrong_test_is_left_out_after_it_was_seen_whose_marks_change(service, counting):
     """Ben fails one test of four; as the teacher finds out, it is the test that is wrong."""

@@ -48,6 +48,7 @@ def service(request, tmp_path):
         yield found
 
 
+@pytest.mark.long(4)
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_no_answer_to_a_student_has_a_word_of_a_private_case(service, counting):
     course = make_course(service, "student\nada\nbea\n")
@@ -139,6 +140,7 @@ def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
     assert told.count("event: word") == len(small_class.CASES)
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting):
     """What is not even opened can make no difference to how long anything takes."""
@@ -193,6 +195,7 @@ _OWN = re.compile(
 )
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("kind", KINDS_AT_LENGTH)
 def test_what_a_student_is_told_is_the_same_whatever_is_private(kind, request, tmp_path, counting):
     """Case files of three kinds: none, one that is passed, and many that are not."""

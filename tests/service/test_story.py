@@ -40,6 +40,7 @@ def service(request, tmp_path):
         yield found
 
 
+@pytest.mark.long(6)
 def test_a_course_from_its_roster_to_released_marks(service, counting):
     course = make_course(service, ROSTER, deadline=FUTURE)
     ada, ben, cyd = (Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd"))

@@ -409,6 +409,7 @@ def test_all_of_it_by_forms(ann):
 # --- anything at all ---------------------------------------------------------------------------
 
 
+@pytest.mark.long(5)
 @pytest.mark.processes
 @settings(max_examples=40, deadline=None, database=None, suppress_health_check=[*HealthCheck])
 @given(st.data())
