@@ -81,6 +81,7 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
     Raises:
         UsageError: the points are not between 0 and what can be reached; there is no reason.
     """
+    courses.lock(act.db, assigned.id)
     found = exact(told.points)
     if found is None or found > computed.of:
         raise UsageError(f"points: found {told.points!r}, expected 0 to {decimal(computed.of)}")
@@ -98,6 +99,7 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
 
 def end_override(act: Act, assigned: Assigned, key: str) -> None:
     """Let the computed mark count again for a student, or for all of a group."""
+    courses.lock(act.db, assigned.id)
     students = courses.students_of(act.db, assigned.course, key)
     named = {"assignment": assigned.id}
     if sum(comments_and_overrides.OVERRIDES.remove(act.db, key=one, **named) for one in students):
@@ -106,8 +108,10 @@ def end_override(act: Act, assigned: Assigned, key: str) -> None:
 
 
 def export_anew(act: Act, assigned: Assigned) -> None:
-    """Let the pages and sheets of the marks in force be written anew: others count now."""
-    courses.lock(act.db, assigned.id)
+    """Let the pages and sheets of the marks in force be written anew: others count now.
+
+    The caller has locked the assignment.
+    """
     if grading := uploads.in_force(act.db, assigned.id):
         queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
 

@@ -29,6 +29,7 @@ def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
     Raises:
         UsageError: it is not a local time, or not later than the common one.
     """
+    courses.lock(act.db, assigned.id)
     own = making.date("deadline", deadline)
     common = making.moment(assigned.deadline) or making.moment(assigned.closes)
     if own and common is None:

@@ -71,6 +71,7 @@ def release(
     act: Act, grading: Grading, *, is_early: bool = False, leaves_changes: bool = False
 ) -> None:
     """Let students see their marks; arguments and errors as for :func:`require_releasable`."""
+    grading = _lock(act, grading)
     told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
     now = uploads.next_moment(act.db, grading.assignment)
     uploads.GRADINGS.change(act.db, {"released": now}, id=grading.id)
@@ -117,6 +118,7 @@ def accept(act: Act, grading: Grading) -> None:
         NotNowError: there are no marks yet, or students have seen them, or a later grading has
             marks, or one is running.
     """
+    grading = _lock(act, grading)
     if not grading.concluded or grading.released:
         raise NotNowError("there is nothing to be changed")
     _be_last(act, grading)
@@ -133,6 +135,7 @@ def try_again(act: Act, grading: Grading) -> None:
     Raises:
         NotNowError: a later grading has marks, or one is running.
     """
+    grading = _lock(act, grading)
     _be_last(act, grading)
     _be_alone(act, grading.assignment, grading.id)
     for job in queue.of(act.db, grading.id):
@@ -143,6 +146,12 @@ def try_again(act: Act, grading: Grading) -> None:
     values: dict[str, object] = {"trouble": "", "concluded": 0.0}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
     act.note("tried again", grading.id)
+
+
+def _lock(act: Act, grading: Grading) -> Grading:
+    """Return a grading as it is now: it may have changed since a page showed it, or just now."""
+    courses.lock(act.db, grading.assignment)
+    return uploads.GRADINGS.find(act.db, id=grading.id) or grading
 
 
 def _conclude_anew(act: Act, grading: Grading) -> None:

@@ -45,7 +45,11 @@ def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
 
 
 def lock(db: Connection, assignment: str) -> None:
-    """Keep all other transactions with this lock waiting until the end of this one."""
+    """Keep all other transactions with this lock waiting until the end of this one.
+
+    It comes before anything that is written, the audit log above all: else two transactions may
+    wait for each other, and the server ends one of them.
+    """
     db.execute(ASSIGNED.select().where(ASSIGNED.c.id == assignment).with_for_update())
 
 

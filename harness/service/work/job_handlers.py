@@ -342,6 +342,7 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
         "trouble": _OTHER_CHANGES if grading.accept and not wanted.accept else "",
     }
     with ground.database.changing() as db:
+        courses.lock(db, grading.assignment)
         _refuse_others(db, job)
         uploads.MARKS.remove(db, grading=grading.id)
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
@@ -349,7 +350,6 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
             uploads.MARKS.add(db, row)
         for got in received:
             uploads.RECEIVED_BY.add(db, got)
-        courses.lock(db, grading.assignment)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
         if comments_and_overrides.overrides(db, grading.assignment) != written:  # given meanwhile

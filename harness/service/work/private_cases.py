@@ -22,7 +22,7 @@ from harness.records import CaseFile
 from harness.service.courses import cases, own_files, point_weights
 from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.settings import Settings
-from harness.service.storage import queue
+from harness.service.storage import courses, queue
 from harness.service.storage.audit_log import Act
 from harness.service.work.assignment_context import Ground
 from harness.service.work.failed_by_reference import WrongTest, list_wrong_tests
@@ -74,6 +74,7 @@ def add(act: Act, settings: Settings, assigned: Assigned, new: NewCase) -> None:
         UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
             with that name.
     """
+    courses.lock(act.db, assigned.id)
     own = own_files.list_private(settings, assigned)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
@@ -91,6 +92,7 @@ def remove(act: Act, settings: Settings, assigned: Assigned, name: str) -> None:
     Raises:
         UsageError: no such case file has that name.
     """
+    courses.lock(act.db, assigned.id)
     cases.remove(settings.assignment_folder(assigned.id), name)
     act.note("private case file removed", assigned.id, name=name)
     let_measure(act, settings, assigned)

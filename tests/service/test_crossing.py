@@ -1,0 +1,137 @@
+"""Two people who change an assignment at the same moment: both do it, one after the other."""
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from harness.service.courses import comments_and_overrides as given
+from harness.service.courses import deadline_extensions, grading
+from harness.service.courses.comments_and_overrides import Decision
+from harness.service.courses.grading import NotNowError
+from harness.service.storage import courses, uploads
+from harness.service.work import private_cases
+from tests.service.serving import KINDS, counting, make_course, open_service, settings_of, work
+from tests.service.test_late_terms import at
+from tests.service.test_releasing import grade, submit
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+CASE = private_cases.NewCase("more.gtp", b"1 twice 4\n#? [8]\n")
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+class World:
+    """A course with a grading, and people who act at the same time."""
+
+    def __init__(self, service):
+        self.service = service
+        self.course = make_course(service, "student\nada\n", deadline=at(-5))
+        submit(service, self.course)
+        grade(service, self.course)
+        with service.database.reading() as db:
+            self.by = courses.MEMBERS.find(db, role="teacher").person
+
+    def find(self, db):
+        """Return the assignment and its last grading."""
+        one = courses.ASSIGNMENTS.find(db, id=self.course.assignment.rpartition("/")[2])
+        return one, uploads.gradings(db, one.id)[-1]
+
+    @contextmanager
+    def meanwhile(self, action):
+        """Give a transaction; somebody else, who has read what was before it, waits for it."""
+        with self.service.database.reading() as db:
+            before = self.find(db)
+        errors = []
+
+        def act_too():
+            try:
+                with self.service.database.acting(self.by) as act:
+                    action(act, self.service.settings, *before)
+            except Exception as error:  # noqa: BLE001 - it is raised below
+                errors.append(error)
+
+        other = threading.Thread(target=act_too)
+        with self.service.database.acting(self.by) as act:
+            yield act, other
+        other.join(30)
+        if errors:
+            raise errors[0]
+
+
+def override(act, _settings, one, _grading):
+    given.decide(act, one, "ada", Decision("1", "because"))
+
+
+def end(act, _settings, one, _grading):
+    given.end_override(act, one, "ada")
+
+
+def extend(act, _settings, one, _grading):
+    deadline_extensions.extend(act, one, "ada", at(9))
+
+
+def add_case(act, settings, one, _grading):
+    private_cases.add(act, settings, one, CASE._replace(name="new.gtp"))
+
+
+def remove_case(act, settings, one, _grading):
+    private_cases.remove(act, settings, one, CASE.name)
+
+
+# What was done, with what somebody else begins who changes the assignment, or submits.
+CROSSING = [
+    (override, courses.hold),
+    (end, courses.lock),
+    (add_case, courses.lock),
+    (remove_case, courses.lock),
+]
+
+
+@pytest.mark.parametrize(("action", "hold"), CROSSING)
+def test_nobody_waits_for_somebody_who_waits_for_them(service, counting, action, hold):
+    """Else the server ended one of them: "cannot be reached now", for no reason."""
+    world = World(service)
+    with service.database.acting(world.by) as act:
+        one, last = world.find(act.db)
+        override(act, service.settings, one, last)
+        for case in (CASE, CASE._replace(name="other.gtp")):
+            private_cases.add(act, service.settings, one, case)
+    with world.meanwhile(action) as (act, other):
+        hold(act.db, world.find(act.db)[0].id)
+        other.start()
+        other.join(0.5)
+        act.note("something", "")
+
+
+@pytest.mark.parametrize("action", [override, extend])
+def test_two_who_do_the_same_at_once_do_it_one_after_the_other(service, counting, action):
+    world = World(service)
+    with world.meanwhile(action) as (act, other):
+        action(act, service.settings, *world.find(act.db))
+        other.start()
+        other.join(0.5)
+
+
+def test_marks_are_not_released_while_others_are_made(service, counting):
+    """One teacher changes marks while another one releases those that a page showed before."""
+    world = World(service)
+    submit(service, world.course, "return 7")
+    grade(service, world.course)
+
+    def release(act, _settings, _one, shown):
+        grading.release(act, shown, is_early=True, leaves_changes=True)
+
+    with pytest.raises(NotNowError, match="no marks yet"), world.meanwhile(release) as both:
+        act, other = both
+        grading.accept(act, world.find(act.db)[1])
+        other.start()
+        other.join(0.5)
+    work(service)
+    with service.database.reading() as db:
+        assert not world.find(db)[1].released
