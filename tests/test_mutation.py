@@ -292,6 +292,7 @@ NOTICING = [
 ]
 
 
+@pytest.mark.long(2)
 @pytest.mark.processes
 @pytest.mark.parametrize(("wanted", "noticing"), NOTICING)
 def test_the_first_test_that_does_not_pass_notices(wanted, noticing, tmp_path):

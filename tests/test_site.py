@@ -9,6 +9,8 @@ import pytest
 
 from tests.documents import CASES, PAGES, ROOT
 
+pytestmark = [pytest.mark.processes, pytest.mark.long(16)]
+
 # What a browser fetches by itself, and not because a reader follows a link.
 FETCHED = re.compile(
     r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?(?:https?:)?//
@@ -30,15 +32,12 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.long(16)
-@pytest.mark.processes
 def test_every_page_is_built(site: Path) -> None:
     for path in (*PAGES, *CASES):
         assert (site / path.relative_to(ROOT).with_suffix(".html")).exists()
     assert (site / "index.html").exists()
 
 
-@pytest.mark.processes
 def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     found = [
         (path.relative_to(site), one[0])

@@ -401,6 +401,7 @@ def test_the_attacks_are_real(name: str) -> None:
     assert finding.escapes, finding.output
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize("level", LEVELS)
 def test_doctor_that_is_interrupted_leaves_nothing(
     level: int, open_place: Path, open_room: Path
