@@ -18,7 +18,7 @@ from harness.service.app import application, guard_application
 from harness.service.courses import making
 from harness.service.people import entering
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
-from harness.service.storage import people, queue, uploads
+from harness.service.storage import courses, people, queue, uploads
 from harness.service.work.candidates import Sought
 from harness.service.work.drafting import DraftFolder, KeptCandidates, Wish
 from harness.service.work.previewing import Preview, Previewed
@@ -108,8 +108,10 @@ def test_every_answer_is_as_the_schema_says(world, method, path, data):
 @settings(max_examples=40, deadline=None, database=None, suppress_health_check=[*HealthCheck])
 @given(data=st.binary(max_size=5000), name=st.text(max_size=210), key=st.text(max_size=70))
 def test_no_upload_breaks_the_service(world, data, name, key):
-    app, ids, tokens, _ = world
+    app, ids, tokens, service = world
     course, assignment = ids["course"], ids["assignment"]
+    with service.database.changing() as db:  # another test may have hidden it
+        courses.ASSIGNMENTS.change(db, {"hidden": 0}, id=assignment)
     path = f"/api/v1/courses/{course}/assignments/{assignment}/submissions"
     headers = {
         "authorization": f"Bearer {tokens[STUDENT]}",

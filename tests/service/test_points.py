@@ -42,6 +42,46 @@ def service(request, tmp_path):
         yield found
 
 
+def test_a_mark_that_was_given_for_other_points_is_told_until_it_is_given_again(service, counting):
+    """It stays 3 when 11 instead of 7 points can be reached."""
+    course = make_course(service, ROSTER)
+    tess, points = course.teacher, f"{course.assignment}/points"
+    first = tess.post(f"{course.assignment}/gradings").url.path
+    work(service)
+    told = "ada: 3 of 7, and now 11 can be reached"
+    for student in ("cyd", "ada"):
+        page = f"{course.assignment}/students/{student}"
+        tess.post(f"{page}/override", page, points="3", reason="A talk.")
+    seen = tess.post(points, points, **OTHER).url.path
+    work(service)
+    second = tess.post(f"{seen}/set", seen).url.path
+    work(service)
+    assert told not in tess.get(second).text  # no mark has changed
+    tess.post(f"{second}/accept", second)
+    work(service)
+    assert told in tess.get(second).text and told not in tess.get(first).text
+    tess.post(f"{page}/override", page, points="5", reason="A talk.")
+    listed = api_of(service, "Tess Teacher")("GET", f"/api/v1{course.assignment}/gradings").json()[
+        "items"
+    ]
+    assert [one["outdated_overrides"] for one in listed] == [[], [told.replace("ada", "cyd")]]
+    assert [one["is_last"] for one in listed] == [False, True]
+
+
+def test_a_grading_with_marks_of_before_gives_no_gradebook_and_names_the_later_one(
+    service, counting
+):
+    course = make_course(service, ROSTER)
+    tess, found = course.teacher, []
+    for _ in range(2):
+        found.append(tess.post(f"{course.assignment}/gradings").url.path)
+        work(service)
+    first, second = (tess.get(one).text for one in found)
+    assert f'A <a href="{found[1]}">later grading</a> has marks' in first
+    for text in ("Marks that count, as CSV", "Gradebook for Canvas", "Release the marks"):
+        assert text in second and text not in first
+
+
 @pytest.mark.long(5)
 def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting):
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")

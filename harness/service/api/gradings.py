@@ -18,6 +18,7 @@ from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import gradebooks, grading
+from harness.service.courses.comments_and_overrides import list_outdated
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit_log import Act
@@ -63,6 +64,8 @@ class GradingShown(BaseModel):
     accepted: bool  # marks in force were changed
     decisions: list[str]  # what waits for a teacher, a phrase each
     changes: list[str]  # a sentence for each mark in force that would change, or did
+    is_last: bool  # no later grading has marks; the files of an earlier one are those of its time
+    outdated_overrides: list[str]  # a sentence for each, given when other points could be reached
     doubts: list[str]  # a sentence for each private test that may be wrong, and counts
 
 
@@ -289,6 +292,8 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         accepted=found.accept,
         decisions=grading.list_decisions(db, found),
         changes=json.loads(found.changes),
+        is_last=not uploads.has_marks_after(db, found),
+        outdated_overrides=list_outdated(db, found),
         doubts=[] if found.public_only else doubts,
     )
 

@@ -14,7 +14,7 @@ from harness.escaping import escape_controls
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service.courses.grading import NotNowError
 from harness.service.courses.point_weights import exact
-from harness.service.records import EXPORT, Assigned, Comment, Job, Override
+from harness.service.records import EXPORT, Assigned, Comment, Grading, Job, Marked, Override
 from harness.service.storage import comments_and_overrides, courses, owner_rows, queue, uploads
 from harness.service.storage.audit_log import Act
 from harness.service.storage.rows import new_id
@@ -114,6 +114,29 @@ def export_anew(act: Act, assigned: Assigned) -> None:
     """
     if grading := uploads.in_force(act.db, assigned.id):
         queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
+
+
+def list_outdated(db: Connection, grading: Grading) -> list[str]:
+    """Return a sentence for each given mark that was given when other points could be reached.
+
+    It stays as it is when points change: 4 of 4 is then 4 of 8, and nobody may have meant that.
+    """
+    if uploads.has_marks_after(db, grading):
+        return []
+    most = {one.key: _most(one) for one in uploads.MARKS.all(db, grading=grading.id)}
+    own = comments_and_overrides.overrides(db, grading.assignment)
+    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id, student=[*own])
+    pairs = [(own[one.student], most[one.key]) for one in got]
+    return [
+        f"{one.key}: {decimal(Fraction(one.points))} of {then}, and now {now} can be reached"
+        for one, now in pairs
+        # Without a mark at that time nobody knows what could be reached.
+        if (then := one.computed.partition(" of ")[2]) not in ("", now)
+    ]
+
+
+def _most(one: Marked) -> str:
+    return decimal(canonical_json.loads(Marks, one.marks).of)
 
 
 class Together(NamedTuple):

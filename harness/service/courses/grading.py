@@ -182,6 +182,13 @@ def list_decisions(db: Connection, grading: Grading) -> list[str]:
     return found
 
 
+def find_later(db: Connection, grading: Grading) -> Grading | None:
+    """Return the grading whose marks are in force in the place of those of an earlier one."""
+    return (
+        uploads.in_force(db, grading.assignment) if uploads.has_marks_after(db, grading) else None
+    )
+
+
 def _be_last(act: Act, grading: Grading) -> None:
     """Refuse what would put marks of before in the place of later ones."""
     if uploads.has_marks_after(act.db, grading):

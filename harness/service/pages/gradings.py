@@ -18,7 +18,12 @@ from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.service import machines
 from harness.service.courses import gradebooks, grading
-from harness.service.courses.comments_and_overrides import Together, format_counting_mark, together
+from harness.service.courses.comments_and_overrides import (
+    Together,
+    format_counting_mark,
+    list_outdated,
+    together,
+)
 from harness.service.courses.late_terms import list_open_dates
 from harness.service.pages import asking_again, assignment_page
 from harness.service.pages.asking_again import SecondQuestion
@@ -92,6 +97,8 @@ def show(here: Now) -> Response:
         jobs = queue.of(db, here.grading.id)
         rows = _rows(db, here.grading, here.sure().course.id)
         state = grading.state(db, here.grading)
+        outdated = list_outdated(db, here.grading)
+        later = grading.find_later(db, here.grading)
         open_dates = list_open_dates(db, here.sure().assigned, datetime.datetime.now())
     folder = _folder(here)
     return rendering.page(
@@ -107,6 +114,8 @@ def show(here: Now) -> Response:
         changes=json.loads(here.grading.changes),
         doubts=[] if here.grading.public_only else _find_doubts(here),
         marks=rows,
+        outdated=outdated,
+        later=later,
         open_dates=open_dates,
         names=grading.names(folder),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
