@@ -19,7 +19,7 @@ from harness.running.runs import run
 from tests.harness.made_run import PASSING
 
 ENGINES = Path(__file__).parent.parent / "engines"
-SLEEPS = f"{sys.executable} {ENGINES / 'takes_time.py'} sleep 0.5"
+SLEEPS = f"{sys.executable} {ENGINES / 'takes_time.py'} sleep 1.5"  # long, also on a busy machine
 NEVER = float("inf")
 
 
