@@ -203,6 +203,17 @@ def test_a_service_without_its_key_is_not_backed_up(settings, tmp_path, capsys):
     assert not (tmp_path / "backup").exists()
 
 
+def test_a_backup_without_the_database_is_refused_and_makes_none(settings, tmp_path, capsys):
+    """A forgotten --database made an empty one, beside the data of the other."""
+    with open_service(settings):
+        pass
+    path = settings._replace(database="").own_place().path
+    path.unlink(missing_ok=True)
+    assert cli.main(["backup", str(tmp_path / "backup"), "--data", str(settings.data)]) == 2
+    assert "give the service's --database" in capsys.readouterr().err
+    assert not (tmp_path / "backup").exists() and not path.exists()
+
+
 def full(_path):
     raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -7,11 +7,13 @@ import pytest
 from sqlalchemy import text
 
 from harness import cli
-from harness.errors import UsageError
+from harness.errors import LedgerError, UsageError
+from harness.grading.ledger.seal import Seal
 from harness.service.handing_in import receiving
 from harness.service.operating import pruning
 from harness.service.people import entering
 from harness.service.storage import courses, letters, people, uploads
+from harness.service.storage.audit_log import Log
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
 from tests.service.serving import (
@@ -165,6 +167,17 @@ def test_a_date_to_come_keeps_an_assignment(service, counting):
 
 
 @pytest.mark.processes
+def test_with_the_database_of_another_service_nothing_is_removed(service, counting):
+    """None of the submissions is known there."""
+    grade_class(service)
+    kept = originals(service)
+    others = "logs=forever,mail=forever,sessions=forever,checks=forever"
+    service.database.log = Log(Seal(bytes(32)))
+    with pytest.raises(LedgerError, match="the audit log was edited"):
+        prune(service, f"{others},originals=1,marks=1", days=401)
+    assert originals(service) == kept
+
+
 def test_bytes_stay_that_another_assignment_needs(service, counting):
     grade_class(service)
     other = make_course(service, ROSTER)

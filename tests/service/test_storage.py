@@ -209,3 +209,14 @@ def _list_imported(node):
 
 def _speaks(name):
     return name.split(".")[0] in SPEAK and name != "sqlalchemy.Connection"
+
+
+def test_a_new_database_beside_the_key_of_another_is_refused(settings):
+    """A forgotten --database began an empty service, and pruning removed all submissions."""
+    Database(settings).close()
+    (settings.data / "service.sqlite").unlink(missing_ok=True)
+    other = settings._replace(database="")
+    with pytest.raises(UsageError, match=r"is the key of another database: give the --database"):
+        Database(other)
+    with pytest.raises(UsageError, match=r"is the key of another database"):
+        Database(other)  # nothing was made

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.places import ServerPlace
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.courses import gradebooks
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
@@ -55,9 +55,12 @@ def back_up(settings: Settings, target: Path) -> Made:
         HarnessError: something cannot be copied.
         UsageError: the settings name no service, its key is missing, or the folder exists.
     """
+    place = settings.own_place()
     if not settings.keys.is_dir():
         raise UsageError(f"found no service in {settings.data}: give its --data")
-    key = settings.own_place().key("")
+    if isinstance(place, LedgerFile) and not place.path.exists():
+        raise UsageError(f"there is no {place.path}: give the service's --database")
+    key = place.key("")
     if seal.find(key) is None:  # no service could be made of what is copied
         raise UsageError(f"the key of the audit log is missing: there is no {key}")
     _make_new(target)

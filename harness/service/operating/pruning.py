@@ -109,10 +109,10 @@ def prune(
 def _prune(act: Act, kind: str, going: _Going, *, is_dry: bool) -> Pruned:
     size = sum(path.stat().st_size for path in going.files)
     if going.number and not is_dry:
-        for path in going.files:
-            path.unlink(missing_ok=True)
         going.rest(act)
         act.note("pruned", "", kind=kind, count=going.number, bytes=size)
+        for path in going.files:  # last: another service's database refuses the line before it
+            path.unlink(missing_ok=True)
     return Pruned(kind, going.number, size)
 
 

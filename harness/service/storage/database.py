@@ -62,7 +62,8 @@ class Database:
 
         Raises:
             ServerError: its server cannot be used now.
-            UsageError: it cannot be opened, its key is missing, or a later version made it.
+            UsageError: it cannot be opened, its key is missing, a later version made it, or it is
+                new and the folder belongs to another one.
         """
         self._settings = settings
         self._place = settings.own_place()
@@ -75,7 +76,6 @@ class Database:
             data_folder.make(folder)
         self._reader = _at_one_moment(self.engine)
         with self.naming_errors():
-            self._bring_up()
             self.log = self._open_log()
 
     @classmethod
@@ -157,33 +157,45 @@ class Database:
 
     # --- opening ---
 
-    def _bring_up(self) -> None:
+    def _bring_up(self, db: Connection) -> None:
         """Make today's tables of those of any former version, or of none; one process does it."""
         from alembic.migration import MigrationContext
 
-        with self.changing() as db:
-            if isinstance(self._place, ServerPlace):
-                db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
-                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
-            found = MigrationContext.configure(db, opts={"version_table": VERSION_TABLE})
-            version = found.get_current_revision() or ""
-            refuse_later(self._place.name, version)
-            if version != _newest_version():  # reading all steps takes longer than all the rest
-                _upgrade(db)
+        if isinstance(self._place, ServerPlace):
+            db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
+            db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
+        found = MigrationContext.configure(db, opts={"version_table": VERSION_TABLE})
+        version = found.get_current_revision() or ""
+        refuse_later(self._place.name, version)
+        if version != _newest_version():  # reading all steps takes longer than all the rest
+            _upgrade(db)
+
+    def _begin_log(self, db: Connection) -> seal.Seal:
+        """Begin the audit log of a new database; return its key.
+
+        Raises:
+            UsageError: the folder has the key of another database. What is in the folder would be
+                unknown here, and pruned.
+        """
+        path = self._place.key("")
+        if path.exists():
+            raise UsageError(
+                f"{self._place.name} has no service in it, and {path} is the key of another"
+                " database: give the --database of before, or another --data"
+            )
+        own = seal.prepare(self._place.key)
+        Log(own).begin(db)
+        return own
 
     def _open_log(self) -> Log:
-        """Return the audit log, with its key, which is made with it."""
+        """Return the audit log, with its key; both are made with the tables."""
         path = self._place.key("")
         with self.changing() as db:
-            if not Log.is_begun(db):
-                own = seal.read(path) or seal.prepare(self._place.key)
-                found = Log(own)
-                found.begin(db)
-            else:
-                found = None
-        if found:
+            self._bring_up(db)
+            own = None if Log.is_begun(db) else self._begin_log(db)
+        if own:
             seal.put_in_place(path, own.name)
-            return found
+            return Log(own)
         kept = seal.find(path)
         if kept is None:
             raise UsageError(
