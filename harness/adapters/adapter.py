@@ -57,7 +57,7 @@ _JAVA_GO = {
         ),
         "auto",
     ),
-    "empty": Field(toml_schema.text, "0.+-_"),
+    "empty": Field(toml_schema.text, "0.+-_·┼"),
     "black": Field(toml_schema.text, "1BbXx●"),
     "white": Field(toml_schema.text, "2WwOo○"),
     "over": Field(

@@ -72,9 +72,9 @@ SPOILT = {
         "column[0] < 'a' || column[0] > 'j' || column[0] == 'i'",
         "it said 'Error: invalid column", "is_valid", "eyes", "twoeyes", "eyespaces", "display",
     ),
-    "exit status": c(
-        "main.c", "   return 0;\n}", "   return count;\n}",
-        "gosensei -eyes BOARD ended with exit status 1; it said 'There is 1 eye for black.'",
+    "exit status and a debugging line": c(
+        "main.c", "   return 0;\n}", "   fprintf(stderr, \"%d\\n\", count);\n   return 7;\n}",
+        "gosensei -eyes BOARD ended with exit status 7; it said 'There is 1 eye for black.'",
         "eyes", "twoeyes", "eyespaces", "display", "is_valid",
     ),
     "nobody counts twice": c(

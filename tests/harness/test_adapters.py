@@ -141,6 +141,8 @@ def print_board(signs: str, join: str, label: str = "", after: str = "") -> list
         print_board(".BW", " ", "{:3d}  "),
         print_board("_xo", "|", "{} |", "|"),
         print_board(".●○", " ", "{} ", " {}"),
+        print_board("·●○", " "),
+        print_board("┼●○", "", "{:2d} "),
         ["   0 1 2 3 4 5 6 7 8 9 10", *print_board("012", " ", "{:2d} ")],
         [
             "   A B C D E F G H I J K",

@@ -80,6 +80,40 @@ def test_right_ones_pass(key, right, stage):
     assert [file.errors for file in files] == [0] * len(files)
 
 
+@pytest.mark.usefixtures("c_tools")
+def test_an_exit_status_beside_the_sentence_does_not_count(stage):
+    # ``void main``, or no return with -ansi, ends with whatever the last printf returned.
+    source = write("gosensei", "with-make", stage) / "gosensei.c"
+    text, end, _ = source.read_text().rpartition("    return 0;\n")
+    assert end
+    source.write_text(f"{text}    return n + 26;\n}}\n")
+    found = quick("gosensei", "**/*.gtp")
+    built = build(found, stage)
+    assert built is not None
+    assert built.ok, built.output
+    assert failures(run(found, stage)) == []
+
+
+@pytest.mark.usefixtures("c_tools")
+def test_make_reads_every_name_of_a_makefile(stage):
+    folder = write("gosensei", "with-make", stage)
+    (folder / "Makefile").rename(folder / "GNUmakefile")
+    built = build(assignment.find("gosensei"), stage)
+    assert built is not None
+    assert built.ok, built.message
+
+
+@pytest.mark.usefixtures("java")
+def test_what_an_ide_adds_to_a_java_project_does_not_keep_it_from_being_built(stage):
+    folder = write("java-go", "static", stage)
+    (folder / "module-info.java").write_text("module go {\n}\n")
+    (folder / "GoTest.java").write_text("import org.junit.Test;\n\nclass GoTest {}\n")
+    found = assignment.find("java-go")
+    built = build(found, stage)
+    assert built is not None
+    assert built.ok, built.output
+
+
 @pytest.mark.long(3)
 @pytest.mark.parametrize("sandbox", ["3", "2", "1", "off"])
 @pytest.mark.parametrize("key", ["gosensei", "java-go"])

@@ -215,7 +215,8 @@ WITHOUT = {
     "c-lower-case": "found cmakelists.txt",
 }
 MISSING = (
-    "there is no CMakeLists.txt, Makefile or makefile in gosensei, which says how to build it"
+    "there is no CMakeLists.txt, Makefile, makefile or GNUmakefile in gosensei, "
+    "which says how to build it"
 )
 
 

@@ -27,6 +27,7 @@ class Call(NamedTuple):
     trouble: str  # why it ended otherwise than with status 0; empty if it did not
     timed_out: bool = False
     crashed: bool = False
+    exited: bool = False  # it ended by itself, with whatever status
 
 
 def call(words: list[str], folder: Path, seconds: float) -> Call:
@@ -50,7 +51,8 @@ def call(words: list[str], folder: Path, seconds: float) -> Call:
     status = process.wait()
     trouble = cut or describe(status, seconds)
     timed_out = cut == _HANGS or (not cut and status == -signal.SIGXCPU)
-    return Call(output, errors, trouble, timed_out, not (cut or timed_out) and status < 0)
+    crashed = not (cut or timed_out) and status < 0
+    return Call(output, errors, trouble, timed_out, crashed, not cut and status >= 0)
 
 
 def limit_processor_time(seconds: float) -> None:

@@ -2,7 +2,8 @@
 
 The sentence is judged by who asks: the reply is what the program printed beside the board's
 picture, to the letter except for blanks at the ends of lines. What comes instead of a sentence (a
-crash, a hang, an exit status other than 0, no word at all) is an error, and says so.
+crash, a hang, no word at all) is an error, and says so. The document asks for no exit status, and
+``void main`` gives any: beside a sentence alone it does not count.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _COLORS = {"b": BLACK, "w": WHITE}
 # What a line of a picture is made of; a sentence has other letters.
 _PICTURE = re.compile(r"[ \t+|\-.bwBWxXoO\dA-I]*")
 _SENTENCE = re.compile(r"\bThere (is|are)\b")
+_SENTENCE_ALONE = re.compile(r"There (is|are) .*")
 _ENOUGH = 3  # calls with one option that did not end; after them it is not called with it
 
 
@@ -107,6 +109,7 @@ class Gosensei(AdapterEngine):
         called = call([self._program(), option, str(file)], self._folder, self.settings["seconds"])
         self._hung[option] = self._hung.get(option, 0) + called.timed_out
         return called._replace(
+            trouble="" if _is_answer(called) else called.trouble,
             output=called.output.replace(str(file), "BOARD"),
             errors=called.errors.replace(str(file), "BOARD"),
         )
@@ -143,6 +146,12 @@ def parts(output: str) -> tuple[str, str]:
     above, below = lines[: drawn[0]], lines[drawn[-1] + 1 :]
     said = "\n".join(below).strip() or "\n".join(above).strip()
     return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
+
+
+def _is_answer(called: Call) -> bool:
+    """Whether a program ended by itself, and said a sentence and nothing else."""
+    said = parts(called.output)[1]
+    return called.exited and not called.errors.strip() and bool(_SENTENCE_ALONE.fullmatch(said))
 
 
 def _ignores_option(called: Call) -> bool:
