@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from harness.assignments.assignment import Late, MarkPart
 from harness.grading.marks import marker
 from harness.grading.marks.marker import Marker
-from harness.grading.marks.marking import describe_span, lateness, marks, sentence
+from harness.grading.marks.marking import (
+    describe_span,
+    find_tested,
+    lateness,
+    marks,
+    sentence,
+)
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, CheckLog, decimal
 from harness.records import Failure, FailureKind, Verdict
 from tests.harness.made_attempts import (
@@ -258,8 +264,37 @@ def test_parts_without_case_files_are_no_part_of_this_grading():
     got = marks(assignment_of(), submission_of(), attempts)
     assert (got.total, got.of, got.withheld) == (3, 3, False)
     assert got.parts[2].reason == "There are no private tests in this grading."
-    got = marks(assignment_of(), submission_of(), attempts, (PUBLIC, PRIVATE))
+    everything = {part.name for part in assignment_of().marks}
+    got = marks(assignment_of(), submission_of(), attempts, everything)
     assert (got.total, got.of, got.withheld) == (3, 5, True)
+
+
+@pytest.mark.parametrize(
+    ("part", "is_tested"),
+    [
+        (FILES_ALL, True),
+        (PUBLIC_SHARE, True),
+        (PRIVATE_SHARE, False),
+        (PUBLIC_SHARE._replace(commands=frozenset({"score"})), True),
+        (PUBLIC_SHARE._replace(commands=frozenset({"is_legal"})), False),
+        (PUBLIC_SHARE._replace(weights={"a.gtp": Fraction(0)}), False),
+        (PUBLIC_SHARE._replace(weights={"a.gtp": Fraction(0), "a.gtp:10": Fraction(1)}), True),
+        (PUBLIC_SHARE._replace(weights={"a.gtp:10": Fraction(0)}), False),  # 20 has a star
+    ],
+)
+def test_as_much_can_be_reached_whether_it_runs_or_not(part, is_tested):
+    """A part that no test of the grading asks is worth nothing, for those who were absent, too."""
+    assignment, attempt = assignment_of(part), attempt_of("px", "folder/a.gtp")
+    tested = find_tested(assignment, [(PUBLIC, "folder/a.gtp", attempt.result.case)])
+    assert tested == ({part.name} if is_tested else set())
+    broken = unbuilt("folder/a.gtp")
+    results = [
+        (submission_of(), [attempt]),
+        (submission_of(), [broken]),
+        (submission_of(refused="it is no archive"), []),
+    ]
+    of = {marks(assignment, *one, tested).of for one in results}
+    assert of == {part.points if is_tested else 0}
 
 
 # --- late ---

@@ -260,10 +260,10 @@ def test_case_files_come_and_go():
 def test_parts_whose_case_files_are_missing_are_told():
     private = assignment_of(PUBLIC_SHARE, PUBLIC_SHARE._replace(name="2", judged_by=PRIVATE))
     old = make_graded(assignment=private, refused="It is not an archive.")
-    new = old._replace(marks=marks(private, old.submission, (), [PUBLIC]))
-    (found,) = changes([old], [new], private, [PUBLIC])
+    new = old._replace(marks=marks(private, old.submission, (), [PUBLIC_SHARE.name]))
+    (found,) = changes([old], [new], private, [PUBLIC_SHARE.name])
     assert (found.old.of, found.new.of) == (4, 2)
-    assert found.causes == ((RULES, 0, "Parts of the marks need case files that are missing."),)
+    assert found.causes == ((RULES, 0, "Parts of the marks have no tests in this grading."),)
 
 
 def test_the_harness_broke_then_or_now():

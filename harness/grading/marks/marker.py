@@ -39,7 +39,8 @@ class Marker:
         self._ledger = ledger
         self._cases = cases
         self._started = started
-        self._kinds = {case.kind for case in cases} - {IMAGE}
+        own = ((case.kind, case.name, case.read()) for case in cases if case.kind != IMAGE)
+        self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}
         self._reader = AttemptReader(ledger, assignment, paths, book)
         self._diagnoser = _Diagnoser(assignment.place)
@@ -47,7 +48,7 @@ class Marker:
     def mark_submission(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
         attempts = self._reader.attempts(planned)
-        marks = marking.marks(self._assignment, submission, attempts, self._kinds)
+        marks = marking.marks(self._assignment, submission, attempts, self._tested)
         return self._make_graded(submission, attempts, marks)
 
     def load_former(self, given: MarkRow) -> Graded:
@@ -58,7 +59,7 @@ class Marker:
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""
-        return regrading.changes(list(old), list(new), self._assignment, self._kinds)
+        return regrading.changes(list(old), list(new), self._assignment, self._tested)
 
     def _make_graded(
         self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks

@@ -26,11 +26,19 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment, Late, MarkPart
 from harness.assignments.contents import missing_of
 from harness.clock_changes import measure
-from harness.grading.attempts.test_results import TestResult, does_not_run, own, tests
+from harness.grading.attempts.test_results import (
+    TestResult,
+    does_not_run,
+    is_reliable,
+    names,
+    own,
+    tests,
+)
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.records import Step, Verdict
+from harness.records import CaseFile, Step, Verdict
 from harness.text import begin_sentence, number_of, plural
 
+_FILES = "files"  # what judges a part that needs no tests
 _NOTHING = Fraction(0)
 _ONE = Fraction(1)
 
@@ -39,33 +47,64 @@ def marks(
     assignment: Assignment,
     submission: Submission,
     attempts: Sequence[Attempt],
-    kinds: Collection[str] | None = None,
+    tested: Collection[str] | None = None,
 ) -> Marks:
     """Return the mark of a submission.
 
     ``attempts``: one for each case file of the grading, in any order; variants do not affect a
-    mark. ``kinds``: the kinds of case files in the grading, PUBLIC and PRIVATE; None for the kinds
-    of the attempts, or for both without attempts. A part that is judged by others is worth nothing
-    here: it gives 0 points of 0.
+    mark. ``tested``: as :func:`find_tested` gives it, the same for a whole class; None for the
+    parts that are judged by the kinds of the attempts, or for all without attempts. Another part
+    is worth nothing here: it gives 0 points of 0.
     """
     counted = own(attempts)
-    kinds = kinds or {one.kind for one in counted} or {PUBLIC, PRIVATE}
+    if tested is None:
+        kinds = {_FILES, *({one.kind for one in counted} or {PUBLIC, PRIVATE})}
+        tested = {part.name for part in assignment.marks if part.judged_by in kinds}
     rule = assignment.late.of(student.key for student in submission.students)
     late = lateness(rule, submission)
     if submission.refused or late.refused:
         note = sentence(submission.refused or late.reason)
-        return _finish(_flat(assignment, kinds, note), _NO_DEDUCTION, note)
+        return _finish(_flat(assignment, tested, note), _NO_DEDUCTION, note)
     if submission.unread:
         note = f"No mark yet: {sentence(submission.unread)}"
-        return _finish(_flat(assignment, kinds, note), _NO_DEDUCTION, note, withheld=True)
+        return _finish(_flat(assignment, tested, note), _NO_DEDUCTION, note, withheld=True)
     deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
     unknown = _explain_unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):
-        return _finish(_not_run(assignment, kinds, why), deduction, why)
-    parts = [_part(assignment, part, submission, counted, kinds) for part in assignment.marks]
+        return _finish(_not_run(assignment, tested, why), deduction, why)
+    parts = [_part(assignment, part, submission, counted, tested) for part in assignment.marks]
     unknown = unknown or _find_unjudged_part(parts)
     note = unknown and f"No mark yet: {unknown}"
     return _finish([part.mark for part in parts], deduction, note, withheld=bool(unknown))
+
+
+def find_tested(
+    assignment: Assignment, files: Iterable[tuple[str, str, CaseFile]]
+) -> frozenset[str]:
+    """Return the names of the parts that a grading can give points for.
+
+    So what can be reached is the same for those who run as for those who do not. ``files``: kind,
+    name and content of each case file of the grading.
+    """
+    known = list(files)
+    return frozenset(
+        part.name
+        for part in assignment.marks
+        if part.judged_by == _FILES
+        or any(
+            weight(part, names(name, step))
+            for kind, name, case in known
+            if kind == part.judged_by
+            for step in list_tests(part, case)
+        )
+    )
+
+
+def list_tests(part: MarkPart, case: CaseFile) -> list[Step]:
+    """Return the tests of a case file that a part hangs on, whatever weight they have."""
+    return [
+        step for step in case.steps if step.is_test and is_reliable(step) and is_meant(part, step)
+    ]
 
 
 # --- late --------------------------------------------------------------------------------------
@@ -150,18 +189,18 @@ def _why_not_run(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
     return ""
 
 
-def _flat(assignment: Assignment, kinds: Collection[str], why: str) -> list[PartMark]:
-    return [PartMark(one.name, _NOTHING, _of(one, kinds), why) for one in assignment.marks]
+def _flat(assignment: Assignment, tested: Collection[str], why: str) -> list[PartMark]:
+    return [PartMark(one.name, _NOTHING, _of(one, tested), why) for one in assignment.marks]
 
 
-def _not_run(assignment: Assignment, kinds: Collection[str], why: str) -> list[PartMark]:
+def _not_run(assignment: Assignment, tested: Collection[str], why: str) -> list[PartMark]:
     """Return no points for any part, and those that not running gives, if it gives some."""
     consolation = PartMark("does not run", assignment.does_not_run, _NOTHING, why)
-    return [*_flat(assignment, kinds, why), *([consolation] if consolation.points else [])]
+    return [*_flat(assignment, tested, why), *([consolation] if consolation.points else [])]
 
 
-def _of(part: MarkPart, kinds: Collection[str]) -> Fraction:
-    return part.points if part.judged_by == "files" or part.judged_by in kinds else _NOTHING
+def _of(part: MarkPart, tested: Collection[str]) -> Fraction:
+    return part.points if part.name in tested else _NOTHING
 
 
 # --- a part ------------------------------------------------------------------------------------
@@ -187,15 +226,16 @@ def _part(
     part: MarkPart,
     submission: Submission,
     attempts: Sequence[Attempt],
-    kinds: Collection[str],
+    tested: Collection[str],
 ) -> _PartScore:
-    if part.judged_by == "files":
+    asked = [one for one in attempts if one.kind == part.judged_by]
+    if part.judged_by == _FILES:
         score = _files(assignment, submission)
-    elif part.judged_by in kinds:
-        score = _tests(part, [one for one in attempts if one.kind == part.judged_by])
+    elif asked or part.name in tested:
+        score = _tests(part, asked)
     else:
         score = _Score(_NOTHING, _NOTHING, f"there are no {part.judged_by} tests in this grading")
-    of = _of(part, kinds) if score.whole or not score.complete else _NOTHING
+    of = _of(part, tested) if score.whole or not score.complete else _NOTHING
     points, why = of * _share(part, score), sentence(score.reason)
     return _PartScore(part, score, PartMark(part.name, points, of, why, score.complete))
 

@@ -118,9 +118,8 @@ def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest
     heaps: dict[tuple[str, str], list[Step]] = {}
     own = [case for case in files if case.kind == part.judged_by]
     for case in own:
-        for step in case.read().steps:
-            if step.is_test and test_results.is_reliable(step) and marking.is_meant(part, step):
-                heaps.setdefault(test_results.names(case.name, step), []).append(step)
+        for step in marking.list_tests(part, case.read()):
+            heaps.setdefault(test_results.names(case.name, step), []).append(step)
     digests = _digest_files(own)
     for (name, file), steps in heaps.items():
         commands = tuple(step.command for step in steps)
