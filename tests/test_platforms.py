@@ -16,7 +16,7 @@ import pytest
 
 from harness.cli import _WITHOUT_ENGINES
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(40), pytest.mark.full]
+pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
 TESTS = Path(__file__).parent
 NOGO = TESTS / "own_games" / "nogo"

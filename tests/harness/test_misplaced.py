@@ -28,7 +28,7 @@ from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
 
 # Together: they share what takes seconds to make.
-pytestmark = [pytest.mark.processes, pytest.mark.long(15), pytest.mark.full]
+pytestmark = [pytest.mark.processes, pytest.mark.long(15)]
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "tests" / "submissions"

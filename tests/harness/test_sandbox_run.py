@@ -116,7 +116,7 @@ def test_relative_files_of_a_command_are_those_where_it_is_given(
     assert [one.verdict for one in result.files[0].outcomes] == [Verdict.PASSED], result
 
 
-@pytest.mark.parametrize("level", (3, 2))
+@pytest.mark.parametrize("level", (3, pytest.param(2, marks=pytest.mark.long(1))))
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.engine)
 def test_broken_engines_are_judged_as_without(row: Row, level: int, folder: Path) -> None:
     needs(level)
