@@ -95,6 +95,24 @@ def test_the_adapters_know_the_commands_that_cases_use(engine):
     assert {"eyes", "twoeyes", "eyespaces", "display", "is_valid"} <= set(engine.commands)
 
 
+@pytest.mark.processes
+def test_a_program_is_told_neither_where_a_board_file_lies_nor_its_name(tmp_path):
+    program = tmp_path / "gosensei"
+    program.write_text('#!/bin/sh\nprintf "There are %d letters in %s" ${#2} "${2##*/tmp}"\n')
+    program.chmod(0o755)
+    names = ("a.txt", f"{'deep' * 30}/two-colors.txt")
+    replies = set()
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("b a 1\n")
+        asked = Gosensei({"programs": ["gosensei"], "seconds": 1.0}, tmp_path)
+        assert asked.handle(f"is_valid {tmp_path / name}") == "= true\n\n"
+        asked.handle(f"load_board {tmp_path / name}")
+        replies.add(asked.handle("eyes"))
+    assert not any("colors" in reply for reply in replies)
+    assert len({reply.partition(" in ")[0] for reply in replies}) == 1
+
+
 # --- what gosensei prints
 
 PICTURE = "2 b-+\n  | |\n1 +-w\n\n  A B"

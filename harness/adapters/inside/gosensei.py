@@ -12,7 +12,6 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ _ENOUGH = 3  # calls with one option that did not end; after them it is not call
 
 
 class Gosensei(AdapterEngine):
-    """Answers with the program's sentences. ``file``: a board file that was loaded as it is."""
+    """Answers with the program's sentences. ``_loaded``: a board file, as it is."""
 
     name = "gosensei"
     sizes = range(9, 10)  # "enum { GO_BOARD_SIZE = 9 };"
@@ -51,21 +50,19 @@ class Gosensei(AdapterEngine):
     def set(self, board: AdapterBoard) -> None:
         """Set a board that is not from a file."""
         super().set(board)
-        self._file: Path | None = None
+        self._loaded: bytes | None = None
 
     def load_board(self, words: list[str]) -> str:
-        """Load a board file; the program is given that very file."""
+        """Load a board file; the program is given just what is in it."""
         file = _require_file(words)
-        self.set(
-            AdapterBoard(9, 9, dict(_stones(file.read_text(encoding="utf-8", errors="replace"))))
-        )
-        self._file = file
+        content = file.read_bytes()
+        self.set(AdapterBoard(9, 9, dict(_stones(content.decode(errors="replace")))))
+        self._loaded = content
         return ""
 
     def is_valid(self, words: list[str]) -> str:
         """Whether the program takes a board file; if not, it must say so."""
-        file = _require_file(words)
-        called = self._call("-eyes", file)
+        called = self._call("-eyes", _require_file(words).read_bytes())
         _, said = parts(called.output)
         if _SENTENCE.search(said) and not called.trouble:
             return "true"
@@ -77,8 +74,7 @@ class Gosensei(AdapterEngine):
 
     def display(self, _words: list[str]) -> str:
         """Return the board's picture."""
-        with self._board_file() as file:
-            called = self._call("-eyes", file)
+        called = self._call("-eyes", self._board_file())
         picture, _ = parts(called.output)
         if called.trouble or not picture:
             raise _refusal("-eyes", called, "no picture of the board was seen")
@@ -100,18 +96,22 @@ class Gosensei(AdapterEngine):
         return said
 
     def _ask(self, option: str) -> Call:
-        with self._board_file() as file:
-            return self._call(option, file)
+        return self._call(option, self._board_file())
 
-    def _call(self, option: str, file: Path) -> Call:
+    def _call(self, option: str, content: bytes) -> Call:
+        """Call the program with a board file; its name is short and says nothing of the board."""
         if self._hung.get(option, 0) >= _ENOUGH:
             return Call("", "", f"did not end {_ENOUGH} times before; it is not rerun", True)
-        called = call([self._program(), option, str(file)], self._folder, self.settings["seconds"])
+        with tempfile.NamedTemporaryFile(suffix=".txt") as file:
+            file.write(content)
+            file.flush()
+            words = [self._program(), option, file.name]
+            called = call(words, self._folder, self.settings["seconds"])
         self._hung[option] = self._hung.get(option, 0) + called.timed_out
         return called._replace(
             trouble="" if _is_answer(called) else called.trouble,
-            output=called.output.replace(str(file), "BOARD"),
-            errors=called.errors.replace(str(file), "BOARD"),
+            output=called.output.replace(file.name, "BOARD"),
+            errors=called.errors.replace(file.name, "BOARD"),
         )
 
     def _program(self) -> str:
@@ -122,16 +122,8 @@ class Gosensei(AdapterEngine):
                 return f"./{name}"
         raise Refusal(f"there is no program {' or '.join(names)}")
 
-    @contextmanager
-    def _board_file(self) -> Iterator[Path]:
-        """Give a file with the board, new and gone afterwards unless it was loaded."""
-        if self._file is not None:
-            yield self._file
-            return
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.write(_as_file(self.board))
-            file.flush()
-            yield Path(file.name)
+    def _board_file(self) -> bytes:
+        return _as_file(self.board) if self._loaded is None else self._loaded
 
 
 def parts(output: str) -> tuple[str, str]:
@@ -185,7 +177,8 @@ def _stones(text: str) -> Iterator[tuple[tuple[int, int], int]]:
             yield (_COLUMNS.index(column), 9 - int(row)), _COLORS[color]
 
 
-def _as_file(board: AdapterBoard) -> str:
+def _as_file(board: AdapterBoard) -> bytes:
     letters = {BLACK: "b", WHITE: "w"}
     stones = sorted(board.stones.items())
-    return "".join(f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)
+    lines = (f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)
+    return "".join(lines).encode()
