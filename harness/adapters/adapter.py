@@ -43,13 +43,14 @@ _GOSENSEI = {
     "programs": Field(_texts),
     "seconds": Field(_seconds, 5.0),
 }
+_MOVES = ["{x} {y}", "{x}\n{y}", "{x},{y}", "{letter}{row}", "{letter_without_i}{row}"]
 _JAVA_GO = {
     "classes": Field(toml_schema.text),
     "seconds": Field(_seconds, 5.0),
     "axes": Field(toml_schema.one_of("auto", "x is the column", "x is the row"), "auto"),
     "main": Field(toml_schema.text, "auto"),
     "start": Field(_lines, []),
-    "moves": Field(_texts, ["{x} {y}", "{x}\n{y}", "{x},{y}", "{letter}{row}"]),
+    "moves": Field(_texts, _MOVES),
     "passes": Field(_texts, ["pass", "p", "skip", "s", "-1 -1", "-1\n-1", "-1"]),
     "coordinates": Field(
         toml_schema.one_of(

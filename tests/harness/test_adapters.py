@@ -12,7 +12,7 @@ from harness.adapters.inside.go_board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
 from harness.adapters.inside.playing import alternate
 from harness.adapters.inside.terminal_game import SIZE
-from harness.adapters.inside.typed_moves import TypingWay
+from harness.adapters.inside.typed_moves import _PROBES, TypingWay
 from oracle.errors import IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.grid import grid
@@ -113,6 +113,18 @@ def test_a_program_is_told_neither_where_a_board_file_lies_nor_its_name(tmp_path
     assert len({reply.partition(" in ")[0] for reply in replies}) == 1
 
 
+@pytest.mark.processes
+@pytest.mark.parametrize("before", ["", f"echo '{'+-' * 8}+'"], ids=["usage", "board and usage"])
+def test_two_eyes_are_asked_for_by_the_option_that_a_program_knows(before, tmp_path):
+    program = tmp_path / "gosensei"
+    knows = '[ $1 = -doubleeyes ] && echo "There is 1 two eye for black." || echo usage'
+    program.write_text(f"#!/bin/sh\n{before}\n{knows}\n")
+    program.chmod(0o755)
+    asked = Gosensei({"programs": ["gosensei"], "seconds": 1.0}, tmp_path)
+    asked.handle("clear_board")
+    assert asked.handle("twoeyes") == "= There is 1 two eye for black.\n\n"
+
+
 # --- what gosensei prints
 
 PICTURE = "2 b-+\n  | |\n1 +-w\n\n  A B"
@@ -199,8 +211,13 @@ def test_no_two_ways_to_count_type_the_same_for_the_probe():
         for swapped in (True, False)
     ]
     points = [(x, y) for x in range(SIZE) for y in range(SIZE)]
-    meant = {p for way in ways for p in points if way.spell(p) == ways[0].spell((2, 4))}
+    meant = {p for way in ways for p in points if way.spell(p) == ways[0].spell(_PROBES[0])}
     assert len(meant) == len(ways)
+
+
+def test_letters_with_i_and_without_it_are_told_apart_by_the_probe():
+    ways = [TypingWay("0", form, 0, True, False, "") for form in SETTINGS["moves"][-2:]]
+    assert [way.spell(_PROBES[0]) for way in ways] == ["I3", "J3"]
 
 
 # --- taking turns

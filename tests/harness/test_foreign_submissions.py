@@ -67,6 +67,15 @@ def failures(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.long(7)
+def change(file: Path, *changes: tuple[str, str]) -> None:
+    """Change a program where each text stands once."""
+    text = file.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    file.write_text(text)
+
+
 @pytest.mark.parametrize(("key", "right"), RIGHT)
 @pytest.mark.usefixtures("tools")
 def test_right_ones_pass(key, right, stage):
@@ -83,14 +92,27 @@ def test_right_ones_pass(key, right, stage):
 @pytest.mark.usefixtures("c_tools")
 def test_an_exit_status_beside_the_sentence_does_not_count(stage):
     # ``void main``, or no return with -ansi, ends with whatever the last printf returned.
-    source = write("gosensei", "with-make", stage) / "gosensei.c"
-    text, end, _ = source.read_text().rpartition("    return 0;\n")
-    assert end
-    source.write_text(f"{text}    return n + 26;\n}}\n")
+    file = write("gosensei", "with-make", stage) / "gosensei.c"
+    change(file, ("    }\n    return 0;\n}\n", "    }\n    return n + 26;\n}\n"))
     found = quick("gosensei", "**/*.gtp")
     built = build(found, stage)
     assert built is not None
     assert built.ok, built.output
+    assert failures(run(found, stage)) == []
+
+
+@pytest.mark.usefixtures("c_tools")
+def test_a_project_for_cmake_may_put_its_program_into_a_folder_bin(stage):
+    top = write("gosensei", "gosensei", stage) / "CMakeLists.txt"
+    change(
+        top,
+        (
+            "add_subdirectory",
+            "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)\nadd_subdirectory",
+        ),
+    )
+    found = quick("gosensei", "eyes.gtp")
+    assert build(found, stage).ok
     assert failures(run(found, stage)) == []
 
 
@@ -101,6 +123,29 @@ def test_make_reads_every_name_of_a_makefile(stage):
     built = build(assignment.find("gosensei"), stage)
     assert built is not None
     assert built.ok, built.message
+
+
+@pytest.mark.usefixtures("java")
+def test_a_game_may_have_the_letters_of_gtp(stage):
+    change(
+        write("java-go", "static", stage) / "Go.java",
+        ("Integer.parseInt(word) - 1", '"ABCDEFGHJKL".indexOf(word.charAt(0))'),
+        ("Integer.parseInt(in.next()) - 1", "Integer.parseInt(word.substring(1)) - 1"),
+    )
+    found = quick("java-go", "game.gtp")
+    assert build(found, stage).ok
+    assert failures(run(found, stage)) == []
+
+
+@pytest.mark.usefixtures("java")
+def test_a_class_of_rules_may_want_to_know_the_size_of_the_board(stage):
+    source = write("java-go", "go", stage) / "src/dsa/go"
+    top = "public class Board {\n"
+    change(source / "Board.java", (top, f"{top}    public Board(int size) {{ }}\n"))
+    change(source / "GoGame.java", ("new Board()", "new Board(11)"))
+    found = quick("java-go", "board.gtp")
+    assert build(found, stage).ok
+    assert failures(run(found, stage)) == []
 
 
 @pytest.mark.usefixtures("java")

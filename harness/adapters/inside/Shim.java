@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -16,6 +17,7 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Scanner;
 import java.util.stream.Collectors;
@@ -33,6 +35,7 @@ public final class Shim {
     /** ASCII's "enquiry": written when the game reads, and nothing typed is left. */
     private static final int ENQUIRY = 5;
 
+    private static final int SIZE = 11; // of the board, by the document
     private static final int NO_SUCH_CLASS = 64;
     private static final int TALKS_WITHOUT_END = 65;
     private static final long MOST_OUTPUT = 1 << 20; // bytes between two enquiries
@@ -230,15 +233,21 @@ public final class Shim {
         }
 
         private static Object made(Class<?> type) throws Exception {
-            try {
-                Constructor<?> constructor = type.getDeclaredConstructor();
-                constructor.setAccessible(true);
-                return constructor.newInstance();
-            } catch (NoSuchMethodException none) {
-                throw new NoSuchMethodException(
-                        type.getName() + " has no constructor without parameters, and the method"
-                                + " is not static");
+            Constructor<?> constructor = Stream.of(type.getDeclaredConstructors())
+                    .min(Comparator.comparingInt(Constructor::getParameterCount))
+                    .orElseThrow();
+            constructor.setAccessible(true);
+            Stream<Class<?>> parameters = Stream.of(constructor.getParameterTypes());
+            return constructor.newInstance(parameters.map(Question::usual).toArray());
+        }
+
+        /** Returns what a constructor of a game is likely to be given: the size, an empty board. */
+        private static Object usual(Class<?> type) {
+            if (type == int.class) {
+                return SIZE;
             }
+            Object none = Array.get(Array.newInstance(type, 1), 0);
+            return type == int[][].class ? new int[SIZE][SIZE] : none;
         }
 
         private static String described(Throwable thrown) {

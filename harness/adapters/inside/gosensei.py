@@ -147,10 +147,12 @@ def _is_answer(called: Call) -> bool:
 
 
 def _ignores_option(called: Call) -> bool:
-    """Whether the program seems not to know an option: no board, no sentence, and no accident."""
-    picture, said = parts(called.output)
+    """Whether the program seems not to know an option: no sentence, and no accident.
+
+    It may have shown the board before it looked at the option.
+    """
     died = called.timed_out or called.crashed
-    return not (picture or died or _SENTENCE.search(said))
+    return not (died or _SENTENCE.search(parts(called.output)[1]))
 
 
 def _refusal(option: str, called: Call, otherwise: str = "") -> Refusal:

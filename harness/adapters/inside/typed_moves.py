@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from .go_board import BLACK, Point, Refusal
 from .terminal_game import NO_SUCH_CLASS, SIZE, TerminalGame, last_words
 
-_PROBES: tuple[Point, Point] = ((2, 4), (8, 3))  # no two ways to count agree on the first
+# No two ways to count agree on the first, nor do letters with I and without it.
+_PROBES: tuple[Point, Point] = ((8, 3), (2, 4))
 _COUNTINGS = {
     f"from {base}, {side}": (base, side == "top") for base in (0, 1) for side in ("top", "bottom")
 }
@@ -22,7 +23,7 @@ class TypingWay(NamedTuple):
     """How a game is played: found once, the same for all games of a submission."""
 
     main: str  # the class, or its number
-    form: str  # how a move is typed, with {x} and {y}, or {letter} and {row}
+    form: str  # how a move is typed, with {x} and {y}, or a letter and {row}
     base: int  # of coordinates
     from_top: bool
     swapped: bool  # x counts rows
@@ -35,8 +36,8 @@ class TypingWay(NamedTuple):
         x, y = column + self.base, down + self.base
         if self.swapped:
             x, y = y, x
-        letter = "ABCDEFGHIJK"[column]
-        return self.form.format(x=x, y=y, letter=letter, row=down + self.base)
+        letters = {"letter": "ABCDEFGHIJK"[column], "letter_without_i": "ABCDEFGHJKL"[column]}
+        return self.form.format(x=x, y=y, row=down + self.base, **letters)
 
 
 class TypingWays:
