@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from distributed import Scheduler, Worker
@@ -21,6 +22,7 @@ from distributed.worker_state_machine import (
     ExecuteFailureEvent,
     ExecuteSuccessEvent,
     StateMachineEvent,
+    TaskState,
 )
 
 from harness.cluster import dask_task, roles
@@ -213,7 +215,10 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         loop, run = asyncio.get_running_loop(), task.run_id
         try:
             report = await loop.run_in_executor(
-                self.executors["default"], dask_task.run, task.run_spec
+                self.executors["default"],
+                dask_task.run,
+                task.run_spec,
+                partial(self._is_wanted, task),
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the scheduler is told
             about = {"start": begun, "stop": time.time(), "stimulus_id": f"erred-{key}"}
@@ -223,6 +228,13 @@ class GuardedWorker(Worker):  # type: ignore[misc]
             key=key, run_id=run, value=value, start=begun, stop=time.time(), nbytes=len(value),
             type=type(value), stimulus_id=f"finished-{key}",
         )  # fmt: skip
+
+    def _is_wanted(self, task: TaskState) -> bool:
+        """Whether somebody waits for the result of a task in hand.
+
+        Dask ends no task that has begun. It only notes that its result is not to be sent.
+        """
+        return bool(task.state == "executing" and self.status in WORKER_ANY_RUNNING)
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""

@@ -1,15 +1,18 @@
 """Runs units on a worker of a cluster: a process of :mod:`harness.work`, and the bytes.
 
 The process stays from one unit to the next. If it dies, what it has said is brought back all the
-same, with the sentence that it died; the next unit gets another one.
+same, with the sentence that it died; the next unit gets another one. As soon as nobody waits for
+the result of its unit, it is ended with its engines.
 """
 
 from __future__ import annotations
 
+import os
+import select
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import NamedTuple
@@ -33,6 +36,8 @@ from harness.work.records import WorkUnit
 from harness.work.worker_events import UnitFinished
 
 _PATIENCE = 10.0  # seconds for a process to end
+_LOOK = 1.0  # seconds between two looks whether a result is still waited for
+_PIECE = 1 << 16  # bytes read at once
 
 
 class Equipment(NamedTuple):
@@ -59,6 +64,7 @@ class UnitExecutor:
         self._lock = threading.Lock()
         self._done_count, self._troubles, self._trouble = 0, 0, ""
         self._whose = ""  # the unit in hand
+        self._is_wanted: Callable[[], bool] = lambda: True  # whether somebody waits for its result
 
     def close(self) -> None:
         """End the process, and remove what lies in memory."""
@@ -73,9 +79,14 @@ class UnitExecutor:
         """Return what was done so far, for people."""
         return cluster_state.own_figures(self._done_count, self._troubles, self._trouble)
 
-    def do(self, text: str) -> str:
-        """Do a task; return the result. Both are JSON; nothing is raised."""
+    def do(self, text: str, is_wanted: Callable[[], bool]) -> str:
+        """Do a task; return the result. Both are JSON; nothing is raised.
+
+        ``is_wanted``: whether somebody waits for the result. If not, the task is ended, and does
+        not count.
+        """
         with self._lock:
+            self._is_wanted = is_wanted
             try:
                 lines, trouble = (
                     tuple(self._run_task(plain_values.read(DaskTask, text, "the task"))),
@@ -86,7 +97,8 @@ class UnitExecutor:
                 self._own.cache.clear()
             finally:
                 self._memory.clear()
-        self._count(trouble)
+        if is_wanted():
+            self._count(trouble)
         return canonical_json.dumps(WorkerReport(self._own.facts.machine, lines, trouble))
 
     def _count(self, trouble: str) -> None:
@@ -158,12 +170,11 @@ class UnitExecutor:
         """Hand a unit to the process, and yield what it says to its end, or to the unit's."""
         process = self._process_for(unit.environment.sandbox)
         assert process.stdin
-        assert process.stdout
         try:
             process.stdin.write(canonical_json.dumps(unit).encode() + b"\n")
             process.stdin.flush()
-            for line in process.stdout:
-                yield line.decode().rstrip("\n")
+            for line in _listen(process, self._is_wanted):
+                yield line.decode()
                 if worker_events.kind_of(line) is UnitFinished:
                     return
         except BrokenPipeError:
@@ -191,6 +202,20 @@ class UnitExecutor:
         options = [word for store in stores for word in ("--store", str(store))]
         options += ["--serve", "--unshared", "--room", str(self._memory.room)]
         return options + (["--proven", level, "--confined"] if level != "off" else [])
+
+
+def _listen(process: subprocess.Popen[bytes], is_wanted: Callable[[], bool]) -> Iterator[bytes]:
+    """Yield the lines that a process says, to its end; end it as soon as nobody wants them."""
+    assert process.stdout
+    begun = b""
+    while is_wanted():
+        if select.select([process.stdout], [], [], _LOOK)[0]:
+            piece = os.read(process.stdout.fileno(), _PIECE)
+            if not piece:
+                return
+            *lines, begun = (begun + piece).split(b"\n")
+            yield from lines
+    _end(process)
 
 
 def _describe_death(process: subprocess.Popen[bytes]) -> str:

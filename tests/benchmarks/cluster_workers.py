@@ -48,5 +48,5 @@ async def work(address: str, folder: str, count: int) -> None:
 if __name__ == "__main__":
     cluster_processes.prepare()
     report = canonical_json.dumps(WorkerReport("m", (LINE,) * CASES))
-    dask_task.RUN[:] = [lambda _: report]
+    dask_task.RUN[:] = [lambda *_: report]
     asyncio.run(work(sys.argv[1], sys.argv[2], int(sys.argv[3])))

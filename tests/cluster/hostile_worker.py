@@ -12,7 +12,7 @@ from dask._task_spec import Task
 from distributed import Worker, worker
 from distributed.protocol.serialize import Serialize, ToPickle
 
-from harness.cluster import dask_task, rules
+from harness.cluster import rules
 from harness.cluster.rules import Facts
 from oracle import __version__
 
@@ -47,7 +47,7 @@ class Hostile(Worker):
     async def execute(self, key, *, stimulus_id):
         """Do a task in Dask's own way, which wants something that can be called."""
         task = self.state.tasks[key]
-        task.run_spec = Task(key, dask_task.run, task.run_spec)
+        task.run_spec = Task(key, run, task.run_spec)
         return await super().execute(key, stimulus_id=stimulus_id)
 
     async def get_data(self, comm, keys, who=None, serializers=None):
@@ -61,7 +61,6 @@ class Hostile(Worker):
 
 async def main():
     facts = Facts("", "hostile", __version__, ("3",), (), ())
-    dask_task.RUN[:] = [run]
     worker.error_message = raw_error
     async with Hostile(
         ADDRESS,

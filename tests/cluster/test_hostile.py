@@ -193,7 +193,7 @@ def test_a_task_goes_to_its_workers_in_the_order_of_numbers(tmp_path):
     """One that needs what no worker has goes nowhere."""
     done = []
 
-    def do(text):
+    def do(text, _is_wanted):
         done.append(text)
         return text
 
@@ -238,7 +238,7 @@ def test_a_worker_is_told_of_a_task_in_plain_data(tmp_path):
 def test_a_task_that_fails_is_told_to_the_scheduler(tmp_path):
     """Else its unit would wait for ever."""
 
-    def fail(text):
+    def fail(text, _is_wanted):
         raise ValueError(text)
 
     async def run():
