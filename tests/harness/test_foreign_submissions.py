@@ -138,6 +138,16 @@ def test_a_game_may_have_the_letters_of_gtp(stage):
 
 
 @pytest.mark.usefixtures("java")
+def test_a_game_may_ask_for_the_names_of_its_players(stage):
+    waits = "Scanner in = new Scanner(System.in);"
+    asks = 'System.out.print("Name? "); in.next(); in.nextLine();'
+    change(write("java-go", "static", stage) / "Go.java", (waits, f"{waits} {asks} {asks}"))
+    found = quick("java-go", "game.gtp")
+    assert build(found, stage).ok
+    assert failures(run(found, stage)) == []
+
+
+@pytest.mark.usefixtures("java")
 def test_a_class_of_rules_may_want_to_know_the_size_of_the_board(stage):
     source = write("java-go", "go", stage) / "src/dsa/go"
     top = "public class Board {\n"

@@ -81,7 +81,7 @@ class Player:
     def _begin(self) -> None:
         way = self._ways.find()
         self.close()
-        self._game = TerminalGame(self._settings, self._folder, way.main)
+        self._game = TerminalGame(self._settings, self._folder, way.main, way.start)
         self._played, self._prisoners = [], []
 
     def _type(self, move: Move) -> None:

@@ -53,7 +53,9 @@ class _GamePipes(PopenSpawn):  # type: ignore[misc]
 class TerminalGame:
     """One game under way, in a Java process of its own."""
 
-    def __init__(self, settings: dict[str, Any], folder: Path, main: str) -> None:
+    def __init__(
+        self, settings: dict[str, Any], folder: Path, main: str, start: tuple[str, ...] = ()
+    ) -> None:
         self.board: Shown = {}
         self.output = ""  # since the last move was typed
         self.ended = ""  # how, when it has
@@ -68,8 +70,8 @@ class TerminalGame:
             preexec_fn=functools.partial(limit_processor_time, _GAME * self._seconds),
         )
         self._listen()
-        for line in settings["start"]:
-            self.type(line)
+        for text in (*settings["start"], *start):
+            self.type(text)
         over = re.compile(settings["over"])
         # Words that stand in the instructions, too, say nothing.
         self._over = None if over.search(self.output) else over

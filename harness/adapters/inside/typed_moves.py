@@ -14,6 +14,7 @@ from .terminal_game import NO_SUCH_CLASS, SIZE, TerminalGame, last_words
 
 # No two ways to count agree on the first, nor do letters with I and without it.
 _PROBES: tuple[Point, Point] = ((8, 3), (2, 4))
+_PLAYERS = 2
 _COUNTINGS = {
     f"from {base}, {side}": (base, side == "top") for base in (0, 1) for side in ("top", "bottom")
 }
@@ -28,6 +29,7 @@ class TypingWay(NamedTuple):
     from_top: bool
     swapped: bool  # x counts rows
     skip: str  # how a pass is typed
+    start: tuple[str, ...] = ()  # typed before the first move, where names are asked for
 
     def spell(self, point: Point) -> str:
         """Return what is typed for a stone on a point of the printed board."""
@@ -79,13 +81,17 @@ class TypingWays:
         return None
 
     def _try_form(self, game: TerminalGame, main: str, form: str) -> TypingWay | None:
-        """Type one move in a form; return the way if a stone appears where it then belongs."""
+        """Type one move in a form; return the way if a stone appears where it then belongs.
+
+        It is typed again in case it was taken for the name of a player.
+        """
         ways = [TypingWay(main, form, *counting, "") for counting in self._countings(form)]
         typed = ways[0].spell(_PROBES[0])
-        game.type(typed)
-        for way, point in product(ways, game.board):
-            if way.spell(point) == typed:
-                return way
+        for asked in range(_PLAYERS + 1):
+            game.type(typed)
+            for way, point in product(ways, game.board):
+                if way.spell(point) == typed:
+                    return way._replace(start=(typed,) * asked)
         seen = "was seen where it belongs" if game.board else "was seen on a board"
         self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{last_words(game)}")
         return None
@@ -100,7 +106,7 @@ class TypingWays:
     def _with_pass(self, way: TypingWay) -> TypingWay | None:
         """Return the way with its word for a pass: after it, the other color is to move."""
         for skip in self._settings["passes"]:
-            game = TerminalGame(self._settings, self._folder, way.main)
+            game = TerminalGame(self._settings, self._folder, way.main, way.start)
             try:
                 for typed in (way.spell(_PROBES[0]), skip, way.spell(_PROBES[1])):
                     game.type(typed)
