@@ -66,7 +66,6 @@ def failures(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.long(7)
 def change(file: Path, *changes: tuple[str, str]) -> None:
     """Change a program where each text stands once."""
     text = file.read_text()
@@ -76,6 +75,7 @@ def change(file: Path, *changes: tuple[str, str]) -> None:
     file.write_text(text)
 
 
+@pytest.mark.long(7)
 @pytest.mark.parametrize(("key", "right"), RIGHT)
 @pytest.mark.usefixtures("tools")
 def test_right_ones_pass(key, right, stage):

@@ -308,7 +308,7 @@ def test_a_backup_is_for_its_owner_alone(backup):
 def test_all_files_of_a_backup_and_of_what_is_restored_are_for_their_owner(
     settings, elsewhere, tmp_path
 ):
-    """Whatever the umask of whoever asks, and though the backup was opened to others meanwhile."""
+    """Under any umask, and even if somebody has opened the backup to others."""
     with open_service(settings):
         pass
     os.umask(0o022)

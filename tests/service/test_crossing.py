@@ -44,7 +44,7 @@ class World:
 
     @contextmanager
     def meanwhile(self, action):
-        """Give a transaction; somebody else, who has read what was before it, waits for it."""
+        """Give a transaction that somebody else waits for, who has read what was before it."""
         with self.service.database.reading() as db:
             before = self.find(db)
         errors = []

@@ -281,6 +281,7 @@ def find_doubts(here: Here) -> list[str]:
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:
     """Return a grading as the API tells it."""
     jobs = queue.of(db, found.id)
+    is_last = not uploads.has_marks_after(db, found)
     return GradingShown(
         id=found.id,
         at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
@@ -292,8 +293,8 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         accepted=found.accept,
         decisions=grading.list_decisions(db, found),
         changes=json.loads(found.changes),
-        is_last=not uploads.has_marks_after(db, found),
-        outdated_overrides=list_outdated(db, found),
+        is_last=is_last,
+        outdated_overrides=list_outdated(db, found) if is_last else [],
         doubts=[] if found.public_only else doubts,
     )
 

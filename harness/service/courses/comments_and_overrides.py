@@ -120,9 +120,8 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
     """Return a sentence for each given mark that was given when other points could be reached.
 
     It stays as it is when points change: 4 of 4 is then 4 of 8, and nobody may have meant that.
+    ``grading``: no later one has marks.
     """
-    if uploads.has_marks_after(db, grading):
-        return []
     most = {one.key: _most(one) for one in uploads.MARKS.all(db, grading=grading.id)}
     own = comments_and_overrides.overrides(db, grading.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id, student=[*own])

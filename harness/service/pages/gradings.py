@@ -97,8 +97,8 @@ def show(here: Now) -> Response:
         jobs = queue.of(db, here.grading.id)
         rows = _rows(db, here.grading, here.sure().course.id)
         state = grading.state(db, here.grading)
-        outdated = list_outdated(db, here.grading)
         later = grading.find_later(db, here.grading)
+        outdated = [] if later else list_outdated(db, here.grading)
         open_dates = list_open_dates(db, here.sure().assigned, datetime.datetime.now())
     folder = _folder(here)
     return rendering.page(

@@ -228,11 +228,11 @@ def withdraw(here: Now) -> Response:
     assert here.upload
     known = here.sure()
     own = known.assigned, known.member.submits_as, here.upload
-    is_sure = asking_again.is_sure(here)
+    if not asking_again.is_sure(here):
+        with here.service.database.reading() as db:
+            receiving.require_withdrawable(db, *own)
+        return _ask_to_withdraw(here, here.upload.name)
     with here.service.database.acting(here.by) as act:
-        if not is_sure:
-            receiving.require_withdrawable(act.db, *own)
-            return _ask_to_withdraw(here, here.upload.name)
         receiving.withdraw(act, *own)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
