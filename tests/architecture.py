@@ -1,4 +1,4 @@
-"""The rooms of the two packages and what they import, read from the code and drawn.
+"""The rooms of the two packages and what they import, read from the code.
 
 A room is a folder of ``oracle``, ``harness``, ``harness/grading`` or ``harness/service``, or a
 module beside these folders that :data:`LAYERS` names; all other modules there are on the ground of
@@ -6,14 +6,11 @@ their package.
 
 Every import counts: within functions and under ``TYPE_CHECKING`` too, for a reader follows them
 just as well; and so does a string that is the name of a module, which is imported later.
-
-``GTP_HARNESS_GOLDEN=write pytest tests/test_architecture.py`` draws the page anew.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -22,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "architecture.md"
 PACKAGES = ("oracle", "harness")
 GROUND = "ground"
 
@@ -80,11 +76,16 @@ LAYERS = {
     ),
 }
 
-_GROUNDS = {
-    "oracle": "The basics that all others use: colors, points, boards, results, errors, drawings.",
-    "harness": "The basics that all others use: records, errors, options, text, processes.",
-}
-
+# Rooms that decide: none of their modules imports what touches processes, clocks or signals.
+PURE = (
+    *("oracle.answers", "oracle.batch", "oracle.batch_gomoku", "oracle.games", "oracle.rules"),
+    *("oracle.sgf", "harness.grading.marks", "harness.judging", "harness.specifications"),
+)
+IMPURE = frozenset(
+    {"asyncio", "ctypes", "fcntl", "glob", "multiprocessing", "os", "pexpect", "resource"}
+    | {"secrets", "select", "shutil", "signal", "socket", "sqlite3", "subprocess", "tempfile"}
+    | {"threading", "time"}
+)
 
 _DIVIDED = (["grading"], ["service"])  # folders that are several rooms
 
@@ -181,16 +182,6 @@ def height(name: str) -> int:
     return below + next(len(layers) - i for i, layer in enumerate(layers) if short in layer)
 
 
-def arrows(found: Iterable[Import]) -> dict[str, set[str]]:
-    """Return for each room those that it imports from."""
-    result: dict[str, set[str]] = {}
-    for one in found:
-        importer, imported = room(one.importer), room(one.imported)
-        if importer != imported:
-            result.setdefault(importer, set()).add(imported)
-    return result
-
-
 def upward(found: Iterable[Import]) -> list[str]:
     """Return the imports that do not lead to a lower room or stay in one, with their places."""
     return [
@@ -210,85 +201,12 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-# --- the page ----------------------------------------------------------------------------------
-
-
-_PREFACE = """\
-# Architecture
-
-The code is two packages. `oracle` knows what is true and imports nothing of `harness`, which tests
-programs against it. Within each, code lies in *rooms*: folders, or modules beside them. A room
-imports only from rooms in lower lines, never from one beside it, so that there is no circle. Every
-import statement counts, those within functions and those for types only as well.
-
-This page is drawn from the code by `tests/architecture.py`; a test fails when it is out of date or
-an import leads upward. `GTP_HARNESS_GOLDEN=write pytest tests/test_architecture.py` draws it anew.
-"""
-
-
-def page() -> str:
-    """Return the page of rooms, their imports and what each is for."""
-    graph = arrows(every_import())
-    return "\n".join([_PREFACE, *(_part(package, graph) for package in reversed(PACKAGES))])
-
-
-def _part(package: str, graph: dict[str, set[str]]) -> str:
-    lines = [
-        *(f"## The rooms of `{package}`", "", "```text", *map("   ".join, LAYERS[package]), "```"),
-        *("", "An arrow is an import. Those that follow from others are left out here.", ""),
-        *("```mermaid", "flowchart TB", *_list_drawn_arrows(package, graph), "```", ""),
-        *("| room | what it is | imports from |", "|---|---|---|", *_table(package, graph), ""),
-    ]
-    return "\n".join(lines)
-
-
-def _list_drawn_arrows(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
-    """Yield the arrows within a package that do not follow from two others."""
-    for layer in LAYERS[package]:
-        for name in layer:
-            own = graph.get(f"{package}.{name}", set())
-            further = {far for near in own for far in _find_reachable(near, graph)}
-            for other in sorted(own - further):
-                if other.startswith(f"{package}."):
-                    yield f"    {_node(f'{package}.{name}')} --> {_node(other)}"
-
-
-def _find_reachable(name: str, graph: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    left = [name]
-    while left:
-        left += graph.get(left.pop(), set()) - found
-        found.update(left)
-    return found
-
-
-def _node(name: str) -> str:
-    short = name.partition(".")[2]
-    return f'{name.replace(".", "_")}["{short}"]'
-
-
-def _table(package: str, graph: dict[str, set[str]]) -> Iterator[str]:
-    for layer in LAYERS[package]:
-        for name in layer:
-            whole = f"{package}.{name}"
-            used = sorted(graph.get(whole, ()), key=lambda one: (-height(one), one))
-            shown = ", ".join(_short(one, package) for one in used)
-            yield f"| `{name}` | {sentence(whole)} | {shown} |"
-
-
-def _short(name: str, package: str) -> str:
-    own, _, short = name.partition(".")
-    return f"`{short if own == package else name}`"
-
-
-def sentence(name: str) -> str:
-    """Return what a room is: the first sentence of its docstring."""
-    package, _, short = name.partition(".")
-    if short == GROUND:
-        return _GROUNDS[package]
-    place = ROOT.joinpath(*name.split("."))
-    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    first = re.split(r"(?<=\.)\s", text.partition("\n\n")[0])[0]
-    plain = re.sub(r":\w+:`~?([^`]*)`", r"``\1``", " ".join(first.split()))
-    return plain.replace("``", "`").replace("|", r"\|").rstrip(":")
+def impure(path: Path) -> set[str]:
+    """Return the modules of Python's library that a file imports and a pure room does not."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names & IMPURE

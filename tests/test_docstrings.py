@@ -1,9 +1,8 @@
-"""Docstrings are true where that can be told: trees of errors, references, *Pure.*, examples."""
+"""Docstrings are true where that can be told: trees of errors, references, examples."""
 
 import ast
 import builtins
 import contextlib
-import copy
 import doctest
 import functools
 import importlib
@@ -70,113 +69,6 @@ def test_every_error_is_in_the_tree(module, root):
     assert parse_drawn_tree(module.__doc__) == find_subclasses(
         module.__name__.partition(".")[0], root
     )
-
-
-# --- pure modules ------------------------------------------------------------------------------
-
-# What a module that is called pure does not import or call.
-TOUCHES = frozenset(
-    ["asyncio", "ctypes", "fcntl", "glob", "multiprocessing", "os", "pexpect", "resource",
-     "secrets", "select", "shutil", "signal", "socket", "sqlite3", "subprocess", "tempfile",
-     "threading", "time"]
-)  # fmt: skip
-CALLS = frozenset(
-    ["chdir", "exists", "getcwd", "iterdir", "is_dir", "is_file", "mkdir", "now", "open",
-     "read_bytes", "read_text", "resolve", "urandom", "write_bytes", "write_text"]
-)  # fmt: skip
-
-
-def list_calls(tree: ast.AST) -> set[str]:
-    """Return the names of what is called anywhere within."""
-    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return {getattr(one, "attr", getattr(one, "id", "")) for one in functions}
-
-
-def list_imports(tree: ast.AST) -> list[tuple[str, str]]:
-    """Return the modules that are imported, with the name taken of each."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [(one.name, "") for one in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            found += [(node.module or "", one.name) for one in node.names]
-    return found
-
-
-def impurities(tree: ast.AST) -> set[str]:
-    """Return what of a module touches the world: imports, calls, and functions that do."""
-    found = {module for module, _ in list_imports(tree) if module.partition(".")[0] in TOUCHES}
-    for module, name in list_imports(tree):
-        for node in tree_of(module).body if module in TEXTS else ():
-            if (
-                isinstance(node, ast.FunctionDef)
-                and node.name == name
-                and list_calls(node) & CALLS
-            ):
-                found.add(f"{module}.{name}")
-    return found | (list_calls(tree) & CALLS)
-
-
-def docstring(name: str) -> str:
-    """Return the docstring of a module, which begins its file."""
-    found = re.match(r'r?"""(.*?)"""', TEXTS[name], re.DOTALL)
-    return found[1] if found else ""
-
-
-_PURE = re.compile(r"\bPure(?:[.:]|, except ([^.]*))")
-
-
-def is_pure(name: str) -> bool:
-    """Whether a module, or a package that it is in, is called pure."""
-    packages = [name.rsplit(".", count)[0] for count in range(name.count(".") + 1)]
-    return any(_PURE.search(docstring(one)) for one in packages)
-
-
-def without_exceptions(tree: ast.Module, text: str) -> ast.Module:
-    """Return a module without the functions that its docstring excepts."""
-    excepted = [name for one in _PURE.findall(text) for name in re.findall(r"`(\w+)`", one)]
-
-    class Remover(ast.NodeTransformer):
-        def visit_FunctionDef(self, node):
-            return None if node.name in excepted else self.generic_visit(node)
-
-    return Remover().visit(copy.deepcopy(tree)) if excepted else tree
-
-
-PURE = [name for name in TEXTS if is_pure(name)]
-
-
-@pytest.mark.parametrize("name", PURE)
-def test_a_pure_module_touches_nothing(name):
-    assert impurities(without_exceptions(tree_of(name), docstring(name))) == set()
-
-
-def test_pure_is_said_in_one_of_three_ways():
-    """Pure. Pure: why. Pure, except :func:`one`. Any other way would be believed unread."""
-    said = {name: re.findall(r"\bPure\b.{0,9}", docstring(name), re.DOTALL) for name in TEXTS}
-    assert {
-        name: found for name, found in said.items() if found and not _PURE.search(docstring(name))
-    } == {}
-
-
-def test_only_what_a_docstring_excepts_may_touch_the_world():
-    tree = ast.parse("def one(path):\n    path.read_text()\ndef two(path):\n    path.is_file()")
-    assert impurities(without_exceptions(tree, "Pure.")) == {"read_text", "is_file"}
-    assert impurities(without_exceptions(tree, "Pure, except :func:`one`.")) == {"is_file"}
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("from random import Random", set()),
-        ("import os.path", {"os.path"}),
-        ("def one(path):\n    return path.read_text()", {"read_text"}),
-        ("from harness.vocabulary.script import Script, lay_files",
-         {"harness.vocabulary.script.lay_files"}),
-    ],
-)  # fmt: skip
-def test_what_is_not_pure_is_seen(text, found):
-    assert impurities(ast.parse(text)) == found
 
 
 # --- references --------------------------------------------------------------------------------

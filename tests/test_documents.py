@@ -33,20 +33,10 @@ from tests.documents import (
 
 # The third of them: tests/service/test_first_course.py.
 RUN, TEST, _, CLUSTER = (block.strip() for block in blocks(read(README), "sh"))
-SHOWN, PASSED = (block.strip() for block in blocks(read(README), "text"))
+SHOWN, _ = (block.strip() for block in blocks(read(README), "text"))
 RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
 CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
 PYTHON = [(path, block) for path in RUN_AS_THEY_ARE for block in blocks(read(path), "python")]
-
-# ``text`` blocks, which show only a part of an output, or none, and the tests that hold them.
-TEXTS = {
-    "README.md": ["test_first_command_works_on_a_fresh_checkout",
-                  "test_second_output_is_the_closing_line_of_the_test_runner"],
-    "docs/architecture.md": ["tests/test_architecture.py::test_the_page_is_as_the_code_is"] * 2,
-    "docs/checking.md": ["test_an_excerpt_is_of_what_check_prints"],
-    "docs/code.md": ["test_the_folders_of_the_code_are_all_told"],
-    "docs/platforms.md": ["tests/test_platforms.py::test_the_commands_for_windows_are_told"],
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -70,36 +60,10 @@ def test_second_command_is_what_continuous_integration_runs() -> None:
     assert TEST in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
 
 
-def is_whole(config: pytest.Config) -> bool:
-    """Whether all tests of the project run."""
-    chosen = (
-        config.getoption("keyword")
-        or config.getoption("markexpr")
-        or config.getoption("lf", default=False)
-    )
-    return config.getoption("tier") == "ci" and config.args == ["tests"] and not chosen
-
-
-def test_second_output_is_the_closing_line_of_the_test_runner(
-    request: pytest.FixtureRequest,
-) -> None:
-    """In a run of all tests their number is about the one that is shown."""
-    closing = re.search(r"^=+ (\d+) passed in [0-9.]+s .*=+$", PASSED.splitlines()[-1])
-    assert closing
-    if is_whole(request.config):
-        count = len(request.session.items)
-        assert count * 0.9 < int(closing[1]) <= count * 1.1
-
-
 def test_the_commands_of_a_cluster_are_those_of_its_page() -> None:
     assert [one.strip() for one in blocks(section("Three terminals on one machine"), "sh")] == [
         CLUSTER
     ]
-
-
-def test_the_readme_is_read_in_one_go() -> None:
-    assert len(read(README).splitlines()) <= 130
-    assert all(len(line) <= 100 for block in (RUN, TEST) for line in block.splitlines())
 
 
 @pytest.mark.processes
@@ -117,22 +81,6 @@ def test_commands_print_what_is_shown(path: Path, open_place: Path) -> None:
     golden.check(path, rerun(read(path), open_place))
 
 
-def test_every_text_block_is_held_by_a_test() -> None:
-    """What is not run and not compared with anything is untrue one day."""
-    made = {path for path in DOCUMENTS if path.parent.name == "reference"}
-    found = {name(path): len(blocks(read(path), "text")) for path in set(DOCUMENTS) - made}
-    assert {path: count for path, count in found.items() if count} == {
-        path: len(tests) for path, tests in TEXTS.items()
-    }
-
-
-@pytest.mark.parametrize("test", sorted({test for tests in TEXTS.values() for test in tests}))
-def test_the_test_that_holds_a_block_is_there(test: str) -> None:
-    file, _, function = test.rpartition("::")
-    text = read(ROOT / file if file else Path(__file__))
-    assert re.search(rf"^def {function}\(", text, re.MULTILINE)
-
-
 def test_an_excerpt_is_of_what_check_prints() -> None:
     """Between lines that are ``…`` it is word for word as in the golden file, and in its order."""
     printed = read(ROOT / "tests/harness/golden/check/gosensei-plural.txt")
@@ -141,13 +89,6 @@ def test_an_excerpt_is_of_what_check_prints() -> None:
     for excerpt in re.split(r"^…\n", shown, flags=re.MULTILINE):
         assert excerpt in printed[end:]
         end = printed.index(excerpt, end) + len(excerpt)
-
-
-def test_the_folders_of_the_code_are_all_told() -> None:
-    (shown,) = blocks(read(ROOT / "docs" / "code.md"), "text")
-    told = set(re.findall(r"(?:^ {12}|(?<=/ ))(\w+)/", shown, re.MULTILINE))
-    assert told == {path.parent.name for path in ROOT.glob("harness/*/__init__.py")}
-    assert all((ROOT / top).is_dir() for top in re.findall(r"^(\w+)/", shown, re.MULTILINE))
 
 
 @pytest.mark.processes
@@ -191,15 +132,5 @@ def test_every_page_is_linked() -> None:
 
 
 def test_the_number_of_mistakes_is_the_bank_s() -> None:
-    (told,) = re.findall(r"The oracle can make \S+>(\d+)\S+ common mistakes", everything())
+    (told,) = re.findall(r"The oracle can make (\d+) common mistakes", everything())
     assert int(told) == len(MISTAKES)
-
-
-def test_no_measured_figure_stands_twice() -> None:
-    """Who measures anew would change one of them: a benchmark is named on one page only."""
-    named = [
-        one
-        for path in [README, *PAGES]
-        for one in set(re.findall(r"python -m tests\.benchmarks[.\s](\w+)", read(path)))
-    ]
-    assert sorted(named) == sorted(set(named))

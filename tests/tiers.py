@@ -153,8 +153,7 @@ def _seconds(group: list[pytest.Item]) -> float:
 def _list_shared(item: pytest.Item) -> tuple[str, ...]:
     """Return the parameters of what a test shares with others: fixtures that outlive one test.
 
-    pytest has no public way to tell them from a test's own; ``test_tiers.py`` notices when this
-    one is gone.
+    pytest has no public way to tell them from a test's own.
     """
     if not hasattr(item, "callspec"):
         return ()
@@ -186,8 +185,7 @@ def own_examples(item: pytest.Item) -> int:
     return _own(test).max_examples if getattr(test, "is_hypothesis_test", False) else 0
 
 
-# Hypothesis has no public way to change what ``@settings`` says; ``test_tiers.py`` notices when
-# this one is gone.
+# Hypothesis has no public way to change what ``@settings`` says.
 _SETTINGS = "_hypothesis_internal_use_settings"
 
 
