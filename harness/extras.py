@@ -7,6 +7,7 @@ only where an index has this project, and not from a checkout or a wheel.
 from __future__ import annotations
 
 import importlib.util
+import re
 import shlex
 
 from harness.errors import UsageError
@@ -29,6 +30,25 @@ def hint(extra: str) -> str:
     """Return the command that installs the packages of an extra, or "" if they are not known."""
     packages = [shlex.quote(one) for one in list_packages(extra)]
     return " ".join(["pip install", *packages]) if packages else ""
+
+
+def explain(error: ModuleNotFoundError) -> str:
+    """Return what to install for a module that an extra brings; "" if no extra does."""
+    from importlib import metadata
+
+    module = (error.name or "").partition(".")[0]
+    owners = {"multipart": "python-multipart"}  # where the names differ
+    try:
+        extras = metadata.metadata(_PROJECT).get_all("Provides-Extra") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    for extra in sorted(
+        extras, key=lambda extra: len(list_packages(extra))
+    ):  # the least to install
+        names = [re.split(r"[^\w.-]", one)[0] for one in list_packages(extra)]
+        if module and owners.get(module, module) in names:
+            return f"this needs {module}, which is not installed: {hint(extra)}"
+    return ""
 
 
 def list_packages(extra: str) -> list[str]:

@@ -219,6 +219,11 @@ def _fault(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in full:
         place = error.filename or "to standard output or a file"
         return _say(f"cannot write {place}: {error.strerror}", ExitCode.FAULT)
+    if isinstance(error, ModuleNotFoundError):
+        from harness import extras
+
+        if explanation := extras.explain(error):
+            return _say(explanation, ExitCode.BROKEN)
     last = error.__traceback__
     while last and last.tb_next:
         last = last.tb_next

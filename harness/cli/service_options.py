@@ -65,4 +65,6 @@ def place(given: argparse.Namespace) -> Settings:
 
     if given.database and not is_server(given.database):  # which may have a password in it
         raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
+    if given.database:
+        extras.require("--database on a server", "postgresql", "psycopg")
     return Settings(Path(given.data).absolute() if given.data else data_folder(), given.database)

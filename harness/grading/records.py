@@ -159,7 +159,7 @@ class Graded(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One test on trial."""
+    """One test under suspicion."""
 
     kind: str  # PUBLIC or PRIVATE
     case: str

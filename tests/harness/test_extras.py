@@ -7,6 +7,7 @@ from importlib import metadata
 import pytest
 
 from harness import extras
+from harness.cli import main
 from harness.errors import UsageError
 from tests.documents import ROOT, read
 
@@ -39,6 +40,34 @@ def test_a_package_may_have_an_extra_of_its_own(installed_metadata):
 
 def test_nothing_is_said_where_all_is_there(installed_metadata):
     extras.require("a cluster", "cluster", "json")
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("psycopg", "this needs psycopg, which is not installed: pip install 'psycopg[binary]"),
+        ("multipart.multipart", "this needs multipart, which is not installed: pip install "),
+        ("httpx", "this needs httpx, which is not installed: pip install 'httpx"),
+        ("harness.no_such_part", ""),
+        ("no_such_module", ""),
+    ],
+)
+def test_a_missing_module_is_explained_where_an_extra_brings_it(module, expected):
+    found = extras.explain(ModuleNotFoundError(f"No module named {module!r}", name=module))
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
+
+
+def test_a_missing_package_is_not_a_fault_of_the_harness(monkeypatch, capsys):
+    def fail(*_):
+        raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")
+
+    monkeypatch.setattr("harness.cli.verify.main", fail)
+    assert main(["verify", "x.gtp"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "pip install 'psycopg[binary]" in err
+    assert "the harness itself failed" not in err
 
 
 def test_copied_code_names_the_module(monkeypatch):

@@ -100,7 +100,7 @@ def test_a_token_that_does_not_hold_is_told_with_where_to_get_one(service, cours
     with client, pytest.raises(UsageError) as refused:
         client.get("/me")
     assert str(refused.value) == (
-        f"{BASE} refuses: this API token is not known, or it has ended: make a new one on the"
+        f"{BASE} refuses: this API token is unknown or has expired: make a new one on the"
         f" page {BASE}/tokens"
     )
 

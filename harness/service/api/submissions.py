@@ -170,7 +170,7 @@ def _put(act: Act, here: Here, kept: receiving.Kept) -> Upload:
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit", response_model=SubmissionResult)
 def withdraw(here: Now) -> SubmissionResult:
-    """Let a submission not count."""
+    """Withdraw a submission: it then no longer counts."""
     assert here.upload
     known = here.sure()
     with here.service.database.acting(here.by) as act:

@@ -118,7 +118,7 @@ class Guard:
         page = f"{here.service.settings.base}/tokens"
         if "authorization" not in here.request.headers:
             return f"no API token was sent: make one on the page {page}"
-        return f"this API token is not known, or it has ended: make a new one on the page {page}"
+        return f"this API token is unknown or has expired: make a new one on the page {page}"
 
     async def _with_form(self, here: Here) -> Here:
         """Read a form, which must be of a page of ours."""
