@@ -28,9 +28,7 @@ HEADER = {"GM": values.game, "SZ": values.shape, "KM": values.komi, "HA": values
 OTHER_GAMES = frozenset(map(str, [2, 3, *range(5, 41)]))
 
 _SIZE = re.compile(r"(\d{1,3})(?:\s*[xX×*:;,/\s]\s*(\d{1,3}))?(?:\D.*)?", re.DOTALL | re.ASCII)
-_KOMI = re.compile(
-    r"([+-]?)(\d{0,18})(?:[.,](\d{1,18}))?[.,]?(?![\d.,]|[eE][+-]?\d)", re.ASCII
-)
+_KOMI = re.compile(r"([+-]?)(\d{0,18})(?:[.,](\d{1,18}))?[.,]?(?![\d.,]|[eE][+-]?\d)", re.ASCII)
 _NUMBER = re.compile(r"\d{1,3}(?!\d)", re.ASCII)
 _POINT = re.compile(r"[A-Za-z]{2}", re.ASCII)
 _AREA = re.compile(r"([A-Za-z])([A-Za-z])\s*:\s*(?:([A-Za-z])([A-Za-z]))?", re.ASCII)
@@ -166,4 +164,3 @@ _SPELLINGS: dict[str, Callable[[str], str | None]] = {
     **dict.fromkeys(("B", "W"), _move),
     **dict.fromkeys(("AB", "AW", "AE"), _points),
 }
-

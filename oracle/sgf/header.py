@@ -49,7 +49,7 @@ def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
     board = _value(root, "SZ", values.shape, faults.error) or _assume_grid(game, choice, faults)
     komi = _value(root, "KM", values.komi, faults.fault)
     if komi is not None and not -ABSURD_KOMI < komi < ABSURD_KOMI:
-        reason = "no game has such a komi; some servers write KM[375] for 3.75 stones, which is 7.5"
+        reason = "no game has such a komi; some servers write 375 for 3.75 stones, 7.5 points"
         faults.warn(where(root, "KM", root.properties["KM"][0]), reason)
     handicap = _value(root, "HA", values.number, faults.fault) or 0
     return Header(game, board, komi, handicap, title(root))
