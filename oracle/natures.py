@@ -277,6 +277,12 @@ STANDARD = Natures(
         "legal_moves": ASKS,
         "is_legal": ASKS,
         "captures": ASKS,
+        "list_stones": ASKS,
+        "countlib": ASKS,
+        "findlib": ASKS,
+        "get_handicap": ASKS,
+        "query_boardsize": Nature(needs=frozenset({SIZE})),
+        "query_orientation": _ABOUT_ENGINE,
         "kgs-genmove_cleanup": _GENERATES,
         # GoGui.
         "gogui-analyze_commands": _ABOUT_ENGINE,

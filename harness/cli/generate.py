@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,6 @@ from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.generating import choices, moves, record_reading, scene_production, scene_text
 from harness.generating.coverage_report import report
-from harness.generating.pool import Pool
 from harness.processes import processors
 from harness.reading.suite import expand
 from harness.records import CaseFile
@@ -145,8 +143,9 @@ def _options(
     given: Namespace, chosen: choices.Choices, request: scene_production.SceneRequest
 ) -> record_reading.HarvestOptions:
     after = moves.parse(given.moves) if given.moves else moves.Moves()
+    kind, half = request.specification.kind, _HALVES[_half(given)]
     return record_reading.HarvestOptions(
-        request.specification.kind, chosen, after, request.sizes, _HALVES[_half(given)]
+        kind, chosen, after, request.sizes, half, strict=given.strict
     )
 
 
@@ -154,7 +153,7 @@ def _harvest(
     given: Namespace, wanted: record_reading.HarvestOptions, progress: GenerateProgress
 ) -> record_reading.Harvest:
     if not given.games:
-        return record_reading.Harvest(Pool(), Counter(), Counter())
+        return record_reading.Harvest.empty()
     found = record_reading.records(given.games)
     jobs = given.jobs or processors()
     progress.begin(record_reading.weight(found))
@@ -225,6 +224,9 @@ def command_line() -> CommandParser:
         help="positions after these moves, such as 10,20-60/10,end "
         "(default: the end, and where something happens)")  # fmt: skip
     add("--sizes", type=_sizes, metavar="A-B", help="board sizes (default: all of the assignment)")
+    add("--strict", action="store_true",
+        help="use a game only as far as SGF and the rules of the game allow, and no other spelling"
+        " of sizes and points than SGF's")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
         help="random seed (default: %(default)s)")  # fmt: skip
     add(

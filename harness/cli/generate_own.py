@@ -53,7 +53,11 @@ class OwnGame:
         given = self._given
         beside, excluded = cases([*given.beside, *given.kill]), cases(given.exclude)
         found = openings.Records(
-            self._specification, self._declaration, self._choices, private=private
+            self._specification,
+            self._declaration,
+            self._choices,
+            private=private,
+            strict=given.strict,
         )
         positions = [
             *found.openings(records(given.games)),

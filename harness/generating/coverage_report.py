@@ -33,6 +33,7 @@ def _read(harvest: Harvest) -> Iterator[str]:
     )
     rest = Counter({name: number for name, number in counts.items() if name not in _USED})
     yield from _section("Not used", rest)
+    yield from _section("Odd, but used", harvest.notes)
 
 
 def _section(heading: str, counts: Counter[str]) -> Iterator[str]:

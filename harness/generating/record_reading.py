@@ -23,10 +23,11 @@ from harness.running.jobs import Fault, Note, run_all
 from harness.vocabulary.features import FeatureKind
 from harness.vocabulary.scenes import Find, Played
 from oracle.errors import SgfError
-from oracle.sgf import Node, games
+from oracle.sgf import SgfGame, games
 
 _PIECE = 1 << 17  # bytes of a collection that are read at a time
 _TOGETHER = 64  # small files that make one task
+_DAMAGED = "damaged or cut off; used up to there"
 _SIGNS = re.compile(rb"\[(?:[^\\\]]|\\.)*\]|[()]", re.DOTALL)
 
 
@@ -47,6 +48,7 @@ class HarvestOptions(NamedTuple):
     sizes: range
     private: bool | None  # which half of the games; None: all
     without: frozenset[str] = frozenset()  # names of games that are not to be used
+    strict: bool = False  # whether a game is used only as far as SGF and the rules allow
 
 
 class Harvest(NamedTuple):
@@ -55,6 +57,12 @@ class Harvest(NamedTuple):
     pool: Pool
     counts: Counter[str]
     seen: Counter[str]  # feature: positions that had it
+    notes: Counter[str]  # what is odd about games that were used: games
+
+    @classmethod
+    def empty(cls) -> Harvest:
+        """Return a harvest of nothing yet."""
+        return cls(Pool(), Counter(), Counter(), Counter())
 
 
 # --- which files -------------------------------------------------------------------------------
@@ -136,8 +144,8 @@ def harvest(
     files: Sequence[str], wanted: HarvestOptions, workers: int, on_note: Callable[[int, int], None]
 ) -> Harvest:
     """Return what all files have to give; ``on_note`` is told of the bytes and games done."""
-    pool, counts, seen = Pool(), Counter[str](), Counter[str]()
-    counts["files"] = len(files)
+    found = Harvest.empty()
+    found.counts["files"] = len(files)
     pieces, done = list(tasks(files)), 0
 
     def work(task: list[RecordPiece], note: Note) -> Harvest:
@@ -146,12 +154,12 @@ def harvest(
     for place, part in run_all(pieces, work, workers, _silent):
         if isinstance(part, Fault):
             raise RuntimeError(f"{part.message}\n{part.details}")
-        pool.add(part.pool)
-        counts.update(part.counts)
-        seen.update(part.seen)
+        found.pool.add(part.pool)
+        for whole, more in zip(found[1:], part[1:], strict=True):
+            whole.update(more)
         done += sum(piece.end - piece.start for piece in pieces[place])
-        on_note(done, counts["games"])
-    return Harvest(pool, counts, seen)
+        on_note(done, found.counts["games"])
+    return found
 
 
 def _silent(task: int, note: object) -> None:
@@ -160,18 +168,21 @@ def _silent(task: int, note: object) -> None:
 
 def _read(pieces: Sequence[RecordPiece], wanted: HarvestOptions) -> Harvest:
     """Read some pieces in this process."""
-    found = Harvest(Pool(), Counter(), Counter())
+    found = Harvest.empty()
     for piece in pieces:
-        for root, name in _games(piece, found.counts):
+        for game, name in _games(piece, found.counts):
             found.counts["games"] += 1
             try:
-                found.pool.add(_finds(replay(root, name), wanted, found))
+                played = replay(game.root, name, strict=wanted.strict)
+                if game.fault:
+                    played = played._replace(notes=(*played.notes, _DAMAGED))
+                found.pool.add(_finds(played, wanted, found))
             except Unusable as reason:
                 found.counts[str(reason)] += 1
     return found
 
 
-def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[Node, str]]:
+def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, str]]:
     """Yield the games of a piece, each with its name for a reader."""
     try:
         with Path(piece.path).open("rb") as file:
@@ -184,13 +195,14 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[Node, str
     where = f", from byte {piece.start}" if piece.start else ""
     for game in found:
         several = len(found) > 1 or piece.start
-        yield game.root, f"game {game.number} of {piece.path}{where}" if several else piece.path
+        yield game, f"game {game.number} of {piece.path}{where}" if several else piece.path
 
 
 def _finds(played: Played, wanted: HarvestOptions, found: Harvest) -> Iterator[Find]:
     """Yield the features of a game's moments."""
     _check(played, wanted)
     found.counts["used"] += 1
+    found.notes.update(played.notes)
     identity = played.origin.game
     for number in wanted.moves.of(played, wanted.choices):
         for one in wanted.kind.fitting(moment(played, number)):

@@ -11,15 +11,19 @@ from functools import cache
 
 from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
 from oracle.color import BLACK, WHITE
+from oracle.errors import SgfError
+from oracle.games.go import GoState
 from oracle.grid import Grid
+from oracle.position import Position
 from oracle.rules.capture import find_captured, find_taken
 from oracle.rules.flood import flood, neighbours
-from oracle.sgf import values
+from oracle.sgf import dialects, values
+from oracle.sgf.faults import Faults
 from oracle.symmetry import ALL, image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from oracle.sgf import Node
 
@@ -27,6 +31,11 @@ if TYPE_CHECKING:
 
 _MOVES = (("B", BLACK), ("W", WHITE))
 _SETUP = ("AB", "AW", "AE")
+# Notes: what is odd about a game that is used.
+_RESPELLED = "points in another spelling than SGF's"
+_FORCED = "a move that the rules forbid, which SGF has played as every other"
+_ENDED = "a move that cannot be played; the game is used up to there"
+_UNKNOWN = "another game, or a size that is not known"
 _OPENING = 30  # moves that tell games apart; a copy that ends earlier or later has the same
 
 
@@ -34,91 +43,148 @@ class Unusable(Exception):  # noqa: N818 - no error, but something to count
     """Why a game has no position to give."""
 
 
-def replay(root: Node, name: str) -> Played:
-    """Return a game's first line of play up to its end or the first thing that is not sound.
+def replay(root: Node, name: str, *, strict: bool = False) -> Played:
+    """Return a game's first line of play up to its end, and what is odd about it.
+
+    ``strict``: only up to the first thing that SGF or the rules of the game forbid (ko aside).
 
     Raises :class:`Unusable` when there is nothing of it.
     """
-    kind, shape = _header(root)
-    start, first = _start(root, shape)
-    moves, boards = [], [start]
-    play = {"go": _go, "gomoku": _gomoku}[kind]
-    for color, move in _line(first, shape):
-        after = play(shape, boards[-1], color, move)
-        if after is None:
-            break
-        moves.append((color, move))
-        boards.append(after)
-    origin = SceneOrigin(name, identity(shape, start, moves))
-    return Played(origin, kind, shape.rows, moves, boards)
+    return _Replay(root, strict).played(name)
 
 
-def _header(root: Node) -> tuple[str, Grid]:
-    """Return the game and the board."""
-    properties = root.properties
-    try:
-        kind = values.game(properties.get("GM", ["1"])[0])
-        default = str(values.USUAL_SIZE[kind])
-        shape = values.shape(properties.get("SZ", [default])[0])
-    except ValueError:
-        raise Unusable("another game, or a size that is not known") from None
-    if shape.rows != shape.columns:
-        raise Unusable("the board is not square")
-    return kind, shape
+class _Replay:
+    """One game while it is replayed."""
 
+    def __init__(self, root: Node, strict: bool) -> None:
+        self._root = root
+        self._strict = strict
+        self._notes: list[str] = []  # what is odd about it
+        self._kind, self._shape = self._header()
 
-def _start(root: Node, shape: Grid) -> tuple[StoneBits, Node]:
-    """Return the board on which a game begins, and the node from which its moves are read.
+    def played(self, name: str) -> Played:
+        """Return the game, with its name for a reader."""
+        shape = self._shape
+        start, first = self._start()
+        moves, boards = [], [start]
+        play = {"go": _go, "gomoku": _gomoku}[self._kind]
+        for color, point in self._line(first):
+            move, after = point, play(shape, boards[-1], color, point)
+            if after is None:
+                move, after = 0, self._force(boards[-1], color, point)
+            if after is None:
+                break
+            moves.append((color, move))
+            boards.append(after)
+        origin = SceneOrigin(name, identity(shape, start, moves))
+        notes = tuple(dict.fromkeys(self._notes))
+        return Played(origin, self._kind, shape.rows, moves, boards, notes)
 
-    Some servers write handicap stones into a node of their own, after the root.
-    """
-    node, board = root, _setup(root, shape, EMPTY)
-    while node.children and not _has_move(node):
-        node = node.children[0]
-        board = _setup(node, shape, board)
-    return board, node
+    def _header(self) -> tuple[str, Grid]:
+        """Return the game and the board."""
+        faults, root = Faults(None, "", keep=True), self._root
+        if dialects.is_other_game(root):
+            raise Unusable(_UNKNOWN)
+        try:
+            if not self._strict:
+                root = dialects.respell_header(root, ("GM", "SZ"), faults)
+            kind = values.game(root.properties.get("GM", ["1"])[0])
+            default = str(values.USUAL_SIZE[kind])
+            shape = values.shape(root.properties.get("SZ", [default])[0])
+        except (ValueError, SgfError):
+            raise Unusable(_UNKNOWN) from None
+        if shape.rows != shape.columns:
+            raise Unusable("the board is not square")
+        self._notes += faults.notes
+        return kind, shape
+
+    def _start(self) -> tuple[StoneBits, Node]:
+        """Return the board on which a game begins, and the node from which its moves are read.
+
+        Some servers write handicap stones into a node of their own, after the root.
+        """
+        node, board = self._root, self._setup(self._root, EMPTY)
+        while node.children and not _has_move(node):
+            node = node.children[0]
+            board = self._setup(node, board)
+        return board, node
+
+    def _setup(self, node: Node, board: StoneBits) -> StoneBits:
+        """Return the board after a node's ``AB``, ``AW`` and ``AE``."""
+        if node.properties.keys().isdisjoint(_SETUP):
+            return board
+        try:
+            black, white, none = (
+                self._shape.mask(
+                    [
+                        point
+                        for value in node.properties.get(name, [])
+                        for point in self._points(name, value)
+                    ]
+                )
+                for name in _SETUP
+            )
+        except ValueError:
+            raise Unusable("its setup cannot be read") from None
+        keep = ~(black | white | none)
+        return StoneBits(board.black & keep | black & ~white, board.white & keep | white)
+
+    def _points(self, name: str, value: str) -> list[tuple[int, int]]:
+        shape = self._shape
+        value = self._respell(name, value, lambda said: values.points(said, shape))
+        return values.points(value, shape)
+
+    def _respell(self, name: str, value: str, read: Callable[[str], object]) -> str:
+        """Return a value as SGF has it; raise :class:`ValueError` if nobody can tell."""
+        if self._strict:
+            return value
+        return dialects.respell(name, value, read, lambda _: self._notes.append(_RESPELLED))
+
+    def _line(self, first: Node) -> Iterator[Move]:
+        """Yield the moves of the first variations, until a node that sets up stones."""
+        bits = _letters(self._shape)
+        node: Node | None = first
+        while node is not None:
+            properties = node.properties
+            for name, color in _MOVES:
+                for value in properties.get(name, ()):
+                    move = bits.get(value)
+                    if move is None:
+                        move = self._odd_move(name, value)
+                    if move is None:
+                        return
+                    yield color, move
+            node = node.children[0] if node.children else None
+            if node is not None and not node.properties.keys().isdisjoint(_SETUP):
+                return
+
+    def _odd_move(self, name: str, value: str) -> int | None:
+        """Return the bit of a move that is not written as SGF writes it, None for no move."""
+        shape = self._shape
+        try:
+            said = self._respell(name, value, lambda said: values.move(said, shape)).strip()
+        except ValueError:
+            said = value
+        move = None if self._strict else _letters(shape).get(said)
+        if move is None:
+            self._notes.append(_ENDED)
+        return move
+
+    def _force(self, board: StoneBits, color: int, move: int) -> StoneBits | None:
+        """Return the board after a move that the rules forbid, None if the game ends there.
+
+        Source: SGF, "How to execute a move".
+        """
+        if self._strict or self._kind != "go":
+            self._notes.append(_ENDED)
+            return None
+        self._notes.append(_FORCED)
+        state = GoState(Position(self._shape, *board)).after_forced(color, self._shape.point(move))
+        return StoneBits(state.position.black, state.position.white)
 
 
 def _has_move(node: Node) -> bool:
     return any(name in node.properties for name, _ in _MOVES)
-
-
-def _setup(node: Node, shape: Grid, board: StoneBits) -> StoneBits:
-    """Return the board after a node's ``AB``, ``AW`` and ``AE``."""
-    if node.properties.keys().isdisjoint(_SETUP):
-        return board
-    try:
-        black, white, none = (
-            shape.mask(
-                [p for value in node.properties.get(name, []) for p in _points(value, shape)]
-            )
-            for name in _SETUP
-        )
-    except ValueError:
-        raise Unusable("its setup cannot be read") from None
-    keep = ~(black | white | none)
-    return StoneBits(board.black & keep | black & ~white, board.white & keep | white)
-
-
-def _points(value: str, shape: Grid) -> list[tuple[int, int]]:
-    return values.points(value, shape)
-
-
-def _line(first: Node, shape: Grid) -> Iterator[Move]:
-    """Yield the moves of the first variations from a node on, until one that sets up stones."""
-    bits = _letters(shape)
-    node: Node | None = first
-    while node is not None:
-        properties = node.properties
-        for name, color in _MOVES:
-            for value in properties.get(name, ()):
-                move = bits.get(value)
-                if move is None:
-                    return
-                yield color, move
-        node = node.children[0] if node.children else None
-        if node is not None and not node.properties.keys().isdisjoint(_SETUP):
-            return
 
 
 @cache
@@ -224,14 +290,15 @@ def is_private(game: str) -> bool:
 def moment(played: Played, number: int) -> SceneMoment:
     """Return a game's moment after some moves."""
     color, move = played.moves[number - 1] if number else (0, 0)
-    boards = played.boards
+    # After a move that the rules forbid the board is one that no move led to.
+    before = played.boards[number - 1 if move else number]
     return SceneMoment(
         played.origin,
         played.kind,
         played.size,
         number,
-        boards[max(number - 1, 0)],
+        before,
         color,
         move,
-        boards[number],
+        played.boards[number],
     )

@@ -55,13 +55,14 @@ EMPTY = StoneBits()
 
 
 class Played(NamedTuple):
-    """A game as far as it is sound: ``boards[n]`` is the board after ``n`` moves."""
+    """A game as far as it can be played: ``boards[n]`` is the board after ``n`` moves."""
 
     origin: SceneOrigin
     kind: str  # "go" or "gomoku"
     size: int
-    moves: list[tuple[int, int]]  # color, and its bit; 0 is a pass
+    moves: list[tuple[int, int]]  # color, and its bit; 0: a pass, or a move that rules forbid
     boards: list[StoneBits]
+    notes: tuple[str, ...] = ()  # what is odd about it
 
 
 class SceneMoment(NamedTuple):

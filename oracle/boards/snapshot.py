@@ -17,12 +17,14 @@ class Snapshot:
     is, or None; ``komi`` or None where the file states none; ``start`` and ``moves``, the last
     position that was set up and the moves since, which lead to ``position`` (where the format
     knows no moves, ``start`` is ``position``); ``ko``, the point that ``to_play`` may not take
-    back, or None; ``title``, what the file says about itself, or ``""``; ``notes``, what was
-    assumed or overlooked while reading, one sentence each.
+    back, or None; ``handicap``, how many handicap stones the reader placed because the file lacks
+    them; ``title``, what the file says about itself, or ``""``; ``notes``, what was assumed or
+    overlooked while reading, one sentence each.
     """
 
     __slots__ = (
         "game",
+        "handicap",
         "kind",
         "ko",
         "komi",
@@ -45,6 +47,7 @@ class Snapshot:
         start: Position | None = None,
         moves: list[Move] | None = None,
         ko: Point | None = None,
+        handicap: int = 0,
         title: str = "",
         notes: list[str] | None = None,
     ) -> None:
@@ -56,6 +59,7 @@ class Snapshot:
         self.start = start or position
         self.moves = moves or []
         self.ko = ko
+        self.handicap = handicap
         self.title = title
         self.notes = notes or []
 

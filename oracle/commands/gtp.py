@@ -30,8 +30,9 @@ output.
   --reading NAME use another reading where the assignment leaves the answer open, which is
                  right, too; --reading list shows them all
   --strict       loadsgf refuses what SGF and the rules forbid: a color out of turn, ko, suicide, a
-                 stone after two passes, a property stated twice, more than one game, a move
-                 number past the end; without --strict, it reads them as GNU Go does
+                 stone on another or after two passes, a value that SGF does not know, a property
+                 stated twice, more than one game, a damaged file, a move number past the end;
+                 without --strict, it reads what boards need, and warns on standard error
   --help         this text and the commands of GAME
 """
 
@@ -69,7 +70,14 @@ def _numbers(options: dict[str, str]) -> tuple[int, int]:
 
 def _serve(engine: Engine, options: dict[str, str]) -> None:
     engine.session.strict = "--strict" in options
+    engine.session.warn = _warn
     serve(engine, _read, _write)
+
+
+def _warn(warning: str) -> None:
+    """Write a warning where no controller takes it for a reply."""
+    sys.stderr.write(f"gtp-oracle gtp: {' '.join(warning.split())}\n")
+    sys.stderr.flush()
 
 
 def _read() -> bytes:

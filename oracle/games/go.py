@@ -10,7 +10,7 @@ from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.capture import find_taken, is_legal, legal_among
+from oracle.rules.capture import find_captured, find_taken, is_legal, legal_among
 from oracle.rules.flood import flood, neighbours
 
 TYPE_CHECKING = False
@@ -68,14 +68,24 @@ class GoState(Moment):
             (color, point),
         )
 
-    def after_suicide(self, color: int, point: Point) -> GoState:
-        """Return the state after a stone that takes nothing and leaves its chain no liberty."""
+    def after_forced(self, color: int, point: Point) -> GoState:
+        """Return the state after a stone that the rules forbid, whatever was there before.
+
+        Source: SGF, "How to execute a move": chains of the opponent without liberties are taken
+        first, and then its own.
+        """
         shape, stone = self.position.grid, self.position.grid.bit(point)
-        mine = self.position.stones(color) | stone
-        lost = flood(shape, stone, mine)
+        mine, theirs = self.sides(color)
+        mine, theirs = mine | stone, theirs & ~stone
+        prisoners = find_taken(shape, mine, theirs, stone)
+        theirs &= ~prisoners
+        own = flood(shape, stone, mine)
+        lost = own & find_captured(shape, mine, theirs)
         count = list(self.prisoners)
+        count[color] += prisoners.bit_count()
         count[opponent(color)] += lost.bit_count()
         position = self.position.with_stones(color, mine & ~lost)
+        position = position.with_stones(opponent(color), theirs)
         moved = (color, point)
         return GoState(position, opponent(color), 0, (0, count[BLACK], count[WHITE]), moved)
 
@@ -181,16 +191,16 @@ class GoGame(History[GoState]):
         return after.prisoners[color] - now.prisoners[color]
 
     def record(self, color: int, point: Point | None) -> None:
-        """Play a move as a game record has it: neither ko nor suicide is refused.
+        """Play a move as a game record has it: neither ko, suicide nor another stone refuses it.
 
-        Raises :class:`IllegalMove` for a point that is occupied or off the board.
+        Raises :class:`IllegalMove` for a point off the board.
 
         Source: SGF, "How to execute a move".
         """
         now, reason = self._states[-1], point and self.refusal(color, point)
         if point and reason == "ko":
             self._states.append(now.after(color, point))
-        elif point and reason == "suicide":
-            self._states.append(now.after_suicide(color, point))
+        elif point and reason in ("suicide", "occupied"):
+            self._states.append(now.after_forced(color, point))
         else:
             self.play(color, point)

@@ -6,7 +6,14 @@ from oracle.answers import go_scoring
 from oracle.color import opponent
 from oracle.errors import GtpError
 from oracle.games.go import GoGame
-from oracle.gtp import common, gtp_arguments, handicap_commands, loading, questions
+from oracle.gtp import (
+    common,
+    gnugo_commands,
+    gtp_arguments,
+    handicap_commands,
+    loading,
+    questions,
+)
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
 from oracle.komi import plain_text
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from oracle.boards.snapshot import Snapshot
+    from oracle.grid import Grid
     from oracle.gtp.protocol import Table
     from oracle.gtp.session import Questions
     from oracle.komi import Komi
@@ -25,9 +33,13 @@ if TYPE_CHECKING:
 
 
 class GoSession(Session):
-    """A game of Go; the komi outlives ``boardsize`` and ``clear_board``."""
+    """A game of Go; the komi outlives ``boardsize`` and ``clear_board``.
 
-    __slots__ = ("komi",)
+    Attributes beside those of every session: ``komi``; ``handicap``, how many handicap stones
+    were placed on this board.
+    """
+
+    __slots__ = ("handicap", "komi")
 
     game: GoGame
     knows_letters_only = True
@@ -35,15 +47,22 @@ class GoSession(Session):
     def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
         super().__init__(commands, questions, seed)
         self.komi: Komi = 0
+        self.handicap = 0
 
     def new_game(self, position: Position, to_play: int) -> GoGame:
         """Return a game of Go."""
         return GoGame(position, to_play)
 
+    def clear(self, shape: Grid) -> None:
+        """Begin a new game, without handicap."""
+        super().clear(shape)
+        self.handicap = 0
+
     def resume(self, snapshot: Snapshot) -> None:
         """Take the komi from the file as well; a file without one has none."""
         super().resume(snapshot)
         self.komi = snapshot.komi or 0
+        self.handicap = snapshot.handicap
 
 
 # --- komi and score ----------------------------------------------------------------------------
@@ -179,6 +198,7 @@ COMMANDS: Table = {
     **loading.COMMANDS,
     **questions.COMMANDS,
     **handicap_commands.COMMANDS,
+    **gnugo_commands.COMMANDS,
     "komi": komi,
     "get_komi": get_komi,
     "score": score,

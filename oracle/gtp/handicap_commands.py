@@ -13,12 +13,12 @@ from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.gtp.go import GoSession
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Session
     from oracle.vertex import Point
 
 
-def fixed_handicap(session: Session, words: list[str]) -> str:
+def fixed_handicap(session: GoSession, words: list[str]) -> str:
     """STONES: place the standard handicap of so many stones."""
     stones, size = gtp_arguments.integer(words, 0), _size(session)
     if not 2 <= stones <= most_fixed(size):
@@ -26,7 +26,7 @@ def fixed_handicap(session: Session, words: list[str]) -> str:
     return _place(session, fixed_points(size, stones))
 
 
-def place_free_handicap(session: Session, words: list[str]) -> str:
+def place_free_handicap(session: GoSession, words: list[str]) -> str:
     """STONES: place a handicap of the engine's choice.
 
     Section 4.1.2 allows to place fewer stones than asked for. Where the standard has no points
@@ -41,7 +41,7 @@ def place_free_handicap(session: Session, words: list[str]) -> str:
     return _place(session, session.game.position.grid.points(session.game.position.empty)[:2])
 
 
-def set_free_handicap(session: Session, words: list[str]) -> str:
+def set_free_handicap(session: GoSession, words: list[str]) -> str:
     """VERTEX ...: place the handicap that somebody else has chosen."""
     position = session.game.position
     points = [gtp_arguments.move(words, index) for index in range(len(words))]
@@ -52,19 +52,19 @@ def set_free_handicap(session: Session, words: list[str]) -> str:
     return ""
 
 
-def _place(session: Session, points: list[Point]) -> str:
+def _place(session: GoSession, points: list[Point]) -> str:
     """Put black stones on an empty board; they are not moves, so undo leaves them."""
     position = session.game.position
     if position.empty != position.grid.full:
         raise GtpError("board not empty")
     stones = position.with_stones(1, position.grid.mask(points))
     session.game = session.new_game(stones, WHITE)
+    session.handicap = len(points)
     return " ".join(vertex(point) for point in points)
 
 
-def _size(session: Session) -> int:
-    rows: int = session.game.position.grid.rows
-    return rows
+def _size(session: GoSession) -> int:
+    return session.game.position.grid.rows
 
 
 COMMANDS: Table = {

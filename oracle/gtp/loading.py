@@ -21,7 +21,8 @@ def loadsgf(session: Session, words: list[str]) -> str:
     """FILE [MOVE]: load a game record, up to before a move (without KM: komi 0).
 
     Source: GTP version 2, section 6.3.4 *loadsgf*. A name with blanks may stand in quotes. What is
-    read and what refused: :mod:`oracle.sgf.load`; of a strict engine: :mod:`oracle.sgf.read`.
+    read and what refused: :mod:`oracle.sgf.load`; of a strict engine: :mod:`oracle.sgf.read`. The
+    session's ``warn`` is told what is not as it should be.
     """
     move = None
     if len(words) > 1 and is_number(words[-1]):
@@ -58,9 +59,12 @@ def load_board(session: Session, words: list[str], read: Reader) -> None:
 def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:
     """Load what a file has; raises :class:`GtpError` and keeps the game if it can't."""
     try:
-        session.resume(read(filename(words)))
+        snapshot = read(path := filename(words))
+        session.resume(snapshot)
     except (FormatError, IllegalMove) as error:
         raise GtpError(f"cannot load file: {'; '.join(str(error).splitlines())}") from None
+    for note in snapshot.notes:
+        session.warn(f"{path}: {note}")
 
 
 def filename(words: list[str]) -> str:

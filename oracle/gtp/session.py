@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 COLORS = "the course's starter knows colors as b and w only"
 
 
+def _say_nothing(warning: str) -> None:
+    """Take a warning of an engine that nobody reads the warnings of."""
+
+
 class Session:
     """The state behind one engine; a subclass for each game says how a game begins.
 
@@ -40,7 +44,8 @@ class Session:
     explained; ``game``, the game in progress; ``running``, false after ``quit``; ``seed``, that of
     the random moves; ``assignment``, whose document says what is open, "" for the game's own;
     ``strict``, whether ``loadsgf`` refuses what SGF and the rules of the game forbid; ``folder``,
-    to which names of files are relative, "" for the working directory.
+    to which names of files are relative, "" for the working directory; ``warn``, which is told,
+    in one sentence, what a file is read in spite of.
     """
 
     __slots__ = (
@@ -53,6 +58,7 @@ class Session:
         "running",
         "seed",
         "strict",
+        "warn",
     )
 
     sizes = range(2, 26)  # what boardsize accepts
@@ -67,6 +73,7 @@ class Session:
         self.seed = seed
         self.running = True
         self.strict = False
+        self.warn: Callable[[str], None] = _say_nothing
         self.assignment = ""
         self.folder = ""
         self._random: Random | None = None

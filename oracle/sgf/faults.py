@@ -31,6 +31,10 @@ class Faults:
         """Raise :class:`SgfError`, or keep the sentence as a note."""
         if not self._keep:
             raise self.error(where, reason)
+        self.warn(where, reason)
+
+    def warn(self, where: str, reason: str) -> None:
+        """Tell what is not as it should be, although it is read."""
         self.note(f"{self._game}{where}: {reason}")
 
     def note(self, sentence: str) -> None:

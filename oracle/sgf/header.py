@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 
+# Fox writes hundredths: 50 for half a point, 375 for 3.75 stones, 650 for 6.5 points.
+ABSURD_KOMI = 50
+
 
 class Header:
     """The first node's properties.
@@ -45,6 +48,9 @@ def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
     game = _game(root, choice, faults)
     board = _value(root, "SZ", values.shape, faults.error) or _assume_grid(game, choice, faults)
     komi = _value(root, "KM", values.komi, faults.fault)
+    if komi is not None and not -ABSURD_KOMI < komi < ABSURD_KOMI:
+        reason = "no game has such a komi; some servers write 375 for 3.75 stones, 7.5 points"
+        faults.warn(where(root, "KM", root.properties["KM"][0]), reason)
     handicap = _value(root, "HA", values.number, faults.fault) or 0
     return Header(game, board, komi, handicap, title(root))
 

@@ -3,13 +3,18 @@
 :mod:`oracle.sgf.read` holds a record against SGF and the rules of the game. Engines do not, and
 the records of their suites leave passes out, let either color begin, or continue after two passes.
 Here the properties of a node count in the file's order, the color of each move is believed, and
-the first game of a collection is the one. What engines read differently is still refused: a stone
-on an occupied point or off the board, a damaged file, a komi that is not a number.
+the first game of a collection is the one. Everything that boards need is read, in the spelling of
+other programs too (:mod:`oracle.sgf.dialects`), and whatever is not as it should be is noted. A
+damaged file is read as far as it is sound. A stone on an occupied point replaces what is there:
+SGF has every move executed, whether it is legal or not; GNU Go leaves it out. Refused is only what
+leaves the board unknown: a size or a point that nobody can tell, a point off the board.
 
 Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.color import BLACK, WHITE, opponent
@@ -18,19 +23,17 @@ from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import Position
 from oracle.rules.handicap import fixed_points, most_fixed
-from oracle.sgf import values
+from oracle.sgf import dialects, values
 from oracle.sgf.faults import Faults, where
 from oracle.sgf.header import Header, read_header
 from oracle.sgf.replay import MOVES, REASONS, SETUP
-from oracle.sgf.tree import Node, games
+from oracle.sgf.tree import Node, SgfGame, games
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.vertex import Point
+    from collections.abc import Callable
 
-# FF[3] was misread: some programs write the numbers of the colors.
-_COLORS = {"1": "b", "2": "w"}
-_OF_THE_GAME = ("GM", "SZ", "KM", "HA")
+    from oracle.vertex import Point
 
 
 def load_sgf(
@@ -48,11 +51,11 @@ def load_sgf(
     choice = choice or SnapshotChoice()
     game = games(data, file)[0]
     faults = Faults(file, "", keep=False)
-    header = read_header(_once(game.root), SnapshotChoice(game=choice.game), faults)
+    header = _read_header(game, choice.game, faults)
     loading = _Loading(header, faults)
     ended = loading.follow(game.root, choice.move)
     if ended and game.fault:
-        raise faults.error(game.fault, "the rest of the game cannot be read")
+        faults.warn(game.fault, "the rest of the game cannot be read")
     return Snapshot(
         loading.game.position,
         "sgf",
@@ -61,32 +64,39 @@ def load_sgf(
         komi=header.komi,
         start=loading.game.start,
         moves=list(loading.game.moves),
+        handicap=loading.handicap,
         title=header.title,
         notes=faults.notes,
     )
 
 
-def _once(root: Node) -> Node:
-    """Return a node with each fact of the game stated once, if it is the same; none if empty."""
-    first = Node(root.number)
-    first.properties = dict(root.properties)
-    for name in _OF_THE_GAME:
-        stated = [value.strip() for value in first.properties.pop(name, [])]
-        if any(stated):
-            first.properties[name] = list(dict.fromkeys(stated))
-    return first
+def _read_header(game: SgfGame, kind: str | None, faults: Faults) -> Header:
+    """Return what the first node says; an error if it is cut off before the size of the board.
+
+    ``kind``: the game that it is read as, whatever it says; None: the one that it says.
+    """
+    root = game.root
+    if game.fault and game.nodes == 1 and not any(root.properties.get("SZ", ())):
+        raise faults.error(game.fault, "the size of the board cannot be read")
+    names = [name for name in dialects.HEADER if name != "GM" or kind is None]
+    root = dialects.respell_header(root, names, faults)
+    if root.properties.get("GM", ["1"]) == ["1"] and kind in (None, "go"):
+        root.properties.setdefault("SZ", ["19"])  # which SGF states itself
+    return read_header(root, SnapshotChoice(game=kind), faults)
 
 
 class _Loading:
     """The game as it goes along.
 
-    Attributes: ``game``, since the last setup; ``turn``, whose turn it is.
+    Attributes: ``game``, since the last setup; ``turn``, whose turn it is; ``handicap``, how many
+    stones were placed because ``HA`` states them and the record lacks them.
     """
 
     def __init__(self, header: Header, faults: Faults) -> None:
         self._header = header
         self._faults = faults
         self._count = 0
+        self.handicap = 0
         self.turn = WHITE if header.handicap > 1 else BLACK
         self._begin(Position(header.board))
 
@@ -110,25 +120,38 @@ class _Loading:
         return True
 
     def _check_order(self, node: Node) -> None:
-        """Refuse a move or, beside one, a PL that comes twice: what came between is not kept."""
+        """Refuse a move or, beside one, a PL that comes twice: what came between is not kept.
+
+        Moves of one color with nothing else that changes the board come in their own order.
+        """
         moves = [name for name in MOVES if name in node.properties]
+        others = [name for name in (*SETUP, "PL") if name in node.properties]
         for name in [*moves, "PL"] if moves else []:
             if len(found := node.properties.get(name, [])) > 1:
-                raise self._faults.error(
-                    where(node), f"the node has {len(found)} values of {name}"
-                )
+                reason = f"the node has {len(found)} values of {name}"
+                if len(moves) > 1 or others:
+                    raise self._faults.error(where(node), reason)
+                self._faults.warn(where(node), f"{reason}; they are played one after the other")
 
     def _apply(self, node: Node, name: str, value: str) -> None:
+        if name in MOVES:
+            self._move(node, name, value)
+        elif name in SETUP:
+            board = self._header.board
+            value = self._respell(node, name, value, lambda said: values.points(said, board))
+            self._set_up(SETUP[name], values.points(value, board))
+        elif name == "PL" and (value := self._respell(node, name, value, values.color)):
+            self._to_move(values.color(value))
+
+    def _respell(
+        self, node: Node, name: str, value: str, read: Callable[[str], object], move: int = 0
+    ) -> str:
+        """Return a value as SGF has it; an error if nobody can tell what is meant."""
+        place = where(node, name, value, move)
         try:
-            if name in MOVES:
-                self._move(node, name, value)
-            elif name in SETUP:
-                self._set_up(SETUP[name], values.points(value, self._header.board))
-            elif name == "PL":
-                color = value.strip()
-                self._to_move(values.color(_COLORS.get(color, color)))
+            return dialects.respell(name, value, read, partial(self._faults.warn, place))
         except ValueError as error:
-            raise self._faults.error(where(node, name, value), str(error)) from None
+            raise self._faults.error(place, str(error)) from None
 
     def _set_up(self, color: int, points: list[Point]) -> None:
         position = self.game.position
@@ -142,6 +165,7 @@ class _Loading:
         stones, board = self._header.handicap, self._header.board
         if color == WHITE and stones > 1 and self.game.position.empty == board.full:
             self._set_up(BLACK, self._place_fixed_handicap(stones))
+            self.handicap = stones
 
     def _place_fixed_handicap(self, stones: int) -> list[Point]:
         """Return where so many stones stand by the standard."""
@@ -153,18 +177,18 @@ class _Loading:
         return fixed_points(rows, stones, 3 if rows > 11 else 2)
 
     def _move(self, node: Node, name: str, value: str) -> None:
-        """Play a move, whatever ko, suicide and turn say of it."""
+        """Play a move, whatever ko, suicide, turn and other stones say of it."""
         self._count += 1
-        color, place = MOVES[name], where(node, name, value, self._count)
+        color, board = MOVES[name], self._header.board
         self._to_move(color)
-        try:
-            point = values.move(value, self._header.board)
-        except ValueError as error:
-            raise self._faults.error(place, str(error)) from None
+        said = self._respell(node, name, value, lambda said: values.move(said, board), self._count)
+        point, place = values.move(said, board), where(node, name, value, self._count)
+        if point is not None and not board.bit(point) & self.game.position.empty:
+            self._faults.warn(place, f"{REASONS['occupied']}; the stone replaces what is there")
         try:
             self._play(color, point)
         except IllegalMove as error:
-            raise self._faults.error(place, REASONS.get(error.reason, error.reason)) from None
+            raise self._faults.error(place, error.reason) from None
         self.turn = opponent(color)
 
     def _play(self, color: int, point: Point | None) -> None:

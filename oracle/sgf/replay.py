@@ -7,8 +7,6 @@ from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import Position
-from oracle.rules.capture import find_captured, find_taken
-from oracle.rules.flood import flood
 from oracle.sgf import values
 from oracle.sgf.faults import Faults, where
 from oracle.sgf.header import Header
@@ -151,20 +149,5 @@ class Replay:
         except IllegalMove as error:
             self._faults.fault(place, REASONS[error.reason])
             self.turn = opponent(color)
-            self._begin(self._force(color, point))
-
-    def _force(self, color: int, point: Point) -> Position:
-        """Return the position after a move that the rules forbid.
-
-        SGF, "How to execute a move": the stone is placed "no matter what was there before";
-        adjacent chains of the opponent without liberties are removed, and then its own chain.
-        """
-        placed = self.game.position.place(point, color)
-        if not isinstance(self.game, GoGame):
-            return placed
-        shape, stone = placed.grid, placed.grid.bit(point)
-        mine, theirs = placed.stones(color), placed.stones(opponent(color))
-        theirs &= ~find_taken(shape, mine, theirs, stone)
-        own = flood(shape, stone, mine)
-        mine &= ~(own & find_captured(shape, mine, theirs))
-        return placed.with_stones(color, mine).with_stones(opponent(color), theirs)
+            self.game.record(color, point)
+            self._begin(self.game.position)

@@ -29,8 +29,9 @@ from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
 from oracle.position import Position
 from oracle.sgf import games, read_sgf, write_sgf
+from oracle.sgf.load import load_sgf
 from oracle.symmetry import ALL, image
-from oracle.vertex import parse_vertex
+from oracle.vertex import parse_vertex, vertex
 
 SECRET = "correct horse battery staple"
 
@@ -131,9 +132,7 @@ def test_a_game_is_replayed_as_the_careful_reader_does(seed):
 @pytest.mark.parametrize(
     ("text", "moves_played"),
     [
-        ("(;SZ[3];B[bb];W[bb];B[aa])", 1),  # occupied
-        ("(;SZ[3];B[ab];W[cc];B[ba];W[aa])", 3),  # suicide
-        ("(;SZ[5];B[bb];W[];B[tt];W[zz])", 3),  # passes, then no point
+        ("(;SZ[5];B[bb];W[];B[tt];W[yy])", 3),  # passes, then no point
         ("(;SZ[3]AB[aa][bb]AW[cc];W[ba])", 1),  # stones set up first
         ("(;SZ[9]HA[2]KM[0];AB[gc][cg];W[ee];B[ec])", 2),  # as the Fox server writes a handicap
         ("(;SZ[9]C[a comment];;AB[gc];AW[cg];B[ee])", 1),  # in several nodes
@@ -144,6 +143,75 @@ def test_a_game_is_replayed_as_the_careful_reader_does(seed):
 )
 def test_a_game_ends_where_it_is_not_sound(text, moves_played):
     assert len(record_replay.replay(games(text.encode())[0].root, "x").moves) == moves_played
+
+
+# A record, its last board as a strict run and as any other has it, and what is odd about it.
+ODD = [
+    ("(;SZ[3];B[bb];W[bb];B[aa])", ("B2", ""), ("A3", "B2"), "a move that the rules forbid"),
+    ("(;SZ[3];B[bb];B[bb];W[aa])", ("B2", ""), ("B2", "A3"), "a move that the rules forbid"),
+    ("(;SZ[3];B[ab];W[cc];B[ba];W[aa];B[bb])", ("A2 B3", "C1"), ("A2 B2 B3", "C1"),
+     "a move that the rules forbid"),
+    ("(;SZ[9x9]HA[even]KM[6,5];B[aa])", None, ("A9", ""), "SZ[9x9]: "),
+    ("(;SZ[9]SZ[13];B[aa])", ("A9", ""), ("A9", ""), "expected one value, found 2"),
+    ("(;GM[19]SZ[19];B[aa])", None, ("A19", ""), "read as GM[1]"),
+    ("(;GM[19];B[aa])", None, ("A19", ""), "read as GM[1]"),
+    ("(;GM[Go]SZ[9];B[aa])", None, ("A9", ""), "read as GM[1]"),
+    ("(;SZ[9];B[AA];W[pass];B[ bb ])", ("", ""), ("A9 B8", ""), "points in another spelling"),
+    ("(;SZ[9]AB[bb:aa];W[cc])", None, ("A8 A9 B8 B9", "C7"), "points in another spelling"),
+    ("(;SZ[9];B[aa];W[C3];B[bb])", ("A9", ""), ("A9", ""), "a move that cannot be played"),
+    ("(;GM[4]SZ[9];B[aa];W[aa])", ("A9", ""), ("A9", ""), "a move that cannot be played"),
+    ("(;SZ[9];B[aa];W[b", ("A9", ""), ("A9", ""), ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "strict", "lenient", "note"), ODD)
+def test_an_odd_record_is_used_and_noted(text, strict, lenient, note):
+    root = games(text.encode())[0].root
+    for is_strict, board in ((True, strict), (False, lenient)):
+        if board is None:
+            with pytest.raises(record_replay.Unusable):
+                record_replay.replay(root, "x", strict=is_strict)
+            continue
+        played = record_replay.replay(root, "x", strict=is_strict)
+        last = Position(grid(played.size), *played.boards[-1])
+        assert board == tuple(
+            " ".join(sorted(map(vertex, last.grid.points(last.stones(color))))) for color in (1, 2)
+        )
+    assert note in "".join(played.notes)
+    assert bool(played.notes) == bool(note)
+
+
+def test_the_loader_of_the_oracle_gives_the_same_boards():
+    """Both read dialects by one table, and play moves that the rules forbid alike."""
+    for text, _, _, _ in ODD:
+        if "GM[4]" not in text and "C3" not in text:
+            played = record_replay.replay(games(text.encode())[0].root, "x")
+            right = load_sgf(text.encode()).position
+            assert played.boards[-1] == (right.black, right.white), text
+
+
+def test_no_move_led_to_a_board_after_a_forbidden_one():
+    """Its features are those of a board and of whose turn it is, not of a stone that took some."""
+    played = record_replay.replay(games(ODD[0][0].encode())[0].root, "x")
+    moment = record_replay.moment(played, 2)
+    assert (moment.before, moment.move, moment.taken, moment.to_play) == (moment.board, 0, 0, 1)
+
+
+@pytest.mark.long(1)
+def test_the_report_says_what_is_odd(tmp_path, capsys):
+    (tmp_path / "odd.sgf").write_text("\n".join(text for text, *_ in ODD))
+    (tmp_path / "other.sgf").write_text("(;GM[2]SZ[8];B[aa])(;SZ[37];B[aa])")
+    arguments = ("--assignment", "go-scoring", "-n", 2, "--half", "all")
+    _, case = generate(tmp_path / "a.gtp", tmp_path, *arguments)
+    report = capsys.readouterr().out
+    assert "Odd, but used:\n     3  a move that the rules forbid, which SGF has played" in report
+    assert "1  damaged or cut off; used up to there" in report
+    assert "2  another game, or a size that is not known" in report
+    assert not measure([case], specification("go-scoring")).wrong
+    generate(tmp_path / "b.gtp", tmp_path, *arguments, "--strict")
+    report = capsys.readouterr().out
+    assert "forbid" not in report
+    assert "6  another game, or a size that is not known" in report
 
 
 def test_a_position_that_was_set_up_is_looked_at():

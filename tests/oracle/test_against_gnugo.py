@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from oracle.answers import go_scoring
 from oracle.color import BLACK, WHITE
 from oracle.games.go import GoGame
 from oracle.grid import grid
+from oracle.gtp import new_engine
 from oracle.position import Position
 from oracle.rules import capture
 from oracle.rules.flood import neighbours, regions
@@ -191,3 +193,40 @@ def test_legal_moves_and_captures(gnugo, size, games, kos):
     assert replies(gnugo, commands) == expected
     assert sum(talk.suicides for talk in talks) > games
     assert sum(talk.kos for talk in talks) >= kos
+
+
+# --- stones and liberties ----------------------------------------------------------------------
+
+
+def test_stones_and_liberties(gnugo):
+    rng, engine = random.Random(5), new_engine("go")
+    commands = []
+    for size in (2, 5, 9, 13, 19):
+        commands += [f"boardsize {size}", "query_boardsize", "query_orientation", "get_handicap"]
+        for position in rng.choices(random_game(grid(size), rng), k=3):
+            points = [vertex((rng.randrange(size + 1), rng.randrange(size))) for _ in range(12)]
+            commands += setup(position)
+            commands += [
+                f"{name} {argument}".strip()
+                for name in ("countlib", "findlib")
+                for argument in (*points, "", "pass", "x", "b2 c3")
+            ]
+            commands += [f"list_stones {color}" for color in ("b", "WHITE", "x", "", "w b")]
+    found = [engine.handle(command).strip().removeprefix("=").strip() for command in commands]
+    assert found == replies(gnugo, commands)
+    assert "vertex must not be empty" in "".join(found)
+
+
+TRANSCRIPT = Path(__file__).parent / "transcripts" / "gnugo-commands.txt"
+# Points of the engine's choice, and the color to move after loadsgf.
+CHOSEN = ("fixed_handicap", "place_free_handicap", "loadsgf")
+
+
+def test_the_transcript_of_its_commands_is_its_own(gnugo, monkeypatch):
+    """Where GNU Go is missing, tests/oracle/test_gtp_transcripts.py holds the same answers."""
+    monkeypatch.chdir(TRANSCRIPT.parent)
+    asked = [block.partition("\n") for block in TRANSCRIPT.read_text().split("> ")[1:]]
+    answers = replies(gnugo, [command for command, _, _ in asked])
+    for (command, _, reply), answer in zip(asked, answers, strict=True):
+        if not command.startswith(CHOSEN):
+            assert reply.strip().removeprefix("=").strip() == answer, command

@@ -60,6 +60,12 @@ all_legal                ?
 legal_moves              ?
 is_legal                 ?
 captures                 ?
+list_stones              ?
+countlib                 ?
+findlib                  ?
+get_handicap             ?
+query_boardsize          ?
+query_orientation        ?
 gogui-analyze_commands   ?
 gogui-rules_board_size   ?
 gogui-rules_side_to_move ?

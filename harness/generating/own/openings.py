@@ -25,7 +25,7 @@ from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.errors import SgfError
 from oracle.grid import grid
-from oracle.sgf import Node, games, values
+from oracle.sgf import Node, dialects, games, values
 
 _EACH = 3  # positions of a game or a case file
 _LONGEST = 60  # commands that lead to a position
@@ -76,13 +76,19 @@ class Records:
         choices: Choices,
         *,
         private: bool | None,
+        strict: bool = False,
     ) -> None:
-        """``private``: which half of the games; None: all."""
+        """Take what is asked for.
+
+        ``private``: which half of the games; None: all. ``strict``: whether sizes and points are
+        read only as SGF writes them.
+        """
         self.counts: Counter[str] = Counter()
         self._specification = specification
         self._declaration = declaration
         self._choices = choices
         self._private = private
+        self._strict = strict
 
     def openings(self, paths: Iterable[str]) -> Iterator[Opening]:
         """Yield positions of games, as far as the reference accepts their moves."""
@@ -95,11 +101,13 @@ class Records:
                 continue
             for number, game in enumerate(found, 1):
                 self.counts["games"] += 1
+                if game.fault:
+                    self.counts["damaged or cut off; used up to there"] += 1
                 name = f"game {number} of {path}" if len(found) > 1 else path
                 yield from self._of_game(game.root, name)
 
     def _of_game(self, root: Node, name: str) -> Iterator[Opening]:
-        begun, played = self._play_accepted(list(self._moves(root)), _size(root))
+        begun, played = self._play_accepted(list(self._moves(root)), self._size(root))
         identity = sha256("\n".join(played).encode()).hexdigest()  # hangs on its moves alone
         if self._private is not None and is_private(identity) != self._private:
             self.counts[f"kept for {'public' if self._private else 'private'} cases"] += 1
@@ -120,8 +128,21 @@ class Records:
         while node is not None:
             for name, color in _COLORS:
                 for value in node.properties.get(name, ()):
-                    yield color, value
+                    yield color, self._respell(name, value)
             node = node.children[0] if node.children else None
+
+    def _size(self, root: Node) -> tuple[int, int]:
+        size = self._respell("SZ", root.properties.get("SZ", ["19"])[0])
+        columns, _, rows = size.partition(":")
+        first, second = (
+            int(side) if side.strip().isdigit() else 0 for side in (columns, rows or columns)
+        )
+        return first, second
+
+    def _respell(self, name: str, value: str) -> str:
+        """Return a value as SGF has it, if that is known."""
+        spelled = None if self._strict else dialects.spell(name, value)
+        return value if spelled is None else spelled
 
     def _play_accepted(
         self, moves: list[tuple[int, str]], size: tuple[int, int]
@@ -158,13 +179,6 @@ class Records:
         words = {COLOR: game.colors[color], VERTEX: vertex_of(place, game)}
         told = [words.get(one.drawn, "") for one in move.arguments]
         return " ".join([move.name, *told]) if all(told) else ""
-
-
-def _size(root: Node) -> tuple[int, int]:
-    columns, _, rows = root.properties.get("SZ", ["19"])[0].partition(":")
-    sides = (columns, rows or columns)
-    first, second = (int(one) if one.strip().isdigit() else 0 for one in sides)
-    return first, second
 
 
 def _place(value: str, size: tuple[int, int]) -> tuple[int, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from harness.assignments.assignment import Assignment
 from harness.generating import record_reading, scene_production, scene_text
 from harness.generating.choices import Choices
 from harness.generating.moves import Moves
-from harness.generating.pool import Pool
 from harness.generating.record_reading import Harvest
 from harness.generating.records import Staged
 from harness.judging import strength
@@ -75,7 +73,7 @@ def _measure_public(case: CaseFile, sought: Sought) -> PublicCatch:
 
 def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Harvest:
     if not games:
-        return Harvest(Pool(), Counter(), Counter())
+        return Harvest.empty()
     kind, sizes = request.specification.kind, request.sizes
     wanted = record_reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
     return record_reading.harvest(games, wanted, 1, lambda *_: None)
