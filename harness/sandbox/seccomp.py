@@ -104,8 +104,8 @@ METADATA = _names(
 PRETENDED = ("chmod", "fchmod", "fchmodat", "fchmodat2")
 
 # These change the process that their first argument names. Limits may only be set of the caller
-# itself, by 0. So may the others without a pid namespace; within one, of all but its first process,
-# which is the engine's launcher.
+# itself, by 0. So may the others without a pid namespace; within one, of all but its first
+# process, which is the engine's launcher.
 LIMITS = ("prlimit64",)
 OF_ANYBODY = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
 LAUNCHER = 1
