@@ -50,6 +50,7 @@ def main(arguments: list[str]) -> int:
         host=given.host,
         port=given.port,
         address=given.address,
+        allowed_hosts=",".join(given.allowed_host),
         workers=given.workers or processors(),
         sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
         largest=given.largest << 20,
@@ -103,11 +104,11 @@ def _serve(settings: Settings) -> int:
     from harness.service.mailing import outbox
     from harness.service.operating import pruning
     from harness.service.people import oidc
-    from harness.service.settings import read_address
+    from harness.service.settings import own_names
     from harness.service.storage import data_folder
 
     data_folder.keep_files_private()
-    read_address(settings)
+    own_names(settings)
     outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
@@ -145,6 +146,9 @@ def command_line() -> CommandParser:
         help="port to listen on; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--address", default="", metavar="URL",
         help="address that people type if a proxy is in front: https://…")  # fmt: skip
+    add("--allowed-host", action="append", default=[], metavar="NAME",
+        help="another name by which the service may be asked; repeatable (default: those of"
+        " --address, --host and this machine)")  # fmt: skip
     add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
         " many as its workers keep all of them busy)")  # fmt: skip

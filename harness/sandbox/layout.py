@@ -32,7 +32,12 @@ _LINKS = {
     "/dev/stderr": "/proc/self/fd/2",
 }
 # What a box's own /proc shows of the whole machine's.
-_MACHINE_WIDE = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
+_MACHINE_WIDE = (
+    *("/proc/keys", "/proc/key-users", "/proc/timer_list"),
+    *("/proc/cmdline", "/proc/swaps"),  # both name files of the machine
+)
+# The only process of a box that is not the engine's. Its command line names paths of the harness.
+_LAUNCHER = "/proc/1"
 # Without a /proc of its own an engine sees itself and the machine, but no other process; and not
 # the machine's mounts and network, which are there for each process and each of its threads.
 _MACHINE = ("cpuinfo", "meminfo", "stat", "loadavg")
@@ -74,7 +79,7 @@ def mounts(view: View) -> tuple[Mount, ...]:
     tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
     places = [place for place in scratch_places(view) if place not in view.copied]
     tree += [Mount(SCRATCH, place) for place in places]
-    tree.append(Mount(PROC, "/proc"))
+    tree += [Mount(PROC, "/proc"), Mount(MASK_FOLDER, _LAUNCHER)]
     tree += [Mount(MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
     found = (mount._replace(place=_follow_links(mount.place)) for mount in tree)
     return tuple(sorted(found, key=lambda mount: mount.place))

@@ -103,11 +103,14 @@ METADATA = _names(
 # not done. (A linker makes its result executable; who gave it the folder can do that afterwards.)
 PRETENDED = ("chmod", "fchmod", "fchmodat", "fchmodat2")
 
-# These change the process that their first argument names, which may only be the caller itself, by
-# 0: limits at every level, for the box has processes too; the others without a pid namespace.
+# These change the process that their first argument names. Limits may only be set of the caller
+# itself, by 0. So may the others without a pid namespace; within one, of all but its first
+# process, which is the engine's launcher.
 LIMITS = ("prlimit64",)
 OF_ANYBODY = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
-# The same with two arguments: the kind of what is named, which must be a process, and its id.
+LAUNCHER = 1
+# The same with two arguments: the kind of what is named, which must be a process, and its id. A
+# group may be the launcher's, and a user is the launcher's, too.
 OF_A_KIND = {"setpriority": _PRIO_PROCESS, "ioprio_set": _IOPRIO_WHO_PROCESS}
 
 # Where neither a pid namespace nor Landlock keeps signals in: a process may signal itself alone.
@@ -131,7 +134,7 @@ def program(
     """Return the filter for ``machine`` as the kernel reads it: 8 bytes for each instruction.
 
     ``metadata``: without namespaces, refuse the calls of :data:`METADATA` too, and what changes
-    other processes; ``building``: but pretend to do those
+    any other process, instead of what changes the launcher; ``building``: but pretend to do those
     of :data:`PRETENDED`.
     ``signals_of``: the one process (its id) to which signals may be sent; None: no rule.
 
@@ -146,8 +149,8 @@ def program(
     code += _refuse(machine, PRETENDED, 0) if metadata and building else []
     code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
     code += _arguments(machine, owners=signals_of is None)
-    code += _of_itself(machine, LIMITS)
-    code += [*_of_itself(machine, OF_ANYBODY), *_of_a_kind(machine)] if metadata else []
+    code += _of_processes(machine, LIMITS, _ITSELF)
+    code += [*_of_scheduling(machine, _ITSELF if metadata else _ANYBODY_ELSE)]
     code += [] if signals_of is None else _signals(machine, signals_of)
     code.append((_RETURN, 0, 0, _ALLOW))
     return _pack(code)
@@ -265,18 +268,24 @@ def _any_of(values: Iterable[int]) -> list[Instruction]:
     return [*reversed(before), (_EQUAL, 0, 1, last)]
 
 
-def _of_itself(machine: str, names: Iterable[str]) -> Iterable[Instruction]:
-    """Allow what changes a process for the caller itself alone."""
+# Whether the process that the accumulator names may be changed: the next instruction refuses.
+_ITSELF: Instruction = (_EQUAL, 1, 0, 0)
+_ANYBODY_ELSE: Instruction = (_EQUAL, 0, 1, LAUNCHER)
+
+
+def _of_processes(machine: str, names: Iterable[str], allow: Instruction) -> Iterable[Instruction]:
+    """Allow calls whose first argument names a process only for those that ``allow`` lets."""
     table, refuse = NUMBERS[machine], (_RETURN, 0, 0, _ERROR | errno.EPERM)
     for name in names:
-        yield from _on(table[name], [_low(0), (_EQUAL, 1, 0, 0), refuse])
+        yield from _on(table[name], [_low(0), allow, refuse])
 
 
-def _of_a_kind(machine: str) -> Iterable[Instruction]:
+def _of_scheduling(machine: str, allow: Instruction) -> Iterable[Instruction]:
+    """Allow scheduling and priority only for the processes that ``allow`` lets."""
     table, refuse = NUMBERS[machine], (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    yield from _of_processes(machine, OF_ANYBODY, allow)
     for name, kind in OF_A_KIND.items():
-        own = [_low(0), (_EQUAL, 0, 2, kind), _low(1), (_EQUAL, 1, 0, 0), refuse]
-        yield from _on(table[name], own)
+        yield from _on(table[name], [_low(0), (_EQUAL, 0, 2, kind), _low(1), allow, refuse])
 
 
 def _signals(machine: str, process: int) -> list[Instruction]:

@@ -47,6 +47,7 @@ from harness.service.pages import suites as pages_of_suites
 from harness.service.web import access, error_answers
 from harness.service.web.guarding import Guarded
 from harness.service.web.head_requests import HeadAnswered
+from harness.service.web.own_hosts import OwnHosts
 from harness.service.web.request_log import Logged
 from harness.service.web.service import Service
 from oracle import __version__
@@ -81,6 +82,7 @@ def application(service: Service) -> FastAPI:
         for route in routes.routes:
             app.router.routes.append(route)
     access.require_rules(app)
+    app.add_middleware(OwnHosts, settings=service.settings)
     error_answers.add_handlers(app)
     return app
 

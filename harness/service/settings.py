@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from harness.grading.ledger.places import LedgerFile, ServerPlace
 _DATABASE = "service.sqlite"
 _BRACKETS = str.maketrans("", "", "[]")  # around an address of IPv6
 _SCHEMA = "gtp_service"  # of the service's own tables on a server
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class Settings(NamedTuple):
@@ -27,6 +29,7 @@ class Settings(NamedTuple):
     host: str = "127.0.0.1"
     port: int = 8017
     address: str = ""  # by which people reach it, such as https://tests.example.org
+    allowed_hosts: str = ""  # more names by which it may be asked, with commas between them
     workers: int = 1  # processes that judge
     sandbox: str = "auto"
     largest: int = 64 << 20  # bytes of an upload
@@ -135,6 +138,22 @@ def read_address(settings: Settings) -> SplitResult:
     if parts.scheme not in ("http", "https") or bare != whole or any(map(str.isspace, bare)):
         raise UsageError(f"--address: found {settings.address!r}, expected https://HOST")
     return parts
+
+
+def own_names(settings: Settings) -> frozenset[str]:
+    """Return the names by which a service may be asked, as ``Host`` has them, without ports.
+
+    Raises:
+        UsageError: one of those that were added has more than a name.
+    """
+    added = [name for name in settings.allowed_hosts.lower().split(",") if name]
+    for name in added:
+        if not re.fullmatch(r"[0-9a-z_.-]+|\[[0-9a-f:.]+\]", name):
+            raise UsageError(
+                f"--allowed-host: found {name!r}, expected a name like tests.example.org"
+            )
+    known = (*_THIS_MACHINE, settings.host.lower(), read_address(settings).hostname or "")
+    return frozenset([*(f"[{name}]" if ":" in name else name for name in known), *added])
 
 
 def schema_of(assignment: str) -> str:

@@ -43,13 +43,17 @@ def _without_options(plan: LaunchPlan) -> LaunchPlan:
     proc = b"--proc\0/proc\0--ro-bind\0/proc/sys\0/proc/sys\0"
     assert proc in options
     kept = options.replace(proc, b"--ro-bind\0/proc\0/proc\0")
-    words = kept.split(b"\0")
     # The masks within /proc have no place to be made at.
-    for place in (b"/proc/keys", b"/proc/key-users", b"/proc/timer_list"):
-        if place in words:
-            at = words.index(place)
-            del words[at - 4 : at + 1]
-    return plan._replace(options=b"\0".join(words))
+    files = re.sub(rb"--dir\0/proc\0--ro-bind\0/dev/null\0/proc/[^\0]*\0", b"", kept)
+    return _without_mask(plan._replace(options=files))
+
+
+def _without_mask(plan: LaunchPlan) -> LaunchPlan:
+    """Show what /proc has of the engine's launcher."""
+    mask = re.compile(rb"--dir\0/proc\0--perms\x000000\0--tmpfs\0/proc/1\0--remount-ro\0/proc/1\0")
+    assert plan.level == 2 or mask.search(plan.options)
+    mounts = tuple(mount for mount in plan.mounts if mount.place != "/proc/1")
+    return plan._replace(options=mask.sub(b"", plan.options), mounts=mounts)
 
 
 def _with_the_machines_files(plan: LaunchPlan) -> LaunchPlan:
@@ -111,6 +115,7 @@ LAYERS: dict[tuple[str, int], Layer] = {
         for level in (3, 2, 1)
     },
     ("pid namespace", 3): Layer(plan=_without_options),
+    **{("mask over /proc/1", level): Layer(plan=_without_mask) for level in (3, 2)},
     ("network namespace", 3): Layer(
         plan=lambda plan: plan._replace(options=plan.options.replace(b"--unshare-net\0", b""))
     ),
@@ -178,6 +183,7 @@ MUTANTS = (
     Mutant("size of the tmpfs", 2, "inode_hog", ("watch on folders",)),
     Mutant("watch on folders", 3, "inode_hog"),
     Mutant("watch on folders", 2, "inode_hog", ("size of the tmpfs",)),
+    *(Mutant("mask over /proc/1", level, "see_launcher") for level in (3, 2)),
     Mutant("network namespace", 3, "tcp", ("seccomp",), proof="reached the tcp socket"),
     Mutant("network namespace", 2, "udp", ("seccomp", "Landlock")),
 )

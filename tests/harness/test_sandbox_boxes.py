@@ -666,5 +666,5 @@ def test_bubblewrap_is_given_everything_by_name() -> None:
     words = [word.decode() for word in options.split(b"\0")]
     assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
     assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)
-    assert words[words.index("--tmpfs") - 2 :][:2] == ["--size", "1048576"]
+    assert words[words.index("--size") :][:4] == ["--size", "1048576", "--tmpfs", "/tmp"]
     assert words[-8:] == ["--remount-ro", "/", "--chdir", "/usr", "--setenv", "A", "b", ""]

@@ -60,7 +60,7 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
     links |= {
         f"/dev/std{name}": f"/proc/self/fd/{n}" for n, name in enumerate(("in", "out", "err"))
     }
-    machine = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
+    machine = ("/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/cmdline", "/proc/swaps")
     expected = [
         Mount("bind", "/usr", os.path.realpath("/usr")),
         Mount("bind", f"{top}/shown", f"{top}/shown"),
@@ -72,6 +72,7 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
         *(Mount("device", path, path) for path in devices if os.path.exists(path)),
         Mount("scratch", "/tmp"),
         Mount("proc", "/proc"),
+        Mount("mask folder", "/proc/1"),
         *(Mount("mask file", path) for path in machine if os.path.exists(path)),
     ]
     assert layout.mounts(example_view) == tuple(sorted(expected, key=lambda one: one.place))

@@ -7,12 +7,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 from starlette.responses import StreamingResponse
 
 import harness
+from harness.errors import UsageError
 from harness.report.html import parts
+from harness.service.app import guard_application
 from harness.service.people import entering
 from harness.service.records import Grading
+from harness.service.settings import Settings, own_names
 from harness.service.storage import people, uploads
 from harness.service.storage.rows import new_id
 from harness.service.web import rendering
@@ -302,3 +306,98 @@ def test_a_revoked_token_holds_no_more(service):
 def test_files_of_pages_are_ours_alone():
     scripts = {"page.js", "live.js", "htmx.js", "drop.js", "forms.js"}
     assert set(files()) == scripts | {"style.css", "icon.svg"}
+
+
+FOREIGN = [
+    *("evil.example", "evil.example:80", "localhost.evil.example", "evil.example#localhost"),
+    *("localhost@evil.example", "localhost:80@evil.example", "localhost:x", "LOCALHOST/evil", " "),
+    *(
+        "evil.example, localhost",
+        "testserver",
+        "10.0.0.1",
+        "[2001:db8::1]",
+        "127.0.0.1.evil.example",
+    ),
+]
+ADDRESSES = ["", "https://tests.example.org", "http://localhost"]
+WITH_SLASH = ("/sign-in/", "/api/v1/me/", "/health/", "//evil.example/", "/nowhere")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("host", FOREIGN)
+def test_a_foreign_host_is_told_so_and_sent_nowhere(service, address, host):
+    asking = client_of(_with(service, address=address), follow_redirects=False)
+    for path in (*WITH_SLASH, "/sign-in", "/api/v1/me", "/static/page.js"):
+        for method in ("GET", "HEAD", "POST"):
+            answer = asking.request(method, path, headers={"host": host})
+            assert answer.status_code == 400
+            assert "location" not in answer.headers
+            assert set(ALWAYS) <= set(answer.headers)
+    for path in ("/sign-in", "/api/v1/me"):
+        text = asking.get(path, headers={"host": host, "x-forwarded-host": host}).text
+        assert "--allowed-host" in text
+        assert "evil" not in text
+
+
+# Of a service with an address, a host that is asked, and where its addresses lead.
+OWN = [
+    ("", "localhost:8017", "http://localhost:8017"),
+    ("", "LocalHost.", "http://localhost"),
+    ("", "127.0.0.1:9000", "http://127.0.0.1:9000"),  # of a tunnel
+    ("", "[::1]:8017", "http://[::1]:8017"),
+    ("", "lab.example.org:8017", "http://lab.example.org:8017"),  # --allowed-host
+    ("https://tests.example.org", "tests.example.org", "https://tests.example.org"),
+    ("https://tests.example.org", "tests.example.org:666", "https://tests.example.org"),
+    ("https://tests.example.org:8443", "tests.example.org", "https://tests.example.org:8443"),
+    ("https://tests.example.org", "localhost:8017", "http://localhost:8017"),
+    ("https://[2001:db8::1]", "[2001:db8::1]", "https://[2001:db8::1]"),
+]
+
+
+@pytest.mark.parametrize(("address", "host", "base"), OWN)
+def test_addresses_are_made_of_the_service_s_own_names(service, address, host, base):
+    settings = {"address": address, "allowed_hosts": "lab.example.org"}
+    asking = client_of(_with(service, **settings), follow_redirects=False)
+    answer = asking.get("/sign-in/", headers={"host": host, "x-forwarded-host": "evil.example"})
+    assert (answer.status_code, answer.headers["location"]) == (307, f"{base}/sign-in")
+    assert asking.get("/sign-in", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+@pytest.mark.parametrize("host", ["10.0.0.1:8017", "evil.example", "service.namespace.svc:8017"])
+def test_a_machine_asks_by_any_name_whether_the_service_lives(service, path, host):
+    asking = client_of(_with(service, address="https://tests.example.org"))
+    answer = asking.get(path, headers={"host": host})
+    assert answer.status_code in (200, 503)  # no worker lives here
+    assert "location" not in answer.headers
+    assert host not in answer.text
+
+
+REACHED = [
+    ("10.0.0.1", "10.0.0.1:8017", 200),
+    ("::ffff:10.0.0.1", "10.0.0.1", 200),
+    ("2001:db8::1", "[2001:0DB8::1]:8017", 200),
+    ("10.0.0.1", "10.0.0.2", 400),
+    ("/run/socket", "10.0.0.1", 400),
+]
+
+
+@pytest.mark.parametrize(("server", "host", "status"), REACHED)
+def test_the_number_at_which_a_connection_arrived_is_the_service_s(service, server, host, status):
+    app = guard_application(_with(service, address=""))
+
+    async def arrive(scope, receive, send):
+        await app({**scope, "server": (server, 8017)}, receive, send)
+
+    asking = TestClient(arrive, base_url=BASE)
+    assert asking.get("/sign-in", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize("name", ["https://lab.example.org", "lab.example.org:80", "a b", "*"])
+def test_a_name_that_is_added_is_no_more_than_that(name, tmp_path):
+    with pytest.raises(UsageError, match="--allowed-host"):
+        own_names(Settings(tmp_path, allowed_hosts=name))
+
+
+def _with(service, **settings):
+    return service._replace(settings=service.settings._replace(**settings))

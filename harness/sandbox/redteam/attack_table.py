@@ -20,7 +20,8 @@ _LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
 _CLOSED = dict.fromkeys((3, 2, 1), "all but three are closed")
 _READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
 _VIEW = dict.fromkeys((3, 2, 1), "what is shown is not told by a submission")
-_OTHERS = {3: "pid namespace", 2: "pid namespace", 1: "seccomp"}
+_OTHERS = {3: "pid namespace, seccomp", 2: "pid namespace, seccomp", 1: "seccomp"}
+_LAUNCHER = {3: "a mask over /proc/1", 2: "a mask over /proc/1", 1: "Landlock"}
 _CLOCK = dict.fromkeys((3, 2, 1), "the clock of the whole tree")
 _COUNT = dict.fromkeys((3, 2, 1), "the count of disk")
 _REMOVED = dict.fromkeys((3, 2, 1), "removal without paths")
@@ -118,6 +119,8 @@ REACHING = (
     ),
     _make_reaching("watch_private_folder", "watch what others do with files", _CALLS),
     _make_reaching("lock_shown_files", "tell others something by locks on shown files", _CALLS),
+    _make_reaching("see_launcher", "read what /proc tells of what started it", _LAUNCHER),
+    _make_reaching("set_up_launcher", "change that through /proc", _LAUNCHER),
     _make_reaching("limit_others", "set the limits of the harness", _OTHERS),
     _make_reaching("slow_others", "take the processors from the harness", _OTHERS),
     _make_reaching("take_slots", "take the machine's slots for input and output", _CALLS),
@@ -154,7 +157,7 @@ _AT_BUILD = """
     open_devices type_on_terminal set_uid namespaces mounts kernel_holes
     leave_ipc leave_key socket_pairs thread_that_stays futex_table ignored_children
     read_what_its_first_line_names read_what_its_settings_name read_mounts watch_private_folder
-    lock_shown_files limit_others slow_others take_slots hoard_timers
+    lock_shown_files see_launcher set_up_launcher limit_others slow_others take_slots hoard_timers
 """
 _INTO_FOLDER = ("disk_hog", "large_file", "inode_hog", "leave_files")
 _FOLDER = "a folder of its own, counted and removed"

@@ -166,6 +166,30 @@ static void limit_others(void) {
     }
 }
 
+/* What is set is what it was, or what it is by default. The kernel looks at the lower half of an id. */
+static void slow_others(void) {
+    long pids[] = {number("victim"), getppid(), 1}, bits[] = {0, HIGH};
+    unsigned long processors[16] = {0};
+    struct sched_param none = {0};
+    unsigned attributes[12] = {48};
+    for (int i = 0; i < 6; i++) {
+        long pid = pids[i / 2], who = bits[i % 2] | pid, size;
+        if (pid == getpid()) continue;
+        size = syscall(SYS_sched_getaffinity, pid, sizeof processors, processors);
+        if (size > 0)
+            must_fail("affinity", syscall(SYS_sched_setaffinity, who, size, processors));
+        must_fail("scheduling", syscall(SYS_sched_setscheduler, who, 0, &none));
+        must_fail("parameters of scheduling", syscall(SYS_sched_setparam, who, &none));
+        must_fail("attributes of scheduling", syscall(SYS_sched_setattr, who, attributes, 0));
+        for (int kind = 0; kind < 3; kind++) /* a process, a group, a user */
+            must_fail("priority", syscall(SYS_setpriority, bits[i % 2] | kind,
+                                          kind < 2 ? who : bits[i % 2] | getuid(), 0));
+        for (int kind = 1; kind < 4; kind++)
+            must_fail("disk", syscall(SYS_ioprio_set, bits[i % 2] | kind,
+                                      kind < 3 ? who : bits[i % 2] | getuid(), 0));
+    }
+}
+
 static void signal_harness(void) {
     long victim = number("victim");
     int ends[2], file = syscall(PIDFD_OPEN, victim, 0);
@@ -281,7 +305,8 @@ static void other_numbers(void) { must_fail("a number with a high bit", syscall(
 
 static const struct { const char *name; void (*run)(void); } PROGRAMS[] = {
     {"read_case", read_case}, {"namespaces", namespaces}, {"mounts", mounts}, {"trace", trace},
-    {"io_uring", io_uring}, {"limit_others", limit_others}, {"signal_harness", signal_harness},
+    {"io_uring", io_uring}, {"limit_others", limit_others},
+    {"slow_others", slow_others}, {"signal_harness", signal_harness},
     {"sockets", sockets}, {"shared_areas", shared_areas}, {"page_zero", page_zero},
     {"page_zero_found", page_zero_found}, {"other_numbers", other_numbers},
 };

@@ -7,7 +7,7 @@ from harness.sandbox.redteam.attack import Attack, at_build
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
 _PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
 _SIGNALS = {3: "pid namespace", 2: "pid namespace", 1: "Landlock scope or seccomp"}
-_OTHERS = {3: "pid namespace", 2: "pid namespace", 1: "seccomp"}
+_OTHERS = {3: "pid namespace, seccomp", 2: "pid namespace, seccomp", 1: "seccomp"}
 _CALLS = dict.fromkeys((3, 2, 1), "seccomp")
 _RIGHTS = dict.fromkeys((3, 2, 1), "no capabilities")
 _MEMORY = dict.fromkeys((3, 2, 1), "control group or the watch on the tree")
@@ -31,6 +31,7 @@ _IN_C = (
     _c("trace", "trace, read and write the harness's memory", _CALLS),
     _c("io_uring", "use io_uring", _CALLS),
     _c("limit_others", "set others' limits by prlimit64", _OTHERS),
+    _c("slow_others", "change others' scheduling by seven calls", _OTHERS),
     _c("signal_harness", "signal the harness by eight calls", _SIGNALS),
     _c("sockets", "open sockets of all families and kinds", _CALLS),
     _c("other_numbers", "make 32-bit, x32 and high-numbered calls", _CALLS),

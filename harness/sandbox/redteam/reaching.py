@@ -25,6 +25,20 @@ CALLS |= {
     "timer_create": (222, 107),
 }
 _MANY_TIMERS = 5000
+# What /proc has of each process. That it exists anyone may know.
+_OF_PROCESSES = (
+    *("auxv", "cgroup", "cmdline", "comm", "cpuset", "environ", "limits", "maps", "mountinfo"),
+    *("mounts", "numa_maps", "sched", "smaps", "stat", "statm", "status", "wchan"),
+    *("task", "fd", "fdinfo", "attr", "net", "ns"),
+)
+_SETTINGS = (
+    "oom_score_adj",
+    "autogroup",
+    "coredump_filter",
+    "timerslack_ns",
+    "clear_refs",
+    "sched",
+)
 _ON_ANY_MACHINE = ("/sys", "/run", "/dev/pts", "/sys/fs/cgroup")
 
 
@@ -122,6 +136,49 @@ def _flock(kind: int) -> bytes:
     return kind.to_bytes(2, "little") + bytes(30)
 
 
+# What starts it
+
+
+def _others(aim: Aim) -> set[int]:
+    """Return the processes that an engine knows of and that are not its own."""
+    return {aim["victim"], os.getppid(), 1} - {os.getpid()}
+
+
+def see_launcher(aim: Aim) -> None:
+    """Read what /proc tells of the processes that started this one, and of its control group."""
+    for pid in _others(aim):
+        for name in _OF_PROCESSES:
+            with trying(f"read {name} of {pid}"):
+                _read_any(f"/proc/{pid}/{name}")
+        for name in ("cwd", "exe", "root"):
+            with trying(f"follow {name} of {pid}"):
+                os.readlink(f"/proc/{pid}/{name}")
+    for name in ("cgroup", "cpuset"):
+        with refusals_of(f"read its own {name}"), open(f"/proc/self/{name}") as file:
+            if any(line.rpartition(":")[2].strip() != "/" for line in file):
+                escaped(f"its own {name} tells of the machine's control groups")
+    for name in ("/proc/cmdline", "/proc/swaps"):  # both name files of the machine
+        with refusals_of(f"read {name}"), open(name) as file:
+            if file.read():
+                escaped(f"{name} tells of the machine")
+
+
+def _read_any(path: str) -> None:
+    if os.path.isdir(path):
+        os.listdir(path)
+    else:
+        with open(path, "rb") as file:
+            file.read(1)
+
+
+def set_up_launcher(aim: Aim) -> None:
+    """Write to the settings that /proc has of the processes that started this one."""
+    for pid in _others(aim):
+        for name in _SETTINGS:
+            with trying(f"open {name} of {pid} for writing"):
+                os.close(os.open(f"/proc/{pid}/{name}", os.O_WRONLY))
+
+
 # What processes share
 
 
@@ -136,26 +193,32 @@ def limit_others(aim: Aim) -> None:
 
 def slow_others(aim: Aim) -> None:
     """Take the processors from the harness: affinity, priority, scheduling, disk."""
-    victim, own = aim["victim"], os.getuid()
-    with trying("affinity"):
-        os.sched_setaffinity(victim, os.sched_getaffinity(victim))
-    with trying("scheduling"):
-        os.sched_setscheduler(victim, os.SCHED_OTHER, os.sched_param(0))
-    with trying("parameters of scheduling"):
-        os.sched_setparam(victim, os.sched_param(0))
-    with trying("attributes of scheduling"):
-        call("sched_setattr", victim, (ctypes.c_uint32 * 12)(48), 0)
-    with trying("priority"):
-        os.setpriority(os.PRIO_PROCESS, victim, 0)
-    with trying("priority of a group"):
-        os.setpriority(os.PRIO_PGRP, os.getpgid(victim), 0)
-    with trying("disk"):
-        call("ioprio_set", 1, victim, call("ioprio_get", 1, victim))
-    if os.path.exists(f"/proc/{victim}"):  # else all of the user's are those of the box
-        with trying("priority of all of the user's"):
-            os.setpriority(os.PRIO_USER, own, os.getpriority(os.PRIO_USER, own))
-        with trying("disk for all of the user's"):
-            call("ioprio_set", 3, own, call("ioprio_get", 1, 0))
+    for pid in _others(aim):
+        _slow(pid)
+    own = os.getuid()
+    with trying("priority of all of the user's"):
+        os.setpriority(os.PRIO_USER, own, os.getpriority(os.PRIO_USER, own))
+    with trying("disk for all of the user's"):
+        call("ioprio_set", 3, own, call("ioprio_get", 1, 0))
+
+
+def _slow(pid: int) -> None:
+    with trying(f"affinity of {pid}"):
+        os.sched_setaffinity(pid, os.sched_getaffinity(pid))
+    with trying(f"scheduling of {pid}"):
+        os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
+    with trying(f"parameters of scheduling of {pid}"):
+        os.sched_setparam(pid, os.sched_param(0))
+    with trying(f"attributes of scheduling of {pid}"):
+        call("sched_setattr", pid, (ctypes.c_uint32 * 12)(48), 0)
+    with trying(f"priority of {pid}"):
+        os.setpriority(os.PRIO_PROCESS, pid, 0)
+    with trying(f"priority of the group of {pid}"):
+        os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 0)
+    with trying(f"disk of {pid}"):
+        call("ioprio_set", 1, pid, call("ioprio_get", 1, pid))
+    with trying(f"disk of the group of {pid}"):
+        call("ioprio_set", 2, os.getpgid(pid), call("ioprio_get", 1, pid))
 
 
 def take_slots(_aim: Aim) -> None:
