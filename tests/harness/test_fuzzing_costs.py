@@ -82,6 +82,30 @@ def test_set_up_is_never_left_out():
     ]
 
 
+BIG, SMALL = ("boardsize 19", "genmove b"), ("boardsize 7", "genmove b", "genmove w")
+
+
+def test_what_is_slow_on_a_big_board_alone_is_left_out_there_alone():
+    """A policy that tries every point on a copy of the board: seconds on 19 by 19, else nothing.
+
+    One quick answer, as after the end of a game, does not make it fast there.
+    """
+    costs = Costs(STANDARD)
+    costs.note(trace(("gogui-rules_final_result", *SMALL)))
+    costs.note(trace((*BIG, *BIG[1:], *BIG[1:]), genmove=2))
+    costs.note(trace(BIG))
+    assert list_affordable(costs, 4, (*BIG, *SMALL)) == [BIG[0], *SMALL]
+    ((name, seconds, asked, left_out),) = costs.list_slow()
+    assert (name, asked, left_out) == ("genmove", 4, 1)
+    assert 1 < seconds < 2
+
+
+def test_what_is_slow_wherever_it_was_asked_is_not_tried_on_every_other_board():
+    costs = costs_after(genmove=2)
+    assert list_affordable(costs, 4, BIG) == ["boardsize 19"]
+    assert list_affordable(costs, 24, BIG) == list(BIG)
+
+
 def test_what_is_left_out_is_told():
     costs = costs_after(genmove=2)
     list_affordable(costs, 4)
