@@ -113,7 +113,7 @@ class PatternError(HarnessError):
 
 
 class UndecidedError(HarnessError):
-    """An expectation that takes too long to compare with a reply."""
+    """An expectation that is refused, or takes too long to compare with a reply."""
 
 
 class LedgerError(HarnessError):

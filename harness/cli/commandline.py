@@ -150,6 +150,7 @@ _KEPT = (
     "lockstep",
     "pty",
     "dialect",
+    "compatible",
     "game",
     "sandbox",
     "show",

@@ -16,6 +16,7 @@ from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
 from harness.options import GTP, PATIENT, UNTRUSTED, Options, limits_of
+from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.named_case_files import gather
 from harness.reading.suite import is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
@@ -94,6 +95,8 @@ class _CommandRun:
         self.program = with_seed(program)
         self.repeat = repeat(plain, given, self.program)
         _refuse_swapped(self.program, tests)
+        _take_dialect(given)
+        self.dialect = find_dialect(given.dialect)
         self.options = _options(given)
         self.found = gather(
             tests, given.dialect, given.only, given.ids, given.lines, protocol=given.protocol
@@ -131,7 +134,7 @@ class _CommandRun:
         comparison = self._compare(result)
         is_whole = self._write_reports(result, comparison)
         console.summary(result, [shown.tally for shown in self.views])
-        status = exit_code(result)
+        status = exit_code(result, needs_answers=self.dialect.needs_answers)
         if status in (ExitCode.FAILED, ExitCode.BROKEN):
             console.hints(_hints(result))
         if comparison is not None:
@@ -332,6 +335,10 @@ def _add_selection(parser: Plain | CommandParser) -> None:
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
     add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
+    add("--compatible", action="store_true",
+        help="exit with gogui-regress's own status: 0 also if nothing is tested, or if only tests"
+        " without a pattern failed; a pattern is not looked at before the command is"
+        " answered")  # fmt: skip
     add("--game", choices=("auto", "go", "gomoku"), default="auto",
         help="whether drawn boards have captures (default: as the commands show)")  # fmt: skip
 
@@ -356,6 +363,14 @@ def _board(game: str) -> BoardKind | None:
     from harness.vocabulary.board_kinds import GO, GOMOKU
 
     return {"go": GO, "gomoku": GOMOKU}[game]
+
+
+def _take_dialect(given: Namespace) -> None:
+    """Make ``--compatible`` the dialect that it is. Raises :class:`UsageError`."""
+    if given.compatible:
+        if given.dialect == GnuGo.name:
+            raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
+        given.dialect = Compatible.name
 
 
 def _options(given: Namespace) -> Options:

@@ -1,4 +1,4 @@
-"""Two ways to read the same case files: gogui-regress's and GNU Go's own.
+"""Ways to read the same case files: gogui-regress's, ours and to the letter, and GNU Go's own.
 
 They differ in which pattern belongs to which test and in what a pattern is matched against. A
 :class:`Dialect` has all of the difference. A file in a format of its own is judged in its own way,
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from harness.errors import PatternError, UsageError
+from harness.errors import PatternError, UndecidedError, UsageError
 from harness.reading import pattern
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
@@ -20,6 +20,8 @@ class Dialect:
     """How gogui-regress reads and judges."""
 
     name = "gogui"
+    needs_tests = True  # whether a run in which nothing is tested is an error
+    needs_answers = True  # whether an error fails the run where no pattern is expected
     settles_late = False  # whether an outcome may be another one at the end of the file
     expects_errors = False  # whether an error may be the answer that is expected
     # Returns a reply with the text that is judged; None if that is its text.
@@ -46,6 +48,10 @@ class Dialect:
             " expected it in the line right after its command"
         )
 
+    def find_refusal(self, expected: Pattern) -> str:
+        """Return why no reply can be matched with a pattern that was read; "" if it can."""
+        return ""
+
     def settle(self, steps: list[Step]) -> list[Step]:
         """Return the steps of a whole file as they are to be judged."""
         return steps
@@ -64,6 +70,38 @@ class Dialect:
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
         return outcomes
+
+
+class Compatible(Dialect):
+    """How gogui-regress reads and judges, its exit statuses too.
+
+    It looks at a pattern when the command is answered without an error, and not before.
+    """
+
+    name = "compatible"
+    needs_tests = False
+    needs_answers = False
+
+    def read_pattern(self, text: str) -> Pattern | None:
+        return pattern.split_gogui(text)
+
+    def find_refusal(self, expected: Pattern) -> str:
+        try:
+            pattern.matcher(expected.expression)
+        except PatternError as error:
+            return str(error)
+        return ""
+
+    def verdict(self, expected: Pattern | None, reply: Reply) -> Verdict:
+        """Judge a reply.
+
+        Raises:
+            UndecidedError: the pattern is refused, or matching takes too long.
+        """
+        try:
+            return super().verdict(expected, reply)
+        except PatternError as error:
+            raise UndecidedError(str(error)) from None
 
 
 class GnuGo(Dialect):
@@ -113,7 +151,7 @@ class GnuGo(Dialect):
         ]
 
 
-DIALECTS = {dialect.name: dialect for dialect in (Dialect(), GnuGo())}
+DIALECTS = {dialect.name: dialect for dialect in (Dialect(), Compatible(), GnuGo())}
 
 
 def find_dialect(name: str) -> Dialect:
@@ -125,7 +163,7 @@ def find_dialect(name: str) -> Dialect:
     try:
         return DIALECTS[name]
     except KeyError:
-        known = " and ".join(sorted(DIALECTS))
+        known = ", ".join(sorted(DIALECTS))
         raise UsageError(f"unknown dialect {name!r}; there are {known}") from None
 
 

@@ -53,14 +53,15 @@ def gather(  # noqa: PLR0913 - what a command line says
         CaseError: a suite contains itself.
         UsageError: there is no such dialect; ``only``, ``ids`` or ``lines`` cannot be read.
     """
-    find_dialect(dialect)
+    needs_tests = find_dialect(dialect).needs_tests
     selection = Selection(only, ids, lines)
     errors: list[HarnessError] = []
     has_answers = protocol != GTP
     paths = suite.expand(tests, errors.append, has_answers=has_answers)
-    read = list(_read(paths, dialect, errors, has_answers))
+    read = list(_read(paths, dialect, errors, has_answers, needs_tests))
     cases = [one for one in map(selection.of, read) if one is not None]
-    if not any(map(has_tests, cases)) and not errors:
+    is_enough = any(map(has_tests, cases)) or (cases and not needs_tests)
+    if not is_enough and not errors:
         errors.append(_explain_nothing(read, selection))
     return Gathered(tuple(cases), tuple(errors), len(paths))
 
@@ -71,14 +72,18 @@ def has_tests(case: CaseFile) -> bool:
 
 
 def _read(
-    paths: Sequence[str], dialect: str, errors: list[HarnessError], has_answers: bool
+    paths: Sequence[str],
+    dialect: str,
+    errors: list[HarnessError],
+    has_answers: bool,
+    needs_tests: bool,
 ) -> Iterator[CaseFile]:
     for path in paths:
         try:
             case = casefile.read(path, dialect)
             if not has_answers:
                 suite.refuse_answers(case)
-            if not suite.is_named_as_case(path) and not has_tests(case):
+            if needs_tests and not suite.is_named_as_case(path) and not has_tests(case):
                 raise CaseError(f"found no test, {_EXPECTED}", path)
         except CaseError as error:
             hint = _hint(path) if len(errors) < _HINTS else ""

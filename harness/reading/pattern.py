@@ -40,6 +40,18 @@ def read_gogui(text: str) -> Pattern | None:
     Raises:
         PatternError: a bracket is missing, the ending or the expression is wrong.
     """
+    found = split_gogui(text)
+    if found:
+        matcher(found.expression)
+    return found
+
+
+def split_gogui(text: str) -> Pattern | None:
+    """Return the same, whatever the expression is.
+
+    Raises:
+        PatternError: a bracket is missing, or the ending is wrong.
+    """
     text = text.strip(BLANKS)
     if not text:
         return None
@@ -50,7 +62,6 @@ def read_gogui(text: str) -> Pattern | None:
         raise PatternError(f"expected ']' or ']*' at the end of the pattern, found {text!r}")
     expected = body[1:-1].strip(BLANKS)
     expression = expected.removeprefix("!")
-    matcher(expression)
     return Pattern(expected, expression, expected.startswith("!"), text.endswith("*"))
 
 

@@ -91,16 +91,24 @@ def troubles(run: RunResult) -> list[tuple[str, str]]:
     return [*errors, *(("harness", fault) for fault in run.faults), *cut]
 
 
-def exit_code(run: RunResult) -> ExitCode:
-    """Return the exit status of a run that is compared with nothing."""
+def exit_code(run: RunResult, *, needs_answers: bool = True) -> ExitCode:
+    """Return the exit status of a run that is compared with nothing.
+
+    ``needs_answers``: whether an error fails the run where no pattern is expected.
+    """
     if run.unfinished:
         return ExitCode.INTERRUPTED
     if run.faults:
         return ExitCode.FAULT
     if run.errors or any(file.failure for file in run.files):
         return ExitCode.BROKEN
-    verdicts = (outcome.verdict for file in run.files for outcome in file.outcomes)
-    return ExitCode.FAILED if Verdict.FAILED in verdicts else ExitCode.OK
+    failed = (
+        needs_answers or file.case.steps[outcome.step].pattern is not None
+        for file in run.files
+        for outcome in file.outcomes
+        if outcome.verdict is Verdict.FAILED
+    )
+    return ExitCode.FAILED if any(failed) else ExitCode.OK
 
 
 # --- the end of a run in a few lines -----------------------------------------------------------

@@ -19,7 +19,7 @@ from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
 from harness.reading import casefile, deadline
-from harness.reading.dialect import find_dialect
+from harness.reading.dialect import Dialect, find_dialect
 from harness.reading.named_case_files import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
 from harness.running.file_runner import RunContext
@@ -136,7 +136,7 @@ def run_gathered(
         return RunResult(
             program=program,
             files=tuple(results),
-            errors=(*gathered.errors, *_not_judged(results)),
+            errors=(*gathered.errors, *_not_judged(results, setting.dialect)),
             started=started,
             host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
             options=_describe(options, sandbox.description),
@@ -181,17 +181,22 @@ def _end(limits: Limits) -> float:
     return time.monotonic() + (limits.total or float("inf"))
 
 
-def _not_judged(results: Sequence[FileResult]) -> Iterator[str]:
+def _not_judged(results: Sequence[FileResult], dialect: Dialect) -> Iterator[str]:
     """Say of each test that was not judged what its case file has to do with it."""
     for file in results:
         for outcome in file.outcomes:
             if outcome.verdict is Verdict.NOT_JUDGED:
-                yield str(not_judged(file.case, file.case.steps[outcome.step]))
+                step = file.case.steps[outcome.step]
+                refusal = dialect.find_refusal(step.pattern) if step.pattern else ""
+                yield str(not_judged(file.case, step, refusal))
 
 
-def not_judged(case: CaseFile, step: Step) -> CaseError:
-    """Return what is wrong with the expectation of a test that was not judged."""
-    what = f"the reply to '{step.text:.60}' could not be judged: {_TOO_HEAVY}"
+def not_judged(case: CaseFile, step: Step, refusal: str = "") -> CaseError:
+    """Return what is wrong with the expectation of a test that was not judged.
+
+    ``refusal``: why its pattern is refused; "" if matching takes too long.
+    """
+    what = f"the reply to '{step.text:.60}' could not be judged: {refusal or _TOO_HEAVY}"
     return CaseError(what, case.path, step.line)
 
 

@@ -15,12 +15,14 @@ from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.gtp.go import GoSession
+    from typing import Any
+
     from oracle.gtp.protocol import Table
+    from oracle.gtp.session import Session
     from oracle.position import Position
 
 
-def list_stones(session: GoSession, words: list[str]) -> str:
+def list_stones(session: Session, words: list[str]) -> str:
     """COLOR: the points of its stones (as in GNU Go)."""
     color = color_of(words[0]) if words else None
     if color is None:
@@ -29,33 +31,33 @@ def list_stones(session: GoSession, words: list[str]) -> str:
     return _list(position, position.stones(color))
 
 
-def query_boardsize(session: GoSession, words: list[str]) -> str:
+def query_boardsize(session: Session, words: list[str]) -> str:
     """: the size of the board (as in GNU Go)."""
     return str(session.game.position.grid.rows)
 
 
-def query_orientation(session: GoSession, words: list[str]) -> str:
-    """: how the board is turned (as in GNU Go); here it is never turned, 0."""
+def query_orientation(session: Session, words: list[str]) -> str:
+    """: how the board is turned (as in GNU Go): 0, not at all."""
     return "0"
 
 
-def get_handicap(session: GoSession, words: list[str]) -> str:
+def get_handicap(session: Any, words: list[str]) -> str:
     """: how many handicap stones were placed (as in GNU Go)."""
     return str(session.handicap)
 
 
-def countlib(session: GoSession, words: list[str]) -> str:
+def countlib(session: Session, words: list[str]) -> str:
     """VERTEX: how many liberties the chain there has (as in GNU Go)."""
     return str(_liberties(session, words).bit_count())
 
 
-def findlib(session: GoSession, words: list[str]) -> str:
+def findlib(session: Session, words: list[str]) -> str:
     """VERTEX: the liberties of the chain there (as in GNU Go)."""
     return _list(session.game.position, _liberties(session, words))
 
 
-def _liberties(session: GoSession, words: list[str]) -> int:
-    position = session.game.position
+def _liberties(session: Session, words: list[str]) -> int:
+    position: Position = session.game.position
     try:
         point = gtp_arguments.move(words, 0)
     except GtpError:

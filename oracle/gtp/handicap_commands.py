@@ -13,12 +13,14 @@ from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.gtp.go import GoSession
+    from typing import Any
+
     from oracle.gtp.protocol import Table
+    from oracle.gtp.session import Session
     from oracle.vertex import Point
 
 
-def fixed_handicap(session: GoSession, words: list[str]) -> str:
+def fixed_handicap(session: Session, words: list[str]) -> str:
     """STONES: place the standard handicap of so many stones."""
     stones, size = gtp_arguments.integer(words, 0), _size(session)
     if not 2 <= stones <= most_fixed(size):
@@ -26,7 +28,7 @@ def fixed_handicap(session: GoSession, words: list[str]) -> str:
     return _place(session, fixed_points(size, stones))
 
 
-def place_free_handicap(session: GoSession, words: list[str]) -> str:
+def place_free_handicap(session: Session, words: list[str]) -> str:
     """STONES: place a handicap of the engine's choice.
 
     Section 4.1.2 allows to place fewer stones than asked for. Where the standard has no points
@@ -41,7 +43,7 @@ def place_free_handicap(session: GoSession, words: list[str]) -> str:
     return _place(session, session.game.position.grid.points(session.game.position.empty)[:2])
 
 
-def set_free_handicap(session: GoSession, words: list[str]) -> str:
+def set_free_handicap(session: Session, words: list[str]) -> str:
     """VERTEX ...: place the handicap that somebody else has chosen."""
     position = session.game.position
     points = [gtp_arguments.move(words, index) for index in range(len(words))]
@@ -52,7 +54,7 @@ def set_free_handicap(session: GoSession, words: list[str]) -> str:
     return ""
 
 
-def _place(session: GoSession, points: list[Point]) -> str:
+def _place(session: Any, points: list[Point]) -> str:
     """Put black stones on an empty board; they are not moves, so undo leaves them."""
     position = session.game.position
     if position.empty != position.grid.full:
@@ -63,8 +65,9 @@ def _place(session: GoSession, points: list[Point]) -> str:
     return " ".join(vertex(point) for point in points)
 
 
-def _size(session: GoSession) -> int:
-    return session.game.position.grid.rows
+def _size(session: Session) -> int:
+    rows: int = session.game.position.grid.rows
+    return rows
 
 
 COMMANDS: Table = {

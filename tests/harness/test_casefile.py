@@ -162,7 +162,9 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_an_unknown_dialect() -> None:
-    with pytest.raises(UsageError, match="unknown dialect 'klingon'; there are gnugo and gogui"):
+    with pytest.raises(
+        UsageError, match="unknown dialect 'klingon'; there are compatible, gnugo, gogui"
+    ):
         casefile.parse(b"", "x.gtp", "klingon")
 
 

@@ -13,10 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import CaseError
+from harness.errors import CaseError, UndecidedError
 from harness.reading import casefile
-from harness.records import Verdict
+from harness.reading.dialect import find_dialect
+from harness.records import RunResult, Verdict
 from harness.report import gogui
+from harness.report.tally import exit_code
 from tests.documents import section
 from tests.harness.gogui_model import GoguiRegress
 from tests.harness.test_gogui_parity import judge_replies
@@ -41,6 +43,7 @@ POINTS = {
         "harness/test_differences.py::test_an_error_fails_the_run",
     ],
     "Nothing to test is an error.": [
+        "harness/test_run_command.py::test_exit_statuses_as_listed_and_as_gogui_regress_has_them",
         "harness/test_run_command.py::test_nothing_tested_is_no_success",
     ],
     REFUSED: [
@@ -177,6 +180,18 @@ def ours(text: str, replies: list[str], *, long: bool) -> tuple[int, list[str], 
     return int(bool(failed)), list(gogui.lines(file, prefix=False, long=long)), unexpected
 
 
+def status_compatible(text: str, replies: list[str]) -> int:
+    """Return the exit status with ``--compatible``."""
+    try:
+        case = casefile.parse(text.encode(), "case.tst", "compatible")
+        stream = "".join(f"{one}\n\n" for one in replies[: len(case.steps)])
+        file = judge_replies(text.encode(), stream.encode(), "compatible")
+    except (CaseError, UndecidedError):  # what could not be judged is an error of the case file
+        return 2
+    needs_answers = find_dialect("compatible").needs_answers
+    return exit_code(RunResult("", (file,), (), "", "", {}), needs_answers=needs_answers)
+
+
 def differences(text: str, replies: list[str], *, long: bool) -> Iterator[str]:
     """Yield the points of the list that a case file shows; fail at any other difference."""
     model = GoguiRegress(long=long)
@@ -202,6 +217,15 @@ def differences(text: str, replies: list[str], *, long: bool) -> Iterator[str]:
 @example(("1 a\n#? [x.y]\n2 a\n#? [x$\\ny]", ["= x\ny", "= x\ny"]), True)
 def test_the_same_but_for_what_is_listed(conversation: tuple[str, list[str]], long: bool) -> None:
     assert set(differences(*conversation, long=long)) <= set(list_sentences())
+
+
+@given(conversations())
+@example(("1 a\n#? [(]*\n2 a\n#? [x]\n", ["? x", "= x"]))
+@example(("1 a\n#? [(]*\n", ["= x"]))
+@example(("a\n", ["? x"]))
+def test_the_exit_status_is_the_same_with_compatible(conversation: tuple[str, list[str]]) -> None:
+    text, replies = conversation
+    assert status_compatible(text, replies) == GoguiRegress(long=False).run(text, iter(replies))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from harness.cli import commandline, main
 from harness.cli.run import _options, command_line
 from harness.errors import UsageError
 from harness.options import PATIENT, Options
+from tests.documents import section
+from tests.harness.gogui_model import GoguiRegress
 
 pytestmark = pytest.mark.processes
 
@@ -128,6 +130,73 @@ def test_bad_input_does_not_end_the_other_files(capsys, program, here):
     assert "case file  wrong.gtp:3: " in err
     assert "case file  missing.gtp: " in err
     assert "1 file: 2 tests" in err
+
+
+# What docs/gogui-regress.md says of exit statuses: a case file for each row of its table.
+STATUSES = {
+    "A file without a test": ["boardsize 9\nwrong\n", "", "# a comment\n\nsay x\n"],
+    "A failed test without a pattern": ["1 wrong\n", "1 say x\n#? [x]\n2 wrong\n#?\n"],
+    "A refused pattern, answered with `?`": [
+        "1 wrong\n#? [(]\n", "1 wrong\n#? [a{2,1}]\n2 say x\n#? [x]\n",
+    ],
+    "The same with `*` at its end": ["1 wrong\n#? [(]*\n", "1 wrong\n#? [a{2,1}]*\n"],
+    "A refused pattern, answered with `=`": [
+        "1 say x\n#? [(]\n", "1 wrong\n#? [x]\n2 say x\n#? [(]*\n3 say a\n#? [b]\n",
+    ],
+}  # fmt: skip
+# Where the statuses are the same.
+SAME = {
+    "1 say x\n#? [x]\n": 0, "1 say x\n#? [y]\n": 1, "1 say x\n#? [y]*\n": 0,
+    "1 say x\n#? [x]*\n": 0, "1 wrong\n#? [x]\n": 1, "1 say x\n\n#? [x]\n": 2,
+    "1 say x\n#? x]\n": 2, "wrong\n#? [x]\n": 1,
+}  # fmt: skip
+
+
+def list_statuses():
+    """Return the rows of the document's table: what, status, status with --compatible."""
+    rows = [line.split(" | ") for line in section("Exit statuses").splitlines()]
+    return {row[0].removeprefix("| "): tuple(map(int, row[1:3])) for row in rows if len(row) > 3
+            and row[1].isdigit()}  # fmt: skip
+
+
+def test_each_exit_status_that_differs_has_its_reason():
+    assert list(list_statuses()) == list(STATUSES)
+
+
+@pytest.mark.parametrize(
+    ("text", "statuses"),
+    [
+        *((text, list_statuses()[what]) for what, texts in STATUSES.items() for text in texts),
+        *((text, (status, status)) for text, status in SAME.items()),
+    ],
+)
+def test_exit_statuses_as_listed_and_as_gogui_regress_has_them(
+    capsys, program, here, text, statuses
+):
+    (here / "one.tst").write_text(text)
+    found = [call(capsys, *words, program, "one.tst") for words in ([], ["--compatible"])]
+    assert [status for status, _, _ in found] == list(statuses), found
+    commands = (line for line in text.splitlines() if line and line[0] != "#")
+    replies = ("? " if "wrong" in line else f"= {line.partition('say ')[2]}" for line in commands)
+    assert GoguiRegress(long=False).run(text, replies) == statuses[1]
+
+
+def test_compatible_lasts_in_what_is_told_and_fits_no_other_dialect(capsys, program, here):
+    (here / "one.tst").write_text("1 wrong\n#? [(]\n")
+    words = [
+        "--compatible",
+        "--json",
+        "a.json",
+        "--output",
+        "html",
+        "--junit",
+        "a.xml",
+    ]
+    status, out, _ = call(capsys, "--report", *words, program, "one.tst")
+    assert (status, "run --compatible " in out) == (1, True), out
+    assert json.loads((here / "a.json").read_text())["options"]["dialect"] == "compatible"
+    status, _, err = call(capsys, "--compatible", "--dialect", "gnugo", program, "one.tst")
+    assert (status, "--compatible: found --dialect gnugo" in err) == (2, True)
 
 
 README_TEXT = "# How to run\nStart the engine and wait.\n"
