@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 PROGRAMS = Path(sys.executable).parent
 
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "PATH": f"{PROGRAMS}:{os.environ.get('PATH', os.defpath)}",
     "PYTHONPATH": str(ROOT),
     "LC_ALL": "C.UTF-8",
@@ -43,7 +43,7 @@ def call(words: list[str], folder: Path, given: str | bytes = "") -> Done:
         words,
         cwd=folder,
         input=given.encode() if isinstance(given, str) else given,
-        env={**_ENVIRONMENT, "HOME": str(folder)},
+        env={**ENVIRONMENT, "HOME": str(folder)},
         capture_output=True,
         check=False,
     )
