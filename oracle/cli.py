@@ -37,7 +37,8 @@ Answers to the questions of five assignments on Go and Gomoku, with their reason
 {commands}
 
 Positions are read from game records (SGF, any game, variation and move), boards of 0, 1 and 2,
-gosensei board files and pictures, sgfmill's diagrams and .gtp case files; - is standard input.
+or of ., X and O as comments of case files draw them, gosensei board files and pictures,
+sgfmill's diagrams and .gtp case files; - is standard input.
 
   gtp-oracle score game.sgf --move 120      the score after 120 moves
   gtp-oracle captured board.txt C3          whether C3 is captured, and why

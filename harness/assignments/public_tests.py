@@ -80,7 +80,10 @@ def _run(
     options: Options,
     told: RunListeners,
 ) -> RunResult:
-    """Run the files; those with a failed choice once more, one at a time, before they are told."""
+    """Run the files; those with a failed choice once more, one at a time, before they are told.
+
+    All are told in their order: those after such a file wait for it.
+    """
     tell, natures = told.on_file or (lambda _: None), assignment.natures
     held: list[FileResult] = []
     result = run(
@@ -88,16 +91,17 @@ def _run(
         tests,
         options,
         told.on_progress,
-        lambda file: held.append(file) if fails_by_choice(file, natures) else tell(file),
+        lambda file: held.append(file) if held or fails_by_choice(file, natures) else tell(file),
         natures=natures,
     )
     known = {file.case.path: file for file in result.files}
     faults = result.faults
     for first in held:
-        again = run(program, [first.case.path], options._replace(jobs=1), natures=natures)
-        for second in again.files:
-            known[first.case.path] = believe(first, second, natures)
-        faults += again.faults
+        if fails_by_choice(first, natures):
+            again = run(program, [first.case.path], options._replace(jobs=1), natures=natures)
+            for second in again.files:
+                known[first.case.path] = believe(first, second, natures)
+            faults += again.faults
         tell(known[first.case.path])
     return result._replace(files=tuple(known.values()), faults=faults)
 

@@ -104,12 +104,13 @@ def _flush(status: int) -> int:
 
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
     """Answer; ``collects``: whether garbage is collected once the command is loaded."""
-    from harness import errors, signals
+    from harness import errors, new_folders, signals
     from harness.exits import ExitCode
 
     faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
-        return _dispatch(arguments, collects=collects)
+        with new_folders.removed_if_empty():
+            return _dispatch(arguments, collects=collects)
     except faults as error:
         return _say(str(error), ExitCode.FAULT)
     except errors.HarnessError as error:

@@ -32,13 +32,19 @@ Examples:
   gtp-harness cases go-scoring --copy mine"""
 
 
+_LIST = "list"  # what is done anyway, by the word that other programs have for it
+
+
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     parser = command_line()
     given = parser.read(arguments)
     if given is None:
         return ExitCode.OK
-    wanted = [name.removeprefix("@") for name in given.names]
+    is_list = given.names[:1] == [_LIST]
+    if is_list and given.copy:
+        parser.error("give either list or --copy")
+    wanted = [name.removeprefix("@") for name in given.names[is_list:]]
     _refuse_unknown(wanted)
     if given.copy:
         _copy(wanted or shipped.names(), Path(given.copy))
@@ -52,7 +58,8 @@ def main(arguments: list[str]) -> int:
 def command_line() -> CommandParser:
     """Return the parser of its command line."""
     parser = CommandParser("cases", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness cases [NAME…] [--copy DIR]"
+    parser.usage = "gtp-harness cases [list] [NAME…]\n" \
+        "       gtp-harness cases [NAME…] --copy DIR"  # fmt: skip
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
     add("--copy", metavar="DIR", help="copy the folders of the assignments into DIR")

@@ -19,6 +19,7 @@ from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
+from harness.report import report_files
 from harness.report.paint import Paint
 from harness.report.transcript import Transcript
 
@@ -65,9 +66,10 @@ def main(arguments: list[str]) -> int:
 def _options(given: argparse.Namespace) -> CheckOptions:
     found = find_assignment(given.assignment)
     source = source_named(given.source, found)
-    for path in filter(None, (given.overlay, given.output)):
-        if not Path(path).is_dir():
-            raise UsageError(f"there is no folder {path}")
+    if given.overlay and not Path(given.overlay).is_dir():
+        raise UsageError(f"there is no folder {given.overlay}")
+    if given.output:
+        report_files.try_to_write_into(given.output)
     return CheckOptions(
         source=source,
         assignment=found,
@@ -91,7 +93,8 @@ def command_line() -> CommandParser:
     add(
         "--output",
         metavar="DIR",
-        help="where to write the archive (default: beside the checked folder or archive)",
+        help="where to write the archive; created if it does not exist (default: beside the"
+        " checked folder or archive)",
     )
     add(
         "--python",

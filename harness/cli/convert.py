@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import read_case_file
+from harness import new_folders, read_case_file
 from harness.cli.arguments import CommandParser
 from harness.errors import CaseError, UsageError
 from harness.escaping import one_line
@@ -104,5 +104,5 @@ def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
     target = Path(folder, f"{Path(path).stem}.{wanted}")
     if target.exists():
         raise UsageError(f"{target} already exists; convert overwrites nothing")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    new_folders.make(target.parent)
     report_files.write_bytes(str(target), data)

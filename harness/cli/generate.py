@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness import find_assignment, read_case_file
+from harness import find_assignment, new_folders, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks import bank_runs
 from harness.cli import banks
@@ -75,6 +75,7 @@ def main(arguments: list[str]) -> int:
     if not given.assignment or not given.output:
         parser.error("give --assignment and -o")
     found = find_assignment(given.assignment)
+    new_folders.make(Path(given.output).parent)
     report_files.try_to_write(given.output)
     secret = choices.read_secret(given.secret) if given.secret else None
     chosen = choices.choices(given.seed, secret)

@@ -10,7 +10,7 @@ from contextlib import closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-from harness import find_assignment, shipped
+from harness import find_assignment, new_folders, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from harness.grading.exports.writing import Sheets
     from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
+    from harness.grading.records import StudentSubmissions
 
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
@@ -114,7 +115,7 @@ class _Command:
         from harness.grading.ledger.originals import Store
         from harness.grading.marks.concerns import concerns
 
-        writing.check(self._sheets, self._wanted.assignment.title)
+        self._check_sheets()
         if self._given.audit:
             auditing.require(self._wanted.assignment)
         concluded, plan = self._grade_with_ledger()
@@ -137,6 +138,22 @@ class _Command:
             return ExitCode.FAILED
         return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
 
+    def _check_sheets(self) -> None:
+        """Read the downloads that are to be filled in; of a missing column say which option is it.
+
+        Raises:
+            UsageError: one cannot be filled in.
+        """
+        from harness.grading.exports import writing
+        from harness.grading.exports.sheet import ColumnError
+
+        for one in (one.download for one in exporters.EXPORTS if one.download):
+            own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
+            try:
+                writing.check(own, self._wanted.assignment.title)
+            except ColumnError as error:
+                raise UsageError(f"{error}; --{one.columns} names another") from None
+
     def _audit(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
         from harness.grading.exports import writing
@@ -156,12 +173,29 @@ class _Command:
         from harness.grading.ledger.ledger import Ledger
 
         wanted = self._wanted
-        _make(wanted.output)
-        _make(self._originals.parent)
+        entries = self._read_inputs()
+        for folder in (wanted.output, self._originals.parent):
+            new_folders.make(folder, mode=0o700)  # marks and private case files lie there
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
-            return self._grade(ledger)
+            return self._grade(ledger, entries)
 
-    def _grade(self, ledger: Ledger) -> tuple[GradingOutcome, GradingPlan]:
+    def _read_inputs(self) -> tuple[StudentSubmissions, ...]:
+        """Return what was submitted, read before anything is made: it may be refused.
+
+        Raises:
+            UsageError: it is, or another input; or marks are wanted of a ledger that is not there.
+        """
+        from harness.grading import grade
+
+        if not self._given.marks_only:
+            return grade.read_inputs(self._wanted, self._warn)
+        if isinstance(self._ledger, LedgerFile) and not self._ledger.path.exists():
+            raise UsageError(f"{self._ledger.name} has no grading yet")
+        return ()
+
+    def _grade(
+        self, ledger: Ledger, entries: Sequence[StudentSubmissions]
+    ) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading import grade
         from harness.grading.attempts.grading_progress import GradingProgress
         from harness.grading.ledger.originals import Store
@@ -172,7 +206,7 @@ class _Command:
             found = grade.load_last_plan(ledger)
             return grade.update_marks(wanted, ledger, found), found
         store = Store(self._originals)
-        found = grade.prepare(wanted, ledger, store, self._warn)
+        found = grade.prepare(wanted, ledger, store, entries)
         if again := grade.withdraw_distrusted(wanted, ledger, found):
             self._warn(
                 "rerun, because a machine that had a part in them was set aside since:"
@@ -241,19 +275,12 @@ def _describe_files(files: Sequence[Path], output: Path) -> str:
 # --- the command line --------------------------------------------------------------------------
 
 
-def _make(folder: Path) -> None:
-    """Make a folder that nobody else can look into: marks and private case files lie there."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
-
-
 def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
     from harness.grading.grade import GradeOptions
 
     private = (path for path in given.private if not path.startswith("@"))
-    for path in filter(None, (given.source, given.groups, given.overlay, *private)):
+    key = Path(given.key).parent if given.key else None
+    for path in filter(None, (given.source, given.groups, given.overlay, key, *private)):
         if not Path(path).exists():
             raise UsageError(f"there is no {path}")
     if given.unsafe_no_sandbox and given.sandbox != "auto":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import find_assignment, shipped
+from harness import find_assignment, new_folders, shipped
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number
@@ -78,6 +78,7 @@ def _make(given: argparse.Namespace) -> int:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file that nobody else can read: private case files are in it."""
+    new_folders.make(path.parent)
     try:
         path.unlink(missing_ok=True)
         path.touch(mode=0o600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness import new_folders
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.escaping import escape_controls
@@ -69,8 +70,11 @@ def _check(where: str, key: Path | None) -> int:
 
 
 def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
-    from harness.grading.ledger import salvage
+    from harness.grading.ledger import places, salvage
 
+    place = places.of(new)
+    if isinstance(place, places.LedgerFile):
+        new_folders.make(place.path.parent)
     saved = salvage.salvage(where, new, key, checked=checked)
     for one in saved.tables:
         name = _NAMES.get(one.table, plural(2, one.table))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import find_assignment
+from harness import find_assignment, new_folders
 from harness.assignments import python
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
 
 def _make(given: argparse.Namespace, folder: Path) -> None:
     """Ask the program, read the tests, and write the assignment's file beside them."""
-    folder.mkdir(parents=True, exist_ok=True)
+    new_folders.make(folder)
     command = _from(folder, split_program(given.reference))
     words, _ = python.in_command(shlex.split(command), "")
     with try_protocols(tuple(words), folder.absolute(), given.sandbox) as trial:

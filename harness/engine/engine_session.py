@@ -364,7 +364,7 @@ class EngineSession:
 
     def _explain(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
         """Return ``error`` as a sentence about the command under way."""
-        from harness.reading.last_words import last_words
+        from harness.reading.last_words import first_words, last_words
 
         self._unanswered = lines[missing:]
         command = _quote(lines[missing])
@@ -372,7 +372,9 @@ class EngineSession:
         how = self._overdue(command) if is_late else error.failure
         when = "" if is_late else self._when(command, how.kind)
         words = last_words(self.stderr if how.kind is FailureKind.DIED else "")
-        said = f" Its last words: {words}" if words.error else ""
+        first = first_words(self.stderr) if words.error and self._silent_so_far else ""
+        began = f" Its first words: {first}; its last words: " if first else " Its last words: "
+        said = f"{began}{words}" if words.error else ""
         text, rest = f"The engine {how.text}", f"{when}.{self._hint()}{said}"
         if how.limit is None:
             text, rest = text + rest, ""

@@ -31,6 +31,7 @@ from harness.grading.records import (
     ClassResult,
     Graded,
     Newcomer,
+    StudentSubmissions,
     Submission,
 )
 from harness.text import number_of
@@ -87,27 +88,51 @@ class GradingOutcome(NamedTuple):
 # --- planning ----------------------------------------------------------------------------------
 
 
-def prepare(
-    wanted: GradeOptions,
-    ledger: Ledger,
-    store: Store,
-    on_remark: Callable[[str], None] = lambda _: None,
-) -> GradingPlan:
-    """Read submissions and case files; record both in the ledger.
+def read_inputs(
+    wanted: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
+) -> tuple[StudentSubmissions, ...]:
+    """Return what was submitted. Whatever else may be refused is read as well; nothing is written.
 
     ``on_remark``: gets a sentence for each part of the source that is not read.
 
     Raises:
-        UsageError: the source cannot be read; private case files are missing; or the marks in
-            force have another basis, and no regrading is wanted.
+        UsageError: the source cannot be read; or private case files or a course folder are
+            missing.
     """
-    cases = case_files(wanted, ledger)
-    return plan_attempts(wanted, ledger, _receive_all(wanted, store, on_remark), cases)
+    from harness.grading.taking_in import sources
+
+    assert wanted.source is not None
+    overlay(wanted)
+    _case_files(wanted, seed="")
+    return sources.read(wanted.source, wanted.groups, on_remark=on_remark)
+
+
+def prepare(
+    wanted: GradeOptions,
+    ledger: Ledger,
+    store: Store,
+    entries: Sequence[StudentSubmissions] | None = None,
+) -> GradingPlan:
+    """Record submissions and case files in the ledger.
+
+    ``entries``: the submissions, as :func:`read_inputs` returns them; None: it is asked.
+
+    Raises:
+        UsageError: as :func:`read_inputs`; or the marks in force have another basis, and no
+            regrading is wanted.
+    """
+    found = read_inputs(wanted) if entries is None else entries
+    return plan_attempts(
+        wanted, ledger, _receive_all(wanted, store, found), case_files(wanted, ledger)
+    )
 
 
 def case_files(wanted: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
     """Return the case files of the grading; raises as :func:`prepare`."""
-    seed = ledger.seed if wanted.images else ""
+    return _case_files(wanted, ledger.seed if wanted.images else "")
+
+
+def _case_files(wanted: GradeOptions, seed: str) -> list[PlannedCase]:
     private = None if wanted.public_only else wanted.private
     return attempt_plan.cases(wanted.assignment, private, seed)
 
@@ -133,13 +158,10 @@ def plan_attempts(
 
 
 def _receive_all(
-    wanted: GradeOptions, store: Store, on_remark: Callable[[str], None]
+    wanted: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
 ) -> list[Submission]:
-    from harness.grading.taking_in import sources
     from harness.grading.taking_in.receive import receive
 
-    assert wanted.source is not None
-    entries = sources.read(wanted.source, wanted.groups, on_remark=on_remark)
     received = [receive(entry, wanted.assignment, store, overlay(wanted)) for entry in entries]
     return sorted(received, key=lambda one: one.key)
 
@@ -337,11 +359,12 @@ def grade(wanted: GradeOptions) -> ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
+    entries = read_inputs(wanted)
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
-        found = prepare(wanted, ledger, store)
+        found = prepare(wanted, ledger, store, entries)
         run(wanted, ledger, found, store, Unheard())
         return update_marks(wanted, ledger, found).result
 

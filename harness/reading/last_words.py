@@ -71,6 +71,19 @@ def last_words(stderr: str) -> LastWords:
     return next((one for one in found if one.error), LastWords())
 
 
+def first_words(stderr: str) -> str:
+    """Return how a message of several lines begins, of a program that died at its start.
+
+    What comes last is often advice: ``Try --help``. Empty where :func:`last_words` tells all:
+    there is one line, or a traceback.
+    """
+    lines = stderr.splitlines()
+    if any(read(lines).error for read in _READERS if read is not _plain):
+        return ""
+    told = [one_line(line.strip(), _ERROR) for line in lines if line.strip()]
+    return told[0] if told and told[0] != _plain(lines).error else ""
+
+
 def normalize(text: str) -> str:
     """Return a text without what differs between programs that die of the same."""
     return _NUMBER.sub("N", _FOLDERS.sub("", text)).strip()

@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, islice
 
+from harness import new_folders
 from harness.errors import ReportError, UsageError
 from harness.escaping import encode_visible
 from harness.report.markup import SharedMarkup
@@ -177,8 +178,8 @@ def try_to_write_into(folder: str) -> None:
 
     Raises :class:`UsageError`.
     """
+    new_folders.make(folder)
     try:
-        os.makedirs(folder, exist_ok=True)
         _try_beside(os.path.join(folder, ""))
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}") from error

@@ -82,7 +82,6 @@ def application(service: Service) -> FastAPI:
         for route in routes.routes:
             app.router.routes.append(route)
     access.require_rules(app)
-    app.add_middleware(OwnHosts, settings=service.settings)
     error_answers.add_handlers(app)
     return app
 
@@ -90,6 +89,7 @@ def application(service: Service) -> FastAPI:
 def guard_application(service: Service) -> ASGIApp:
     """Return the application as it is served: with what is said with every answer."""
     settings = service.settings
-    answering = HeadAnswered(application(service))
-    inner = Guarded(answering, is_secure=settings.is_secure, largest=settings.largest)
+    app = application(service)
+    app.add_middleware(OwnHosts, settings=settings)
+    inner = Guarded(HeadAnswered(app), is_secure=settings.is_secure, largest=settings.largest)
     return Logged(inner, settings, service.requests)

@@ -7,6 +7,7 @@ import sys
 from oracle.boards.board_lines import read_bytes
 from oracle.boards.diagram import format_diagram
 from oracle.boards.digits import format_digits
+from oracle.boards.drawing import format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
 from oracle.color import BLACK, NAMES
 from oracle.commands import ask
@@ -120,6 +121,7 @@ def _to_sgf(snapshot: Snapshot) -> str:
 WRITERS: dict[str, Callable[[Snapshot], str]] = {
     "text": lambda snapshot: format_digits(snapshot.position),
     "diagram": lambda snapshot: format_diagram(snapshot.position) + "\n",
+    "drawing": lambda snapshot: format_drawing(snapshot.position),
     "gosensei": lambda snapshot: format_gosensei(_nine(snapshot)),
     "picture": lambda snapshot: draw_gosensei(_nine(snapshot)) + "\n",
     "sgf": _to_sgf,

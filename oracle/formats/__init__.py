@@ -9,6 +9,8 @@ name           what it is                                                      m
                File")
 ``picture``    the board as gosensei.txt displays it                           :mod:`oracle.boards`
 ``diagram``    the board as ``sgfmill.ascii_boards`` prints it                 :mod:`oracle.boards`
+``drawing``    rows of ``.``, ``X`` and ``O``, as comments of case files       :mod:`oracle.boards`
+               draw them, with or without ``#``
 ``gtp``        a case file's position before one of its lines or tests         ``cases``
 =============  ==============================================================  ====================
 """

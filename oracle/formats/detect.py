@@ -23,6 +23,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "gosensei": (),
     "picture": (),
     "diagram": (),
+    "drawing": (),
     "gtp": ("line", "test"),
 }
 
@@ -33,6 +34,7 @@ _READERS = {
     "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
     "picture": ("oracle.boards.gosensei", "read_picture"),
     "diagram": ("oracle.boards.diagram", "read_diagram"),
+    "drawing": ("oracle.boards.drawing", "read_drawing"),
     "gtp": ("oracle.formats.case_positions", "read_case"),
 }
 
@@ -45,6 +47,7 @@ _FIRST_LINES = (
     ("gosensei", re.compile(r"[bw]\s+[a-i]\s+[1-9]\s*$", re.IGNORECASE)),
     ("gtp", re.compile(r"#|(\d+\s+)?(boardsize|clear_board|komi|play|loadsgf|name|version)\b")),
 )
+_ROW = re.compile(r"(#\s*)?[.XOBW](\s+[.XOBW])*\s*$|#\s*$", re.IGNORECASE)
 _GAME_RECORD = re.compile(r"\(\s*;")
 
 
@@ -84,13 +87,23 @@ def detect(data: bytes, path: str = "") -> str:
     number, first = next(
         ((n, line.strip()) for n, line in lines_of(text) if line.strip()), (1, "")
     )
+    if _ROW.match(first) and _is_drawing(text):  # else it is a comment of a case file
+        return "drawing"
     for name, pattern in _FIRST_LINES:
         if pattern.match(first):
             return name
     if _GAME_RECORD.search(text):
         return "sgf"
-    known = "a game record (SGF), a board (0 1 2, gosensei, picture or diagram) or a .gtp file"
+    known = (
+        "a game record (SGF), a board (0 1 2, . X O, gosensei, picture or diagram) or a .gtp file"
+    )
     raise FormatError(f"found {quote(first)}; expected {known}", path or None, number)
+
+
+def _is_drawing(text: str) -> bool:
+    from oracle.boards.drawing import is_drawing
+
+    return is_drawing(text)
 
 
 def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str) -> None:

@@ -153,8 +153,7 @@ def test_the_log_is_what_was_on_the_screen(course, sandbox):
 def test_what_check_made_passes_check(course, sandbox):
     home, small_one = course / "go-scoring", small(course)
     check(home, "--assignment", small_one)
-    (home / "away").mkdir()
-    done = check(home, "a1.tgz", "--assignment", small_one, "--output", "away")
+    done = check(home, "a1.tgz", "--assignment", small_one, "--output", "away/deep")
     assert done.returncode == 0, done.stdout
     again = check(home, "a1.tgz", "--assignment", small_one)
     assert again.returncode == 0, again.stdout

@@ -257,7 +257,7 @@ def oracle_with(name):
 @pytest.mark.long(2)
 def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    folder, report = tmp_path / "found", tmp_path / "found.json"
+    folder, report = tmp_path / "found" / "deep", tmp_path / "found.json"
     status, out = fuzz(
         capsys,
         *(oracle_with("komi-ignored"), "--assignment", "go-scoring", "--sandbox", "off"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 
@@ -9,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reading.last_words import last_words, normalize
+from harness.engine.launch import GAME_FOLDERS
+from harness.reading.last_words import first_words, last_words, normalize
+from harness.running.runs import Options, run
 
 STARTER = """\
 Traceback (most recent call last):
@@ -248,3 +252,49 @@ def test_whatever_was_written_is_one_harmless_line(stderr):
     assert "\n" not in told
     assert "\x1b" not in told
     assert len(told) < 500
+
+
+FIRST_WORDS = [
+    ("Invalid mode selection: gpt\nTry `gnugo --help' for more information.\n",
+     "Invalid mode selection: gpt"),
+    ("\n  usage: engine\nengine: error: unrecognized arguments: --mode\n", "usage: engine"),
+    ("No such option.\n", ""),
+    ("", ""),
+    ("\n \n", ""),
+    (STARTER, ""),
+    (SYNTAX, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stderr", "expected"), FIRST_WORDS)
+def test_first_words_are_told_where_the_last_are_not_all(stderr, expected):
+    assert first_words(stderr) == expected
+
+
+@given(st.text())
+def test_first_words_of_any_text_are_one_line(text):
+    assert len(first_words(text).splitlines()) <= 1
+
+
+STARTS = {
+    "gnugo --mode gpt": "Its first words: Invalid mode selection: gpt; its last words: Try `gnugo"
+    " --help' for more information.",
+    r"sh -c 'printf one\\ntwo\\nthree\\n >&2; exit 1'": "Its first words: one; its last words:"
+    " three",
+    "sh -c 'echo one >&2; exit 1'": "Its last words: one",
+    r"sh -c 'printf one\\ntwo\\n >&2; read x; printf =\\n\\n; read x; exit 1'": "Its last"
+    " words: two",
+}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("command", STARTS)
+def test_a_program_that_dies_at_its_start_is_shown_with_its_first_words(command, tmp_path):
+    """Later its first words are about something else."""
+    name = command.split()[0]
+    if not shutil.which(name, path=os.pathsep.join((os.environ["PATH"], *GAME_FOLDERS))):
+        pytest.skip(f"{name} is not installed")
+    case = tmp_path / "case.gtp"
+    case.write_text("10 name\n#? [.*]\n20 version\n#? [.*]\n")
+    (file,) = run(command, [str(case)], Options(jobs=1)).files
+    assert file.failure.message.endswith(f". {STARTS[command]}")

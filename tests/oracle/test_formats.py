@@ -1,18 +1,23 @@
 """The text formats: the documents' examples, every error at its line, and back again."""
 
 import random
+import re
+from itertools import groupby
+from pathlib import Path
 
 import pytest
 from sgfmill import ascii_boards, boards
 
 from oracle.boards.diagram import format_diagram, parse_diagram
 from oracle.boards.digits import format_digits, parse_digits
+from oracle.boards.drawing import format_drawing, parse_drawing
 from oracle.boards.gosensei import (
     draw_gosensei,
     format_gosensei,
     parse_gosensei,
     parse_picture,
 )
+from oracle.cli import main
 from oracle.color import BLACK, WHITE
 from oracle.errors import FormatError, FormatErrors
 from oracle.formats import FORMATS, SnapshotChoice, read_position
@@ -393,6 +398,8 @@ CONTENTS = {
         f"[{'abcdefghi'[c]}{'ihgfedcba'[r]}]" for r, c in stones(parse_digits(SAMPLE), BLACK)
     )
     + ")",
+    "drawing": "#\n"
+    + "".join(f"# {line}\n" for line in format_drawing(parse_digits(SAMPLE)).splitlines()),
     "gtp": "# setup\nboardsize 9\n"
     + "".join(
         f"gogui-setup {'.bw'[color]} {'ABCDEFGHJ'[c]}{r + 1}\n"
@@ -400,6 +407,76 @@ CONTENTS = {
         for r, c in sorted(stones(parse_digits(SAMPLE), color))
     ),
 }
+
+
+# --- . X O ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", POSITIONS, ids=lambda p: f"{p.grid.rows}x{p.grid.columns}")
+@pytest.mark.parametrize("sign", ["", "# ", "#", "  #  "])
+def test_drawings_of_any_rectangle(position, sign):
+    rows = format_drawing(position).splitlines()
+    text = "".join(f"{sign}{row}\n" for row in rows)
+    assert parse_drawing(text) == position
+    assert parse_drawing(text.lower().replace("\n", "\r\n")) == position
+    assert parse_drawing(text.replace("X", "b").replace("O", "w")) == position
+    assert detect(text.encode()) == "drawing"
+
+
+ROW_OF_COMMENT = re.compile(r"#( [.XObw])+")
+
+
+def drawings(text):
+    """Return the drawings in the comments of a case file, as lists of rows with their signs."""
+    lines = text.splitlines()
+    runs = groupby(lines, key=lambda line: bool(ROW_OF_COMMENT.fullmatch(line)))
+    return [found for is_row, run in runs if is_row and len(found := list(run)) > 1]
+
+
+SHIPPED = sorted(
+    path
+    for path in (Path(__file__).parents[2] / "cases").rglob("*.gtp")
+    if drawings(path.read_text(encoding="utf-8"))
+)
+
+
+@pytest.mark.parametrize("case", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_drawings_of_the_case_files_are_read(case, tmp_path, capsys):
+    """By the API and by the command, with and without their signs."""
+    path = tmp_path / "board"
+    for rows in drawings(case.read_text(encoding="utf-8")):
+        plain = [row.removeprefix("# ") for row in rows]
+        for text in ("\n".join(rows), "\n".join(plain) + "\n"):
+            path.write_text(text)
+            snapshot = read_position(str(path))
+            assert snapshot.kind == "drawing"
+            shown = format_drawing(snapshot.position).splitlines()
+            assert shown == [row.replace("b", "X").replace("w", "O") for row in plain]
+    assert main(["score", str(path)]) == 0
+    assert main(["show", str(path), "--to", "drawing"]) == 0
+    assert capsys.readouterr().out.endswith("".join(f"{row}\n" for row in shown))
+
+
+@pytest.mark.parametrize(
+    "text", ["# X\nboardsize 9\n", "# . X O\nplay b a1\n", "# O X is a word\n", "# . . 3\nscore\n"]
+)
+def test_a_case_file_with_a_drawing_stays_one(text):
+    assert detect(text.encode()) == "gtp"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (". X\n. Y", "board.txt:2: found 'Y'; expected '.', X or O"),
+        ("# . X\n# .", "board.txt:2: found a row of 1 points; expected 2, as in the first row"),
+        ("# . X\n#\n# . X", "board.txt:2: found an empty line inside the board"),
+        ("#\n", "board.txt: the file is empty; expected a row of '.', X and O"),
+        (". " * 26, "board.txt:1: found a row of 26 points; expected at most 25"),
+        (".\n" * 26, "board.txt:26: found 26 rows; expected at most 25"),
+    ],
+)
+def test_faulty_drawings(text, expected):
+    assert message(parse_drawing, text).startswith(expected)
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.errors import UsageError
 from harness.grading.exports.export_material import Shown
-from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.sheet import ColumnError, Sheet
 from harness.grading.exports.sheet_filling import Ids, SheetForm
 from harness.text import some
 
@@ -31,7 +31,8 @@ def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> SheetFor
     ``columns``: the assignment's, as ``Title (id)``, its title or its id; none: by its title.
 
     Raises:
-        UsageError: it is not a gradebook, or has no such column, or several.
+        ColumnError: it has no such column, or several.
+        UsageError: it is not a gradebook.
     """
     header, place = sheet.header, _column(sheet, "".join(columns) or title)
     known = [(kind, header.index(name)) for name, kind in _IDS.items() if name in header]
@@ -66,10 +67,10 @@ def _column(sheet: Sheet, wanted: str) -> int:
     ]
     if len(found) > 1:
         several = _columns(header[place] for place in found)
-        raise UsageError(f"{sheet.name} has several columns {wanted!r}: {several}")
+        raise ColumnError(f"{sheet.name} has several columns {wanted!r}: {several}")
     if not found:
         titles = _columns(header[place] for place in places)
-        raise UsageError(f"{sheet.name} has no column {wanted!r}; it has {titles}")
+        raise ColumnError(f"{sheet.name} has no column {wanted!r}; it has {titles}")
     return found[0]
 
 

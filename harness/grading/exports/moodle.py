@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.grading.exports.export_material import Shown
-from harness.grading.exports.sheet import Sheet
+from harness.grading.exports.sheet import ColumnError, Sheet
 from harness.grading.exports.sheet_filling import Ids, Mark, SheetForm
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import counting_mark, decimal
@@ -33,7 +32,7 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
     missing. ``shown``: what comments are made of.
 
     Raises:
-        UsageError: it is not a grading worksheet.
+        ColumnError: it is not a grading worksheet, or its columns have other names.
     """
     names = columns or WORKSHEET
     identifier, grade = (_require_column(sheet, name) for name in names[:2])
@@ -70,7 +69,7 @@ def _require_column(sheet: Sheet, name: str) -> int:
     place = _place(sheet, name)
     if place is None:
         found = ", ".join(map(repr, sheet.header))
-        raise UsageError(
+        raise ColumnError(
             f"{sheet.name} is not a grading worksheet from Moodle: found the columns {found}; "
             f"expected {name!r}"
         )

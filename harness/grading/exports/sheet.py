@@ -24,6 +24,10 @@ _FORMULA = re.compile("[\\s'\"\u200b\ufeff]*[=+\\-@＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
+class ColumnError(UsageError):
+    """A sheet does not have the column that is to be filled in, or has several."""
+
+
 class Sheet:
     """A sheet as it was read. Rows and columns count from 0; the first row is the header."""
 

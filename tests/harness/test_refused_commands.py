@@ -1,0 +1,223 @@
+"""What a command leaves behind: nothing if it is refused, and a folder for what it writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness import cli, new_folders
+from tests.harness import small_class
+
+# What each finds in its folder.
+FILES = {
+    "good.gtp": "10 name\n#? [.*]\n",
+    "bad.gtp": "10 name\n#? [a\n",
+    "text": "hello\n",
+    "bad.sgf": "(;SZ[9",
+    "no-student.csv": "name,file\nx,y\n",
+    "gradebook.csv": "Student,ID,Section,Chess (1)\nAda,1,A,\n",
+    "worksheet.csv": "Identifier,Note\nParticipant 1,\n",
+    "class/ada.tgz": "x",
+    "counting/assignment.toml": small_class.ASSIGNMENT,
+    **{f"counting/{name}": text for name, text in small_class.CASES.items()},
+    "full/file": "x",
+    "empty/": "",
+}
+GO, OWN = "--assignment go-scoring", "--assignment counting"
+# Commands that refuse what they are given. A run with a case file that cannot be read is none: its
+# reports tell so. Nor is a conversion of several files of which one is bad.
+REFUSED = f"""
+run gtp-oracle good.gtp --output out/deep --translate no
+run gtp-oracle good.gtp --output out --json no/results.json
+run gtp-oracle good.gtp --output out --baseline no --history history
+run gtp-oracle good.gtp --save-failures failures --history text
+history no --output out
+history text --output out/deep --json found.json
+check empty --assignment no --output out
+check no {GO} --output out
+check empty {GO} --output out/deep --overlay no
+check text {GO} --output out/deep
+check empty {GO} --output text
+convert bad.gtp --to tst --output out
+convert good.gtp --to nothing --output out
+convert no --to txt --output out
+verify good.gtp --json no/found.json
+grade empty {OWN} --public-only
+grade no-student.csv {OWN} --public-only
+grade text {OWN} --public-only --output out/deep
+grade class --assignment gomoku-policy --overlay full
+grade class {OWN} --private bad.gtp --output out/deep
+grade class {OWN} --private empty
+grade class {OWN} --private no
+grade class {GO} --public-only
+grade class {GO} --public-only --overlay no
+grade class {OWN} --public-only --canvas text
+grade class {OWN} --public-only --canvas gradebook.csv
+grade class {OWN} --public-only --groups text
+grade class {OWN} --public-only --key no/key
+grade class {OWN} --public-only --output text
+grade class {OWN} --public-only --ledger text/ledger
+grade --marks-only {OWN} --output out/deep
+grade --marks-only {OWN} --ledger ledger
+serve --data data --address ftp://x
+serve --data data --allowed-host x:1
+serve --data data --keep nonsense
+serve --data data --mail x
+serve --data data --oidc x
+serve --data text
+admin people --data data
+admin add X --data data --email no
+admin nothing --data data
+backup copy --data data
+backup full --data data
+prune --data data
+restore no --data data
+restore full --data data
+worker nowhere --cache cache
+worker tls://h:1 --tls no --cache cache
+cluster scheduler --tls no
+cluster certificates out --days 0
+submit http://localhost:1 no.tgz
+submit nowhere text --token-file no
+runs push http://localhost:1 no --token-file no
+gradescope --assignment no -o out/x.zip
+gradescope {OWN} -o out/x.zip --private no
+gradescope {OWN} -o out/x.zip --private bad.gtp
+cases no --copy out
+cases go-scoring/public --copy out
+cases list --copy out
+ledger check no
+ledger salvage no -o out/new
+ledger salvage text -o out/new
+generate no.sgf {GO} -o out/x.gtp
+generate empty {GO} -o out/deep/x.gtp
+generate bad.sgf {GO} -o out/x.gtp --with bad.gtp
+generate bad.sgf {GO} -o out/x.gtp --secret env:GTP_HARNESS_NO_SUCH
+generate bad.sgf --assignment no -o out/x.gtp
+fuzz no-such {GO} --seconds 1 --output out
+fuzz gtp-oracle --assignment no --output out --json found.json
+fuzz gtp-oracle {GO} --from bad.gtp --output out/deep --json found.json
+fuzz gtp-oracle {GO} --translate no --output out
+strength bad.gtp --json found.json
+strength no --json found.json
+bank add no --bank bank
+bank add full --bank bank
+env --assignment no
+env --remove no
+new out --reference no-such
+new out/deep --reference gtp-oracle --public bad.gtp
+new full --reference no-such
+calibrate no --json found.json
+calibrate empty --json found.json
+doctor --assignment no
+completion tcsh
+man text
+""".strip().splitlines()
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    """A folder with all that is named, and a home without anything."""
+    for name in ("home", "room"):
+        (tmp_path / name).mkdir()
+    for name, content in FILES.items():
+        path = tmp_path / "room" / name
+        (path if name.endswith("/") else path.parent).mkdir(exist_ok=True)
+        if content:
+            path.write_text(content)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "GTP_HARNESS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path / "room")
+    umask = os.umask(0o022)
+    yield tmp_path
+    os.umask(umask)  # a service's processes keep all private
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_refused_command_leaves_nothing_behind(line, room, capsys):
+    before = everything(room)
+    assert cli.main(line.split()) == 2
+    said = "".join(capsys.readouterr())
+    assert said
+    assert "Traceback" not in said
+    assert everything(room) == before
+
+
+def test_each_command_that_can_be_refused_is_refused():
+    """All but those that take whatever they are given."""
+    assert {line.split()[0] for line in REFUSED} == set(cli.COMMANDS)
+
+
+# For each command with an option ``--output`` one that succeeds, and what it makes. One after the
+# other, as some read what others make. A submission that is no archive starts no engine.
+OUTPUTS = {
+    "run": ("run gtp-oracle good.gtp --history history --output {}", "index.html"),
+    "history": ("history history --output {}", "index.html"),
+    "check": ("", ""),  # test_check.py: test_what_check_made_passes_check
+    "convert": ("convert good.gtp --to txt --output {}", "good.txt"),
+    "grade": (f"grade class {OWN} --public-only --output {{}}", "ledger.sqlite"),
+    "ledger": ("ledger salvage out/grade/deep/ledger.sqlite -o {}/new", "new"),
+    "gradescope": (f"gradescope {OWN} --public-only -o {{}}/x.zip", "x.zip"),
+    "generate": (f"generate {GO} -n 1 -o {{}}/x.gtp", "x.gtp"),
+    "fuzz": ("", ""),  # test_fuzzing.py: test_the_command_writes_a_case_file_that_the_engine_fails
+}
+
+
+def test_every_output_makes_its_folder(room, capsys):
+    made = {}
+    for name, (line, file) in OUTPUTS.items():
+        folder = f"out/{name}/deep"
+        if line:
+            assert cli.main(line.format(folder).split()) in (0, 1, 2, 4), capsys.readouterr()
+            made[name] = (room / "room" / folder / file).exists()
+    assert made == {name: True for name, (line, _) in OUTPUTS.items() if line}
+
+
+def test_every_command_with_an_output_is_here():
+    with_output = {
+        name
+        for name, (module, _) in cli.COMMANDS.items()
+        if "--output" in cli._import(module, collects=True).command_line().format_help()
+    }
+    assert with_output == set(OUTPUTS)
+
+
+def test_a_folder_that_another_process_uses_meanwhile_stays(tmp_path):
+    with new_folders.removed_if_empty():
+        new_folders.make(tmp_path / "a" / "b")
+        new_folders.make(tmp_path / "a" / "c")
+        (tmp_path / "a" / "c" / "file").touch()
+    assert everything(tmp_path) == {"a": None, "a/c": None, "a/c/file": b""}
+
+
+def test_cases_may_be_told_to_list(capsys):
+    """``list`` is what the command does, and not an assignment."""
+    for words in ([], ["gosensei"]):
+        assert cli.main(["cases", *words]) == 0
+        plain = capsys.readouterr().out
+        assert cli.main(["cases", "list", *words]) == 0
+        assert capsys.readouterr().out == plain
+
+
+@pytest.mark.parametrize(
+    ("sheet", "option"),
+    [
+        ("--canvas gradebook.csv", "--canvas-column"),
+        ("--canvas gradebook.csv --canvas-column Go", "--canvas-column"),
+        ("--moodle worksheet.csv", "--moodle-columns"),
+    ],
+)
+def test_a_missing_column_is_told_with_the_option_that_names_it(sheet, option, room, capsys):
+    words = f"grade class {OWN} --public-only {sheet}".split()
+    assert cli.main(words) == 2
+    assert option in capsys.readouterr().err
