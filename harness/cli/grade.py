@@ -112,6 +112,7 @@ class _Command:
         from harness.grading import grade
         from harness.grading.exports import writing
         from harness.grading.ledger.originals import Store
+        from harness.grading.exports.summary import has_no_test
         from harness.grading.marks.concerns import concerns
 
         writing.check(self._sheets, self._wanted.assignment.title)
@@ -135,7 +136,8 @@ class _Command:
             return ExitCode.FAULT
         if conclusion.changes and not conclusion.accepted:
             return ExitCode.FAILED
-        return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
+        is_odd = concerns(conclusion.result) or has_no_test(conclusion.result)
+        return ExitCode.ATTENTION if is_odd else ExitCode.OK
 
     def _audit(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
