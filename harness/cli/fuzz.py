@@ -52,7 +52,9 @@ _EPILOG = """\
 Exit status:
     0  nothing was found
     1  something was found
-    2  the engine could not start, or the input was bad
+    2  the engine could not start, or the input was bad; or nothing was found, but so
+       little was asked that this means nothing: no question, or, before the time was
+       over, fewer than 100 conversations
     3  the harness itself failed; the engine is not to blame
   130  interrupted with Ctrl-C; the findings so far are reported
 
@@ -64,7 +66,9 @@ engines that list them.
 
 Without --assignment, the first engine of --against says what is right: boards of the
 smallest sizes that both take are started and stones played in turn, and both engines
-are asked what both know of undo and of GoGui's questions about rules. With an
+are asked what both answer of score, final_score, showboard (if both draw alike),
+list_stones, captures, all_legal and GoGui's questions about rules; komi and undo are
+sent if both take them. The last lines say how often each question was asked. With an
 assignment, a finding in which all engines of --against answer as PROGRAM does becomes
 a question to the teacher.
 
@@ -102,9 +106,13 @@ def main(arguments: list[str]) -> int:
         report_files.write(
             given.json, [_document(given, fuzzer, findings)], encode_without_surrogates
         )
-    if not is_over:
-        return ExitCode.INTERRUPTED
-    return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK
+    return _status(fuzzer, findings) if is_over else ExitCode.INTERRUPTED
+
+
+def _status(fuzzer: Fuzzer, findings: Sequence[tuple[FuzzFinding, Path]]) -> ExitCode:
+    if findings:
+        return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK
+    return ExitCode.BROKEN if fuzzer.shortfall else ExitCode.OK
 
 
 def _without_questions(findings: Sequence[tuple[FuzzFinding, Path]]) -> list[FuzzFinding]:
@@ -206,15 +214,17 @@ def _open_engine(
 def _by_engine(given: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
     """Return the specification by which the first engine of --against is right."""
     from harness.fuzzing import two_engines
-    from harness.fuzzing.fuzzed_engine import board_sizes, find_known_commands
+    from harness.fuzzing.fuzzed_engine import board_sizes
 
     if given.declaration is None:
         with _open_engine(given, given.judging, room, "") as other:
-            known = [find_known_commands(one, two_engines.SHARED) for one in (program, other)]
-            taken = [board_sizes(one, two_engines.SIZES) for one in (program, other)]
-        given.declaration = two_engines.standard(
-            known[0] & known[1], two_engines.common_sizes(*taken)
-        )
+            both = program, other
+            taken = [board_sizes(one, two_engines.SIZES) for one in both]
+            sizes = two_engines.common_sizes(*taken)
+            common = two_engines.find_common_commands(both, sizes[0])
+        if common.slow:
+            print(f"left out, because it takes too long: {', '.join(common.slow)}", flush=True)
+        given.declaration = two_engines.standard(common.commands, sizes)
     words, place = given.judging, Path.cwd()
     return two_engines.specify_for(words, given.declaration, place, given.sandbox, given.timeout)
 
@@ -365,6 +375,10 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
             f"{number_of(questions, 'question')} to the teacher: the reference stands"
             " alone against engines that agree"
         )
+    if fuzzer.asked:
+        yield f"asked: {', '.join(f'{name} {count:,}' for name, count in fuzzer.asked.items())}"
+    if not findings and (shortfall := fuzzer.shortfall):
+        yield f"this is no success: {shortfall}"
     for slow in fuzzer.slow:
         yield (
             f"{slow.name} takes {slow.seconds:.1f} s: asked {slow.asked:,}"
@@ -388,6 +402,8 @@ def _document(
         program, python, assignment, against, seed (as given; null where they were not)
         examples     how many conversations were drawn, commands: how many were sent
         seconds      wall time
+        asked        how often each question was asked whose answer is judged, by name
+        shortfall    why nothing follows from no findings: too little was asked; "" otherwise
         unconfirmed  how many findings could not be seen again in a new process
         slow         [{name, seconds, asked, left_out}]: commands that were left out at times,
                      because each takes the engine so many seconds
@@ -413,6 +429,8 @@ def _document(
         "examples": fuzzer.budget.examples,
         "commands": fuzzer.budget.commands,
         "seconds": round(fuzzer.budget.seconds, 3),
+        "asked": fuzzer.asked,
+        "shortfall": fuzzer.shortfall,
         "unconfirmed": fuzzer.unconfirmed,
         "slow": [one._asdict() | {"seconds": round(one.seconds, 3)} for one in fuzzer.slow],
         "findings": [_entry(finding, path) for finding, path in findings],

@@ -113,6 +113,7 @@ class _Command:
         from harness.grading import grade
         from harness.grading.exports import writing
         from harness.grading.ledger.originals import Store
+        from harness.grading.exports.summary import has_no_test
         from harness.grading.marks.concerns import concerns
 
         self._check_sheets()
@@ -136,7 +137,8 @@ class _Command:
             return ExitCode.FAULT
         if conclusion.changes and not conclusion.accepted:
             return ExitCode.FAILED
-        return ExitCode.ATTENTION if concerns(conclusion.result) else ExitCode.OK
+        is_odd = concerns(conclusion.result) or has_no_test(conclusion.result)
+        return ExitCode.ATTENTION if is_odd else ExitCode.OK
 
     def _check_sheets(self) -> None:
         """Read the downloads that are to be filled in; of a missing column say which option is it.

@@ -64,7 +64,8 @@ _EPILOG = """\
 Exit status:
     0  nothing was found
     1  something was found that --allow does not name
-    2  the input was bad, or there was nothing to check
+    2  the input was bad, or there was nothing to check: no test, or none of a command
+       that has right and wrong answers
 
 A file's assignment is given by --assignment, its folder, or its commands. Tests of
 settings, and of commands that the assignment does not define, are counted and not
@@ -102,6 +103,8 @@ def main(arguments: list[str]) -> int:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
         report_files.write(given.json, [_document(found)], encode_without_surrogates)
+    if found.tests == found.unchecked and not found.findings:
+        return ExitCode.BROKEN
     return ExitCode.BROKEN if gathered.errors else ExitCode.FAILED if shown else ExitCode.OK
 
 
@@ -185,6 +188,8 @@ def _summary(found: Verified) -> str:
     line = f"{_many(found.tests, 'test')} in {_many(found.files, 'file')}"
     if found.unchecked:
         line += f", {found.unchecked:,} not checked (no answer to them is wrong)"
+    if found.tests == found.unchecked and not listed:
+        return f"{line}: nothing checked, so this says nothing about the expectations"
     return f"{line}: {listed or 'nothing found'}"
 
 

@@ -49,8 +49,8 @@ def specify(
     game = declaration.game
     own = Specification(
         key,
-        {one.name: reply_forms.form_of(one, game) for one in declaration.commands}
-        | _standard_forms(),
+        _standard_forms()
+        | {one.name: reply_forms.form_of(one, game) for one in declaration.commands},
         signs=_NO_SIGNS,
         natures=natures_of(declaration),
         board=BoardKind(captures=False, letters=game.letters),

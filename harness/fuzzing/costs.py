@@ -100,30 +100,47 @@ class Costs:
         boards = self._of.setdefault(name, {})
         return boards.setdefault(board, _Cost(boards))
 
-    def affordable(self, script: Script, elapsed: float) -> Script:
-        """Return a script without the slow commands for which no time is left.
+    def affordable(self, scripts: Sequence[Script], elapsed: float) -> list[Script]:
+        """Return scripts that are sent together, without the slow commands that take too long.
 
         ``elapsed``: seconds since the beginning. Of what has never been asked there is one of each
         name and board size, for it may be slow.
         """
-        slow, costs = self._slow(), list(self._costs_of(script.commands))
-        if not slow and all(cost is None or cost.asked for cost in costs):
-            return script
+        slow, new = self._slow(), set[_Cost]()
         left = elapsed * _SHARE - sum(cost.seconds for cost in slow)
-        kept: list[str] = []
-        new: set[_Cost] = set()
-        for command, cost in zip(script.commands, costs, strict=True):
-            if cost and (seconds := _seconds(cost, slow)):
+
+        def keeps(cost: _Cost | None) -> bool:
+            nonlocal left
+            if cost is None:
+                return True
+            if seconds := _seconds(cost, slow):
                 if left < seconds:
                     cost.left_out += 1
-                    continue
+                    return False
                 left -= seconds
-            elif cost and not cost.asked:
-                if cost in new:
-                    continue
+                return True
+            is_again = cost in new
+            if not cost.asked:
                 new.add(cost)
-            kept.append(command)
-        return script._replace(commands=tuple(kept))
+            return not is_again
+
+        found = []
+        for one in scripts:
+            costs = list(self._costs_of(one.commands))
+            if not slow and all(cost is None or cost.asked for cost in costs):
+                found.append(one)  # as nearly always
+                continue
+            kept = [
+                command for command, cost in zip(one.commands, costs, strict=True) if keeps(cost)
+            ]
+            found.append(one._replace(commands=tuple(kept)))
+        return found
+
+    def count_asked(self) -> dict[str, int]:
+        """Return how often each command was asked that may be left out."""
+        return {
+            name: sum(cost.asked for cost in boards.values()) for name, boards in self._of.items()
+        }
 
     def list_slow(self) -> list[Slow]:
         """Return the commands that were left out, with what they cost where they were."""

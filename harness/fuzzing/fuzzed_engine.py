@@ -230,6 +230,22 @@ def find_known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> froze
     return frozenset(name for name, reply in answered if reply.ok and reply.text == "true")
 
 
+def try_commands(
+    program: FuzzedProgram, begun: Sequence[str], commands: Sequence[str]
+) -> list[Reply | None]:
+    """Return the reply to each command where others were sent before; None if it is refused.
+
+    It is None, too, if the engine breaks there: then a new one is sent the rest.
+    """
+    found: list[Reply | None] = []
+    while len(found) < len(commands):
+        trace = program.send_again(Script((*begun, *commands[len(found) :])))
+        found += [reply if reply.ok else None for reply in trace.replies[len(begun) :]]
+        if trace.failure:
+            found.append(None)
+    return found
+
+
 def board_sizes(program: FuzzedProgram, sizes: Sequence[int]) -> list[int]:
     """Return which board sizes an engine takes: by GTP 2 (6.3.1) it may refuse any.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from math import ceil
 from typing import NamedTuple
 
 from harness.fuzzing.causes import Causes, FindingCause
@@ -13,7 +14,9 @@ from harness.fuzzing.naming import Namer
 from harness.fuzzing.reduction import reduce_script
 from harness.fuzzing.reply_judge import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender
+from harness.judging.equivalence import is_judged
 from harness.judging.strength import KnownWrong
+from harness.text import number_of
 from harness.vocabulary.script import Script, Trace, name_of
 from oracle.mistakes import Mistake
 
@@ -22,6 +25,8 @@ _OPTIONAL = ("undo", _SEQUENCE)  # commands that are sent to engines that know t
 _LENGTHS = (2, 4, 8)  # of games, from call to call of Hypothesis in turn, small ones first
 _REPEATS = 3  # times that a finding is looked for again, each time in a new process
 _LONG = 8  # setup commands: of more, moves become one command where that is possible
+# Conversations: fewer, in all the time there was, mean nothing. See docs/fuzzing.md for why.
+ENOUGH = 100
 
 
 class FuzzFinding(NamedTuple):
@@ -83,6 +88,32 @@ class Fuzzer:
     def slow(self) -> list[Slow]:
         """The commands that were left out for what they cost."""
         return list(self._asker.costs.list_slow())
+
+    @property
+    def asked(self) -> dict[str, int]:
+        """How often each question was asked whose answer is judged, the most frequent first."""
+        specification = self.judge.specification
+        counts = {
+            name: count
+            for name, count in self._asker.costs.count_asked().items()
+            if count and is_judged(name, specification)
+        }
+        return dict(sorted(counts.items(), key=lambda one: -one[1]))
+
+    @property
+    def shortfall(self) -> str:
+        """Why nothing follows from finding nothing; "" if something does."""
+        budget = self.budget
+        if not self.asked:
+            return "no question was asked whose answer is judged, so that nothing could be found"
+        if budget.examples < min(ENOUGH, budget.most):
+            needed = 10 * ceil(ENOUGH * budget.seconds / max(1, budget.examples) / 8)
+            return (
+                f"{number_of(budget.examples, 'conversation')} in {budget.seconds:.0f} s are too"
+                f" few to mean anything, at least {ENOUGH} do: the engine is slow, or the time"
+                f" short (try --seconds {needed})"
+            )
+        return ""
 
     def findings(self) -> Iterator[FuzzFinding]:
         """Yield what is found, as soon as it is."""

@@ -103,9 +103,9 @@ class ScriptSender:
         broken = trace.failure and trace.failure._replace(step=len(replies))
         return trace._replace(script=script, replies=replies, failure=broken)
 
-    def affordable(self, script: Script) -> Script:
-        """Return a script without the slow commands for which no time is left."""
-        return self.costs.affordable(script, self.budget.seconds)
+    def affordable(self, scripts: Sequence[Script]) -> list[Script]:
+        """Return scripts without the slow commands for which no time is left."""
+        return self.costs.affordable(scripts, self.budget.seconds)
 
     def was_only_slow(self, script: Script, news: WrongReply) -> bool:
         """Whether a command that seemed to hang answers slowly in a new process.
@@ -195,13 +195,14 @@ class Hunt:
 
     def begin(self, scripts: Sequence[Script]) -> Batch:
         """Send scripts; :meth:`has_news` looks at the answers. See :meth:`ScriptSender.begin`."""
-        return self._asker.begin(list(map(self._asker.affordable, scripts)))
+        return self._asker.begin(self._asker.affordable(scripts))
 
     def shows(self, script: Script) -> bool:
         """Whether a script shows news, and a new process does so, too."""
         if self.is_over:
             return False
-        return self.has_news(self._asker.send_and_wait(self._asker.affordable(script)))
+        (kept,) = self._asker.affordable([script])
+        return self.has_news(self._asker.send_and_wait(kept))
 
     def has_news(self, heard: HeardScript) -> bool:
         """Whether what an engine did shows news, and a new process does so, too."""

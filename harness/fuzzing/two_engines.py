@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.declared.declaration import (
     ANY_ORDER,
     ASKS,
     CASELESS,
+    COLOR,
+    NUMBERS,
     STANDARD,
+    Argument,
     Declaration,
     DeclaredCommand,
     DeclaredGame,
@@ -21,18 +25,34 @@ from harness.declared.reference import ReferenceProgram
 from harness.declared.refusing import refuses
 from harness.declared.specifying import specify
 from harness.errors import UsageError
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, try_commands
+from harness.records import Reply
 from harness.specifications.record import Specification
+from harness.vocabulary.answer_forms import SCORE
 
 _KEY = "two engines"
 _PLAY = STANDARD["play"]._replace(bad=("{turn} {stone}", "{turn} z99"))
-_WORDS = (ANY_ORDER, CASELESS)  # how their answers are compared
+_LISTS, _VALUES = (ANY_ORDER, CASELESS), (CASELESS, NUMBERS)  # how their answers are compared
+_COLOR = (Argument(COLOR),)
+_PICTURE = "showboard"  # engines draw boards as they like
+_RULES = ("legal_moves", "side_to_move", "final_result", "board_size")
+# What engines are usually asked about a position.
+QUESTIONS = (
+    DeclaredCommand("score", ASKS, reply=_VALUES),
+    DeclaredCommand("final_score", ASKS, reply=_VALUES),
+    DeclaredCommand(_PICTURE, ASKS, reply=_VALUES),
+    DeclaredCommand("list_stones", ASKS, _COLOR, reply=_LISTS),
+    DeclaredCommand("captures", ASKS, _COLOR, reply=_VALUES),
+    DeclaredCommand("all_legal", ASKS, _COLOR, reply=_LISTS),
+    *(DeclaredCommand(f"gogui-rules_{name}", ASKS, reply=_LISTS) for name in _RULES),
+)
+_KOMI, _UNDO = (STANDARD[name] for name in ("komi", "undo"))
+_SLOW = 0.2  # seconds, with one stone: GNU Go's final_score takes as long, and more later
+_SCORES = ("score", "final_score")  # B+4 is B+4.0
 # A refusal may be an answer, as the course has it.
 _GAME = DeclaredGame(refused="(?i)illegal move")
 SIZES = (5, 6, 7, 9, 13, 15, 19)  # that engines may take; small boards find more
 _DRAWN = 3  # of them, the smallest that both take
-_RULES = ("legal_moves", "side_to_move", "final_result", "board_size")  # questions of GoGui's
-# Commands that are said only if both engines know them.
-SHARED = ("undo", *(f"gogui-rules_{name}" for name in _RULES))
 
 
 def common_sizes(taken: Sequence[int], by_other: Sequence[int]) -> list[int]:
@@ -54,16 +74,69 @@ def _list_sizes(sizes: Sequence[int]) -> str:
     return ", ".join(map(str, sizes)) or "none"
 
 
-def standard(known: frozenset[str], sizes: Sequence[int] = SIZES[:_DRAWN]) -> Declaration:
-    """Return what any two engines that speak GTP have in common.
+class CommonCommands(NamedTuple):
+    """What two engines can both be sent beside ``play``."""
 
-    ``known``: to both, of SHARED. ``sizes``: of square boards, which both take. Stones are played
-    in turn, for that is right in every game.
+    commands: tuple[DeclaredCommand, ...]
+    slow: tuple[str, ...]  # questions that both answer, left out because others are faster
+
+
+def find_common_commands(programs: Sequence[FuzzedProgram], size: int) -> CommonCommands:
+    """Return what all engines answer of QUESTIONS, and ``komi`` and ``undo`` if all take them.
+
+    Each command is tried, for not every engine says what it knows. ``size``: of a board that all
+    take.
+
+    Raises:
+        UsageError: there is no question that all answer.
+    """
+    begun = (f"boardsize {size}", "clear_board", "play b a1")
+    tried = (_KOMI, *QUESTIONS, _UNDO)
+    lines = [_example(one) for one in tried]
+    replies = zip(*(try_commands(one, begun, lines) for one in programs), strict=True)
+    seconds = {
+        one: max(reply.seconds for reply in every if reply)
+        for one, every in zip(tried, replies, strict=True)
+        if _is_common(one, every)
+    }
+    times = [seconds[one] for one in QUESTIONS if one in seconds]
+    if not times:
+        names = ", ".join(one.name for one in QUESTIONS)
+        raise UsageError(
+            "the engines have no question in common that both answer, so that nothing could be"
+            f" found (tried: {names}); declare their commands in an assignment of your own, and"
+            " give it with --assignment"
+        )
+    least = max(_SLOW, min(times))
+    slow = [one for one in QUESTIONS if seconds.get(one, 0.0) > least]
+    kept = tuple(one for one in seconds if one not in slow)
+    return CommonCommands(kept, tuple(one.name for one in slow))
+
+
+def _example(command: DeclaredCommand) -> str:
+    """Return a command as it is tried where Black's stone is on A1."""
+    words = [next(iter(one.words), "b") for one in command.arguments]
+    return " ".join([command.name, *words])
+
+
+def _is_common(command: DeclaredCommand, replies: Sequence[Reply | None]) -> bool:
+    """Whether all have done what a command says; of pictures, whether they draw alike."""
+    texts = [" ".join(reply.text.split()) if reply else None for reply in replies]
+    if None in texts:
+        return False
+    if command.name == _PICTURE:
+        return len(set(texts)) == 1 and "" not in texts
+    return command not in QUESTIONS or "" not in texts
+
+
+def standard(common: Sequence[DeclaredCommand], sizes: Sequence[int]) -> Declaration:
+    """Return what two engines that speak GTP have in common.
+
+    ``sizes``: of square boards, which both take. Stones are played in turn, for that is right in
+    every game.
     """
     game = _GAME._replace(sizes=tuple((size, size) for size in sizes))
-    shared = [STANDARD.get(name, DeclaredCommand(name, ASKS, reply=_WORDS)) for name in SHARED]
-    own = [one for one in shared if one.name in known]
-    return Declaration(game, with_standard((_PLAY, *own), game))
+    return Declaration(game, with_standard((_PLAY, *common), game))
 
 
 def specify_for(
@@ -74,6 +147,7 @@ def specify_for(
     ``words``: of its command, which is started in a folder.
     """
     asked = specify(_KEY, declaration._replace(reference=None), folder, ())
+    scores = [one.name for one in declaration.commands if one in QUESTIONS and one.name in _SCORES]
     game = declaration.game
     program = ProgramStart(
         tuple(words),
@@ -84,4 +158,5 @@ def specify_for(
         protocol=game.protocol,
         refuses=refuses(game),
     )
-    return replace(asked, told=ReferenceProgram(program, declaration))
+    forms = {**asked.forms, **dict.fromkeys(scores, SCORE)}
+    return replace(asked, forms=forms, told=ReferenceProgram(program, declaration))

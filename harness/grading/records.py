@@ -200,7 +200,7 @@ class Audited(NamedTuple):
     conversations: int  # drawn, and compared with the oracle's
     unsure: int  # differences not told: not shown each time, or an adapter's own refusals
     wrong: tuple[WrongAnswer, ...]
-    trouble: str = ""  # why it could not be looked at; else empty
+    trouble: str = ""  # why it could not be looked at, or too little to tell; else empty
     confirmed: bool = True  # False: what was found has not been asked again, alone
 
 

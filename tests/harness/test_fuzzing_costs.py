@@ -32,7 +32,8 @@ def costs_after(**seconds):
 
 
 def list_affordable(costs, elapsed, commands=GAME):
-    return list(costs.affordable(Script(tuple(commands)), elapsed).commands)
+    (script,) = costs.affordable([Script(tuple(commands))], elapsed)
+    return list(script.commands)
 
 
 def test_of_what_was_never_asked_one_of_each_is_asked():
@@ -41,6 +42,12 @@ def test_of_what_was_never_asked_one_of_each_is_asked():
         "genmove b",
         "gogui-rules_final_result",
     ]
+
+
+def test_nor_are_there_more_in_scripts_that_are_sent_together():
+    """GNU Go takes a second for each final_score, and was sent a hundred before one was timed."""
+    kept = Costs(STANDARD).affordable([Script(GAME)] * 3, 0)
+    assert [len(one.commands) for one in kept] == [3, 1, 1]
 
 
 def test_fast_commands_are_asked_as_drawn():

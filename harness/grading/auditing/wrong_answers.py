@@ -53,7 +53,7 @@ class AuditFindings(NamedTuple):
     conversations: int
     unsure: int
     cases: tuple[WrongAnswerFiles, ...]
-    trouble: str = ""  # why nothing could be seen
+    trouble: str = ""  # why nothing could be seen, or why nothing follows from that
 
 
 class Looker:
@@ -105,7 +105,9 @@ class Looker:
             found = list(fuzzer.findings())
         sure = [one for one in found if is_sure(one, self._assignment)]
         cases = tuple(self._cases(sure, judge, folder))
-        return AuditFindings(budget.examples, fuzzer.unconfirmed + len(found) - len(sure), cases)
+        unsure = fuzzer.unconfirmed + len(found) - len(sure)
+        trouble = "" if found else fuzzer.shortfall
+        return AuditFindings(budget.examples, unsure, cases, trouble)
 
     def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
         """Return what gives the launcher of the next process."""

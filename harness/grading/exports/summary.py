@@ -103,6 +103,7 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
     )
 
     yield "audited and still wrong (marks do not change)", _audit_lines(result)
+    yield "audited without a result", _list_vain_audits(result)
 
 
 def _audit_lines(result: ClassResult) -> list[str]:
@@ -114,6 +115,23 @@ def _audit_lines(result: ClassResult) -> list[str]:
         for one in result.audits
         if one.wrong
     ]
+
+
+def _list_vain_audits(result: ClassResult) -> list[str]:
+    """Return whose audit found nothing because it could not look, or asked too little."""
+    names = {one.submission.key: owner_name(one) for one in result.graded}
+    return [
+        f"{names[one.submission]}: {one.trouble}"
+        for one in result.audits
+        if one.trouble and not one.wrong
+    ]
+
+
+def has_no_test(result: ClassResult) -> bool:
+    """Whether no test counts for any part of the marks that should depend on one."""
+    kinds, worth = {kind for kind, _, _ in result.cases}, _parts(result)
+    of_tests = [one for one in result.assignment.marks if one.points and one.judged_by in kinds]
+    return bool(result.graded and of_tests) and not any(one.name in worth for one in of_tests)
 
 
 def _find_untested_parts(result: ClassResult) -> list[str]:
