@@ -201,7 +201,7 @@ class Repeat(NamedTuple):
 
     start: str = ""  # of a command line, for a shell: all except the case file; "" if unknown
     whole_ids: bool = False  # tests with the same id are one, as GNU Go has it
-    shipped: str = ""  # the assignment whose case files these are, so that @NAME means them
+    test: str = ""  # an option that takes FILE:LINE; "": the file is an argument, with its tests
 
 
 class RunResult(NamedTuple):
