@@ -180,8 +180,23 @@ class Diagnosis(NamedTuple):
     total: int  # all failures
 
     def __str__(self) -> str:
-        count = f"{self.failures} of {number_of(self.total, 'failure')} explained"
-        return f"it answers {self.reasons}: {count}"
+        return f"it answers {self.reasons}: {self._count}"
+
+    @property
+    def _count(self) -> str:
+        return f"{self.failures} of {number_of(self.total, 'failure')} explained"
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """Each set as words, the likeliest first."""
+        return tuple(", and ".join(one.clause for one in chosen) for chosen in self.sets)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The same for a reader: a sentence or, where sets differ, a head and a line for each."""
+        if len(self.sets) == 1:
+            return (str(self),)
+        return f"it answers in one of these ways: {self._count}", *self.alternatives
 
     @property
     def reasons(self) -> str:

@@ -14,6 +14,7 @@ from harness.assignments.public_tests import (
     troubles,
     unknowns,
 )
+from harness.assignments.python import advise_on_module
 from harness.check.check_context import CheckContext
 from harness.escaping import escape_controls, one_line
 from harness.judging.diagnosis import diagnoses
@@ -111,7 +112,10 @@ class Testing:
         counts = phrases(total(map(tally, files)))
         sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
         for one in diagnoses(files):
-            sayer.note(f"diagnosis: {escape_controls(str(one))}", "warn")
+            first, *others = map(escape_controls, one.lines)
+            sayer.note(f"diagnosis: {first}", "warn")
+            for other in others:
+                sayer.note(f"  - {other}", "warn")
         for paths in paths_of_crashes(files).values():
             names = ", ".join(shorten_path(path, self._assignment) for path in paths)
             if len(paths) > 1:
@@ -119,6 +123,9 @@ class Testing:
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
+            reasons = (one.reason for file in files for one in file.failures)
+            for advice in dict.fromkeys(filter(None, map(advise_on_module, reasons))):
+                sayer.note(f"{advice}.", "warn")
         if trial.no_sandbox:
             sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
         else:

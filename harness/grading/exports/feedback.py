@@ -196,9 +196,9 @@ def _faults(shown: Feedback) -> Markup:
     return box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING
 
 
-_EXPLAINED = Markup(
-    '<section class="call"><h2>%s</h2><p>Your program answers <b>%s</b>.</p></section>\n'
-)
+_EXPLAINED = Markup('<section class="call"><h2>%s</h2>%s</section>\n')
+_ANSWERS = Markup("<p>Your program answers <b>%s</b>.</p>")
+_ONE_OF = Markup("<p>Your program answers in one of these ways:</p>%s")
 
 
 def _diagnosis(one: Diagnosis) -> Markup:
@@ -209,7 +209,9 @@ def _diagnosis(one: Diagnosis) -> Markup:
         explained = f"{one.failures} of {one.total} failures"
     else:
         explained = f"all {one.total} failures" if one.total > 1 else "the failure"
-    return _EXPLAINED % (f"{mistakes} would explain {explained}", one.reasons)
+    is_one = len(one.sets) == 1
+    answers = _ANSWERS % one.reasons if is_one else _ONE_OF % items(one.alternatives)
+    return _EXPLAINED % (f"{mistakes} would explain {explained}", answers)
 
 
 def _build(shown: Feedback) -> Markup:
