@@ -180,8 +180,23 @@ class Diagnosis(NamedTuple):
     total: int  # all failures
 
     def __str__(self) -> str:
-        count = f"{self.failures} of {number_of(self.total, 'failure')} explained"
-        return f"it answers {self.reasons}: {count}"
+        return f"it answers {self.reasons}: {self._count}"
+
+    @property
+    def _count(self) -> str:
+        return f"{self.failures} of {number_of(self.total, 'failure')} explained"
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """Each set as words, the likeliest first."""
+        return tuple(", and ".join(one.clause for one in chosen) for chosen in self.sets)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The same for a reader: a sentence or, where sets differ, a head and a line for each."""
+        if len(self.sets) == 1:
+            return (str(self),)
+        return f"it answers in one of these ways: {self._count}", *self.alternatives
 
     @property
     def reasons(self) -> str:
@@ -201,7 +216,7 @@ class Repeat(NamedTuple):
 
     start: str = ""  # of a command line, for a shell: all except the case file; "" if unknown
     whole_ids: bool = False  # tests with the same id are one, as GNU Go has it
-    shipped: str = ""  # the assignment whose case files these are, so that @NAME means them
+    test: str = ""  # an option that takes FILE:LINE; "": the file is an argument, with its tests
 
 
 class RunResult(NamedTuple):

@@ -5,6 +5,7 @@ assignment declares, else the system's.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from harness.environments.records import (
     fingerprint,
 )
 from harness.errors import UsageError
+
+_NO_MODULE = re.compile(r"No module named '(?P<name>\w+)")
 
 
 class EnvironmentChoice(NamedTuple):
@@ -171,6 +174,17 @@ def _system_python(assignment: Assignment) -> EnginePython:
             interpreters.inspect_python(_absolute(assignment.engine.python, assignment.place))
         )
     return of_system(assignment.python_name)
+
+
+def advise_on_module(words: str) -> str:
+    """Return what to do about a module that a program's last words miss; "" if they miss none."""
+    found = _NO_MODULE.search(words)
+    if not found:
+        return ""
+    return (
+        f"If {found['name']} is a package, name a Python that has it with --python, or declare"
+        " it in the assignment's packages, and gtp-harness env builds the course's environment"
+    )
 
 
 def of_system(name: str = "python3") -> EnginePython:

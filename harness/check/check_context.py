@@ -19,6 +19,7 @@ class CheckOptions(NamedTuple):
     sandbox: str = "auto"
     jobs: int = 0
     python: str = ""  # the engine's, by its path; empty: the assignment's choice
+    line: str = ""  # of the only test to be run, in the only public case file; "": all, and write
     live: bool = False  # draw how far the tests are
 
 

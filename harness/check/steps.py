@@ -20,6 +20,7 @@ from harness.report.tally import exit_code
 from oracle import __version__
 
 _NOTHING = "nothing wrong was found"
+_ALL_OF_IT = "check without --test before you hand in"
 _OURS = (
     "That is not your fault, and nothing else was found wrong with {made}. Check it once more; if"
     " this happens again, hand it in and tell your instructor."
@@ -42,6 +43,8 @@ def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
             sayer.say(f"\nDo not hand it in: {error}.")
             return ExitCode.BROKEN
         status = _tests(context)
+        if wanted.line:
+            return _verdict_on_one(status, sayer)
         names = archive_step.write_archive(context, tested, status)
         archive_step.last_look(context, tested, names)
     return _verdict(context.made, status, sayer)
@@ -73,6 +76,15 @@ def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:
         sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=made)}", "warn")
         return status
     sayer.last(f"Hand in {made}: {_NOTHING}.", "good")
+    return status
+
+
+def _verdict_on_one(status: int, sayer: CheckReporter) -> int:
+    """Say how the only test went that was run."""
+    if status == ExitCode.OK:
+        sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
+    else:
+        sayer.last("This test does not pass. Nothing was written.", "bad")
     return status
 
 

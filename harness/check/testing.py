@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from harness.assignments.at_home import AtHome, at_home
 from harness.assignments.build_steps import build
 from harness.assignments.public_tests import (
     TrialResult,
@@ -15,11 +14,12 @@ from harness.assignments.public_tests import (
     troubles,
     unknowns,
 )
+from harness.assignments.python import advise_on_module
 from harness.check.check_context import CheckContext
 from harness.escaping import escape_controls, one_line
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
-from harness.records import FileResult, Verdict
+from harness.records import FileResult
 from harness.report.file_view import crash_of, paths_of_crashes
 from harness.report.progress import LiveProgress
 from harness.report.tally import phrases, tally, total
@@ -76,7 +76,10 @@ class Testing:
         """Run them against what lies on the stage."""
         self._sayer.step("The public tests")
         wanted = self._context.wanted
-        options = Options(sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG)
+        lines = wanted.line or None
+        options = Options(
+            sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG, lines=lines
+        )
         update = self._live.update if self._live else None
         try:
             trial = run_public_tests(
@@ -108,10 +111,11 @@ class Testing:
         sayer, files = self._sayer, trial.result.files
         counts = phrases(total(map(tally, files)))
         sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
-        if any(outcome.verdict is Verdict.FAILED for file in files for outcome in file.outcomes):
-            sayer.note(_again(at_home(self._assignment)))
         for one in diagnoses(files):
-            sayer.note(f"diagnosis: {escape_controls(str(one))}", "warn")
+            first, *others = map(escape_controls, one.lines)
+            sayer.note(f"diagnosis: {first}", "warn")
+            for other in others:
+                sayer.note(f"  - {other}", "warn")
         for paths in paths_of_crashes(files).values():
             names = ", ".join(shorten_path(path, self._assignment) for path in paths)
             if len(paths) > 1:
@@ -119,6 +123,9 @@ class Testing:
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
+            reasons = (one.reason for file in files for one in file.failures)
+            for advice in dict.fromkeys(filter(None, map(advise_on_module, reasons))):
+                sayer.note(f"{advice}.", "warn")
         if trial.no_sandbox:
             sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
         else:
@@ -126,14 +133,6 @@ class Testing:
         sayer.wrong += troubles(trial.result)
         sayer.unknown += unknowns(trial.result)
         sayer.odd += _odd(files)
-
-
-def _again(home: AtHome) -> str:
-    """Return how the failed tests are repeated."""
-    if not home.all_tests:
-        return f"again: {home.check}"
-    beside = f", with the course's {home.beside} beside it" if home.beside else ""
-    return f"A line after 'again' repeats its test, in the folder {home.folder}{beside}."
 
 
 def _odd(files: Sequence[FileResult]) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import shlex
 import sys
 from pathlib import Path
 
 from harness import find_assignment, shipped
-from harness.assignments.at_home import at_home
+from harness.assignments.assignment import Assignment
+from harness.assignments.at_home import TEST
+from harness.assignments.public_tests import shorten_path
 from harness.check.check_context import CheckOptions
 from harness.check.saying import CheckReporter
 from harness.check.steps import check, source_named
@@ -19,7 +22,9 @@ from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.options import SANDBOXES
+from harness.records import Repeat
 from harness.report import report_files
+from harness.report.context import shell_word
 from harness.report.paint import Paint
 from harness.report.transcript import Transcript
 
@@ -56,11 +61,13 @@ def main(arguments: list[str]) -> int:
         parser.error(f"give --assignment: {', '.join(shipped.names())}")
     never_fail_to_encode()
     unicode = not given.ascii and can_draw(sys.stdout)
-    command = shlex.join(["gtp-harness", "check", *arguments])
+    words = ["gtp-harness", "check", *arguments]
+    again = " ".join(map(shell_word, words))
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     wanted = _options(given)
-    repeat = at_home(wanted.assignment).single
-    return check(wanted, CheckReporter(Transcript(command), paint, unicode=unicode, repeat=repeat))
+    repeat = Repeat() if given.test else Repeat(again, test=TEST)
+    transcript = Transcript(shlex.join(words))
+    return check(wanted, CheckReporter(transcript, paint, unicode=unicode, repeat=repeat))
 
 
 def _options(given: argparse.Namespace) -> CheckOptions:
@@ -70,6 +77,9 @@ def _options(given: argparse.Namespace) -> CheckOptions:
         raise UsageError(f"there is no folder {given.overlay}")
     if given.output:
         report_files.try_to_write_into(given.output)
+    case, line = _read_test(given.test, found) if given.test else ("", "")
+    if case:
+        found = found._replace(cases=found.cases._replace(public=(glob.escape(case),)))
     return CheckOptions(
         source=source,
         assignment=found,
@@ -78,8 +88,25 @@ def _options(given: argparse.Namespace) -> CheckOptions:
         sandbox=given.sandbox,
         jobs=given.jobs,
         python=given.python,
+        line=line,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
+
+
+def _read_test(text: str, assignment: Assignment) -> tuple[str, str]:
+    """Return the public case file and the line that FILE:LINE names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    name, _, line = text.rpartition(":")
+    if not name or not line.isdecimal():
+        raise UsageError(f"{TEST}: found {text!r}, expected FILE:LINE, such as area.gtp:12")
+    files = [shorten_path(str(path), assignment) for path in assignment.public_cases()]
+    if name not in files:
+        expected = ", ".join(files) or "none"
+        raise UsageError(f"{TEST}: found {name!r}, expected a public case file: {expected}")
+    return name, line
 
 
 def command_line() -> CommandParser:
@@ -108,6 +135,12 @@ def command_line() -> CommandParser:
         " %(default)s)")  # fmt: skip
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
+    add(
+        TEST,
+        metavar="FILE:LINE",
+        default="",
+        help="run only the public test whose command is in this line, and write nothing",
+    )
     add("--ascii", action="store_true", help="draw boards with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

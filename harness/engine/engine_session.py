@@ -163,7 +163,7 @@ class EngineSession:
         if len(replies) > wanted:
             self._surplus = [] if self._strict else replies[wanted:]
             del replies[wanted:]
-            self._note_surplus(_quote(self._last))
+            self._note_surplus(quote(self._last))
 
     def leave_out_unasked(self, judged: bool) -> None:
         """Forget replies that have come before the next command is sent, when listening strictly.
@@ -176,7 +176,7 @@ class EngineSession:
         patience = _OFTEN if self.answers_too_often else _ONCE
         data = self._process.take(patience if judged else 0.0)
         if data and self._splitter.split(data):
-            self._note_surplus(_quote(self._last) if self._last else "its start")
+            self._note_surplus(quote(self._last) if self._last else "its start")
 
     def _write(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
         data = b"".join(lines)
@@ -362,12 +362,17 @@ class EngineSession:
         """What the engine wrote on its standard error."""
         return self._process.stderr.text()
 
+    @property
+    def unfinished(self) -> bytes:
+        """What it wrote after its last reply, once a conversation has ended with an error."""
+        return self._splitter.invalid + self._process.unfinished
+
     def _explain(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
         """Return ``error`` as a sentence about the command under way."""
         from harness.reading.last_words import first_words, last_words
 
         self._unanswered = lines[missing:]
-        command = _quote(lines[missing])
+        command = quote(lines[missing])
         is_late = error.kind is FailureKind.TIMEOUT
         how = self._overdue(command) if is_late else error.failure
         when = "" if is_late else self._when(command, how.kind)
@@ -414,10 +419,10 @@ class EngineSession:
 
     def _hint(self) -> str:
         """Say what is wrong with the output that made no reply, if there was any."""
-        output = self._splitter.invalid + self._process.unfinished
+        output = self.unfinished
         if not output.strip():
             return ""
-        return f" It had written {_quote(output)}, but {self._protocol.lacking(output)}."
+        return f" It had written {quote(output)}, but {self._protocol.lacking(output)}."
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None
@@ -425,7 +430,8 @@ class EngineSession:
             self._trace(mark + line)
 
 
-def _quote(data: bytes) -> str:
+def quote(data: bytes) -> str:
+    """Return output or a command as part of a sentence: one line, shortened, in quotes."""
     return f"'{_shorten(data)}'"
 
 

@@ -13,6 +13,7 @@ import shlex
 import sys
 import time
 from _signal import SIGTERM  # type: ignore[import-not-found]
+from collections.abc import Mapping
 
 from harness import signals
 from harness.engine import leftovers
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 GAME_FOLDERS = ("/usr/games", "/usr/local/games")
 
 ORACLE = "gtp-oracle"  # our own engine, which is found without a PATH, too
+
+# With it, Python writes a reply that was not flushed. No engine is given our own: it would pass
+# here, and hang where others run it.
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+NOTHING_MORE: Mapping[str, str] = {}
 
 _SIGTERM_PATIENCE = 0.25
 
@@ -153,7 +159,9 @@ class Launcher(Protocol):
 class PlainLauncher:
     """Starts programs as they are, each in a session of its own, and ends them with all theirs."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: Mapping[str, str] = NOTHING_MORE) -> None:
+        """``variables``: that engines get besides ours."""
+        self._variables = variables
         leftovers.become_subreaper()
         signals.notice_children()
         self._known: frozenset[int] = frozenset()
@@ -164,7 +172,7 @@ class PlainLauncher:
         self._known = frozenset(leftovers.children())
         with leftovers.lock:  # or another thread takes it for what its own engine left
             try:
-                process = _start([path, *words[1:]], folder, output)
+                process = _start([path, *words[1:]], folder, output, self._variables)
             except OSError as error:
                 failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
                 raise EngineError(failure) from None
@@ -186,12 +194,16 @@ class PlainLauncher:
         return left
 
 
-def _start(words: list[str], folder: str, output: int | None) -> PlainEngine:
+def _start(
+    words: list[str], folder: str, output: int | None, more: Mapping[str, str]
+) -> PlainEngine:
+    ours = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
+    variables = {**ours, **more}
     if hasattr(os, "pidfd_open"):
-        return PlainEngine(words, folder, output)
+        return PlainEngine(words, folder, output, variables)
     from harness.engine.polled_process import WatchedEngine
 
-    return WatchedEngine(words, folder, output)
+    return WatchedEngine(words, folder, output, variables)
 
 
 def _wait_for_exit(engine: PlainEngine, seconds: float) -> None:

@@ -9,6 +9,7 @@ from harness.signals import SIGKILL, block_interrupts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import IO
 
     from harness.errors import EngineError
@@ -20,11 +21,17 @@ _ENDED_IN_A_HURRY = -9  # by SIGKILL, which Windows has not, where this module i
 class PlainEngine:
     """A process of our own: a :class:`~harness.engine.launch.StartedEngine`."""
 
-    def __init__(self, words: list[str], folder: str, output: int | None = None) -> None:
-        """Start it; raises :class:`OSError` if that cannot be done."""
+    def __init__(
+        self,
+        words: list[str],
+        folder: str,
+        output: int | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start it, with ``variables`` or else ours; :class:`OSError` if that cannot be done."""
         from harness.engine.spawn import spawn  # which needs the C library of a Unix
 
-        found = spawn(words[0], words, folder, output)
+        found = spawn(words[0], words, folder, output, variables)
         self.pid = found.pid
         self.stdin: IO[bytes] | None = found.stdin
         self.stdout: IO[bytes] | None = found.stdout

@@ -18,14 +18,21 @@ from harness.engine.pidfd_process import PlainEngine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import IO
 
 
 class WatchedEngine(PlainEngine):
     """A process that a thread waits for; see :class:`~harness.engine.launch.StartedEngine`."""
 
-    def __init__(self, words: list[str], folder: str, output: int | None = None) -> None:
-        """Start it; raises :class:`OSError` if that cannot be done."""
+    def __init__(
+        self,
+        words: list[str],
+        folder: str,
+        output: int | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start it, with ``variables`` or else ours; :class:`OSError` if that cannot be done."""
         self._process = subprocess.Popen(
             words,
             bufsize=0,
@@ -33,6 +40,7 @@ class WatchedEngine(PlainEngine):
             stdout=subprocess.PIPE if output is None else output,
             stderr=subprocess.PIPE,
             cwd=folder,
+            env=variables,
             start_new_session=True,
             preexec_fn=signals.set_defaults,  # noqa: PLW1509 - it calls nothing but the kernel
         )

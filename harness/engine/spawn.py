@@ -20,7 +20,7 @@ from _ctypes import (  # ctypes, which is built on it, takes three times as long
     dlopen,
     dlsym,
 )
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import FileIO
 
@@ -47,11 +47,17 @@ class Spawned(NamedTuple):
     stderr: FileIO
 
 
-def spawn(path: str, words: list[str], folder: str, output: int | None = None) -> Spawned:
+def spawn(
+    path: str,
+    words: list[str],
+    folder: str,
+    output: int | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Spawned:
     """Execute ``path`` in ``folder``, in a session of its own, with no descriptor of ours.
 
-    ``output``: the descriptor of its standard output, if that is not a pipe. No signal is ignored
-    or blocked in it.
+    ``output``: the descriptor of its standard output, if that is not a pipe. ``variables``: its
+    environment; None: ours. No signal is ignored or blocked in it.
 
     Raises :class:`OSError` if that cannot be done.
     """
@@ -61,7 +67,8 @@ def spawn(path: str, words: list[str], folder: str, output: int | None = None) -
             stdin = _pipe(theirs, ours, writes=True)
             stdout = _pipe(theirs, ours) if output is None else _move_above_streams(output, theirs)
             stderr = _pipe(theirs, ours)
-            pid = _execute(path, words, folder, (stdin, stdout, stderr))
+            environment = os.environ if variables is None else variables
+            pid = _execute(path, words, folder, (stdin, stdout, stderr), environment)
         except BaseException:
             for descriptor in ours:
                 os.close(descriptor)
@@ -101,15 +108,17 @@ class _Integer(_SimpleCData):  # type: ignore[type-arg]
     _type_ = "i"
 
 
-class _Pointer(_SimpleCData):  # type: ignore[type-arg]
-    _type_ = "P"
-
-
 class _Text(_SimpleCData):  # type: ignore[type-arg]
     _type_ = "z"  # a pointer to bytes that a zero ends
 
 
-def _execute(path: str, words: list[str], folder: str, streams: tuple[int, int, int]) -> int:
+def _execute(
+    path: str,
+    words: list[str],
+    folder: str,
+    streams: tuple[int, int, int],
+    variables: Mapping[str, str],
+) -> int:
     pid = _Integer()
     with _record("posix_spawn_file_actions") as actions, _record("posix_spawnattr") as attributes:
         _call("posix_spawn_file_actions_addchdir_np", actions, os.fsencode(folder))
@@ -120,7 +129,8 @@ def _execute(path: str, words: list[str], folder: str, streams: tuple[int, int, 
         _call("posix_spawnattr_setsigdefault", attributes, byref(_signals(CHANGEABLE)))
         _call("posix_spawnattr_setsigmask", attributes, byref(_signals(())))
         told = (byref(pid), os.fsencode(path), actions, attributes)
-        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), _environment())
+        pairs = (os.fsencode(f"{name}={value}") for name, value in variables.items())
+        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), _texts(pairs))
     return int(pid.value)
 
 
@@ -143,11 +153,6 @@ def _signals(numbers: Sequence[int]) -> Array[Any]:
     for number in numbers:
         _call("sigaddset", byref(found), number)
     return found
-
-
-def _environment() -> _Pointer:
-    """Return the C library's own array of variables, which :data:`os.environ` keeps up to date."""
-    return _Pointer.from_address(_function("environ"))
 
 
 def _close_others(actions: object) -> None:

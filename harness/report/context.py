@@ -60,28 +60,29 @@ def command_of(repeat: Repeat, paths: Sequence[str]) -> str:
     """Return the command line that runs these case files again, "" where none is known."""
     if not repeat.start:
         return ""
-    return " ".join([repeat.start, *(shell_word(_name(repeat, path)) for path in paths)])
+    return " ".join([repeat.start, *(shell_word(_name(path)) for path in paths)])
 
 
 class Repeating:
     """Makes the command lines that repeat tests of one file."""
 
     def __init__(self, repeat: Repeat, case: CaseFile) -> None:
-        self._start = command_of(repeat, [case.path])
+        self._start = repeat.start if repeat.test else command_of(repeat, [case.path])
+        self._option, self._path = repeat.test, case.path
         self._whole_ids = repeat.whole_ids
         self._ids = Counter(_id(line) for line in case.lines)
 
     def of(self, step: Step) -> str:
         """Return the command line that runs a test, and no other than what is one with it."""
+        if self._option:
+            return f"{self._start} {self._option} {shell_word(f'{self._path}:{step.line}')}"
         is_named = step.id >= 0 and (self._whole_ids or self._ids[_id(step.text)] == 1)
         which = f"--ids {step.id}" if is_named else f"--lines {step.line}"
         return f"{self._start} {which}"
 
 
-def _name(repeat: Repeat, path: str) -> str:
+def _name(path: str) -> str:
     """Return what a case file is called on the command line."""
-    if repeat.shipped:
-        return f"@{repeat.shipped}/{path.removesuffix('.gtp')}"
     return f"./{path}" if path[:1] in "-@" else path  # an option or a suite has no such name
 
 

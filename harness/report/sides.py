@@ -6,6 +6,8 @@ answers that meet it, an error is called one, and a move to an occupied point sa
 
 from __future__ import annotations
 
+from collections import Counter
+
 from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.records import Outcome, Pattern, Step, Verdict
 from harness.report.board_evidence import objection
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from harness.report.file_view import FileView
     from harness.vocabulary.wordings import Wordings
 
+LONG = 60  # characters of a text, from which on its differing words are listed
 _WRONG = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 
@@ -42,6 +45,9 @@ class Sides(NamedTuple):
     expected: Side
     got: Side | None  # None: no reply
     hint: str  # what the difference may come from, or ""
+    is_long: bool  # either text, so that words tell more than marks below it
+    missing: str  # the words that a long reply lacks, if it is a list of words
+    extra: str  # those that are not expected in it
     is_wrong: bool  # whether the reply is not what is expected
 
 
@@ -50,12 +56,14 @@ def sides(view: FileView, outcome: Outcome) -> Sides:
     step = view.file.case.steps[outcome.step]
     is_wrong = outcome.verdict in _WRONG and outcome.reply is not None
     expected, got, hint = _mark_difference(step, outcome) if is_wrong else _plain(step, outcome)
+    is_long = max(len(_text(side)) for side in (expected, got) if side) > LONG
+    missing, extra = _compare_words(expected, got) if is_wrong and got and is_long else ("", "")
     if got and (diagram := view.boards.get(outcome.step)):
         against = objection(step, outcome, diagram)
         got = got._replace(segments=(*got.segments, *_plain_segments(against)))
     question = word_question(view.wordings, step.command, komi_of(view, outcome.step))
     expected, got = _with_words(view.wordings, step, outcome, expected, got)
-    return Sides(question, expected, got, hint, is_wrong)
+    return Sides(question, expected, got, hint, is_long, missing, extra, is_wrong)
 
 
 def komi_of(view: FileView, test: int) -> str:
@@ -85,6 +93,35 @@ def _mark_difference(step: Step, outcome: Outcome) -> tuple[Side, Side, str]:
     if found.expected and not expected.pattern:
         expected = Side(found.expected)
     return expected, Side(_reply(outcome, found.got)), found.hint
+
+
+def _text(side: Side) -> str:
+    return "".join(text for text, _ in side.segments)
+
+
+def _compare_words(expected: Side, got: Side) -> tuple[str, str]:
+    """Return the words that only one of two lists has; one at another place is in both.
+
+    ("", "") where a side is no list: a board, an error, or an expectation that only an expression
+    tells.
+    """
+    texts = [_text(side) for side in (expected, got)]
+    marked = any(differs for side in (expected, got) for _, differs in side.segments)
+    whole = all(differs for _, differs in got.segments) and not any(
+        differs for _, differs in expected.segments
+    )
+    if EMPTY in texts or not marked or whole or not all(map(_is_list, texts)):
+        return "", ""
+    left, right = (
+        Counter(word for text, differs in side.segments if differs for word in text.split())
+        for side in (expected, got)
+    )
+    return " ".join((left - right).elements()), " ".join((right - left).elements())
+
+
+def _is_list(text: str) -> bool:
+    lines = [line.split() for line in text.splitlines()]
+    return len(lines) == 1 or all(len(words) <= 1 for words in lines)
 
 
 def _make_expected_side(pattern: Pattern | None) -> Side:

@@ -123,9 +123,10 @@ def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
     lines = [paint("bad", f"✗ case file  {escape_controls(error)}") for error in run.errors]
     lines += [paint("bad", _fault(fault)) for fault in run.faults]
     lines += [paint("bad", f"✗ interrupted  {escape_controls(path)}") for path in run.unfinished]
-    lines += [
-        f"{paint('bold', 'diagnosis')}  {escape_controls(str(one))}" for one in run.diagnoses
-    ]
+    for one in run.diagnoses:
+        first, *others = map(escape_controls, one.lines)
+        lines.append(f"{paint('bold', 'diagnosis')}  {first}")
+        lines += [f"{'':11}- {other}" for other in others]
     files = number_of(len(run.files), "file")
     broken = sum(file.failure is not None for file in run.files)
     if broken:

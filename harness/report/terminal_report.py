@@ -99,9 +99,12 @@ class Terminal:
 
     def _sides(self, step: Step, told: Sides) -> Iterator[str]:
         yield from self._wrap("asked", told.asked)
-        yield from self._side("expected", told.expected)
+        carets = not told.is_long
+        yield from self._side("expected", told.expected, with_carets=carets)
         if told.got:
-            yield from self._side("got", told.got)
+            yield from self._side("got", told.got, with_carets=carets)
+        yield from self._wrap("missing", told.missing)
+        yield from self._wrap("extra", told.extra)
         if step.pattern and self._is_shown(step.pattern, told.expected):
             yield from self._side("pattern", Side((Segment(step.pattern.text, False),)))
         if told.hint:
@@ -114,7 +117,7 @@ class Terminal:
         for place, line in enumerate(textwrap.wrap(escape_controls(sentences), _WRAP)):
             yield f"{_INDENT + ('' if place else label):{_TEXT}}{line}"
 
-    def _side(self, label: str, side: Side) -> Iterator[str]:
+    def _side(self, label: str, side: Side, *, with_carets: bool = True) -> Iterator[str]:
         """Yield a labelled text, its further lines under the first, and what it says."""
         said = [Segment(f" ({side.said})", False)] if side.said else []
         shown = [
@@ -124,7 +127,12 @@ class Terminal:
         lines = text.splitlines()
         yield f"{_INDENT + label:{_TEXT}}{lines[0]}"
         yield from (" " * _TEXT + line for line in lines[1:])
-        if not self.paint.on and len(lines) == 1 and not all(s.differs for s in side.segments):
+        if (
+            not self.paint.on
+            and len(lines) == 1
+            and with_carets
+            and not all(s.differs for s in side.segments)
+        ):
             carets = "".join(("^" if differs else " ") * len(text) for text, differs in shown)
             if carets.strip():
                 yield " " * _TEXT + carets.rstrip()

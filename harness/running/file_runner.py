@@ -14,7 +14,7 @@ from time import monotonic
 
 from harness.engine.engine_clock import NEVER
 from harness.engine.engine_session import EngineSession, groups
-from harness.engine.launch import Launcher, PlainLauncher
+from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP, Protocol, foreign_id
 from harness.errors import AsleepError, EngineError, UndecidedError
@@ -58,6 +58,8 @@ class RunContext(NamedTuple):
     dialect: Dialect
     gtp_commands: tuple[str, ...] = ()  # of --gtpfile
     launcher: Callable[[CaseFile], Launcher] = lambda _: PlainLauncher()
+    # Starts an engine to find out why another wrote nothing: its output is not held back.
+    unbuffered: Callable[[CaseFile], Launcher] = lambda _: PlainLauncher(UNBUFFERED)
     leave: Callable[[], None] = lambda: None  # for a process that will launch no more
     ends: float = NEVER  # of time.monotonic(): the end of the whole run
     trace: Callable[[str], None] | None = None  # is told each line of the GTP stream
@@ -102,6 +104,11 @@ def run_file(
     return run.result()
 
 
+def case_folder(case: CaseFile) -> str:
+    """Return the folder in which its engine is started, where nobody names another one."""
+    return os.path.dirname(os.path.abspath(case.path))
+
+
 def _over(total: float) -> Failure:
     limit = Limit("run", total, total, "seconds")
     return Failure(FailureKind.TIMEOUT, "The engine was not started: ", limit=limit, rest=".")
@@ -136,7 +143,7 @@ class _FileRun:
         self._setting = setting
         self._report = report
         self._launcher = setting.launcher(case)
-        self._own_folder = os.path.dirname(os.path.abspath(case.path))
+        self._own_folder = case_folder(case)
         self._on_test = setting.on_test
         spoken = setting.protocol
         self._is_strict = setting.options.strict or spoken.is_strict

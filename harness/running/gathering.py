@@ -173,8 +173,17 @@ def _work(setting: RunContext) -> jobs.Work[CaseFile, FileResult]:
         tell(Judged(0, 0))
         for _ in range(1 + setting.options.rerun):
             runs.append(run_file(case, setting, tell))
+        result = _merge(runs)
+        if any(map(_is_hang, result.failures)):
+            from harness.running.silence import explain_silence
+
+            try:
+                result = explain_silence(result, setting)
+            except KeyboardInterrupt:
+                tell(Judged(0, 0, result))
+                raise
         # The caller has the case: it need not be sent back from another process.
-        return _merge(runs)._replace(case=_NO_CASE)
+        return result._replace(case=_NO_CASE)
 
     return work
 

@@ -11,10 +11,18 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from harness.engine.engine_session import EngineSession
-from harness.engine.launch import Launcher, PlainLauncher, as_typed, split_program, with_seed
+from harness.engine.launch import (
+    NOTHING_MORE,
+    UNBUFFERED,
+    Launcher,
+    PlainLauncher,
+    as_typed,
+    split_program,
+    with_seed,
+)
 from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import Limits, Options
@@ -149,6 +157,9 @@ def run_gathered(
             gathering.run(
                 setting._replace(
                     launcher=lambda case: sandbox.launcher(case, (), options.submission),
+                    unbuffered=lambda case: sandbox.launcher(
+                        case, (), options.submission, UNBUFFERED
+                    ),
                     leave=sandbox.close,
                     ends=_end(options.limits),
                 )
@@ -210,8 +221,14 @@ class _NoSandbox:
 
     description = "off"
 
-    def launcher(self, *_: object) -> Launcher:
-        return PlainLauncher()
+    def launcher(
+        self,
+        _case: CaseFile,
+        _shown: object = (),
+        _submission: str = "",
+        variables: Mapping[str, str] = NOTHING_MORE,
+    ) -> Launcher:
+        return PlainLauncher(variables)
 
     def close(self) -> None:
         pass

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 
+from harness.engine.launch import NOTHING_MORE
 from harness.errors import EngineError, SandboxError, UsageError
 from harness.limit import Limit
 from harness.options import BoxLimits
@@ -73,12 +74,17 @@ class Sandbox:
         return levels.describe_level(self.level)
 
     def launcher(
-        self, case: CaseFile, shown: Iterable[str] = (), submission: str = ""
+        self,
+        case: CaseFile,
+        shown: Iterable[str] = (),
+        submission: str = "",
+        variables: Mapping[str, str] = NOTHING_MORE,
     ) -> BoxedLauncher:
         """Return what starts the engine for a case file, in a box of its own.
 
         ``shown``: paths that this engine sees besides those that all do. ``submission``: the
         folder of the submission, if the engine is an assignment's; see :func:`view.of_program`.
+        ``variables``: of its environment, in addition to those that every engine has.
         """
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
@@ -87,7 +93,7 @@ class Sandbox:
         boxes.refuse_shut(os.path.abspath(name) for name in named if os.path.isabs(name))
         folder = Path(case.path).absolute().parent
         seen = (*self._shown, *shown, *(os.path.normpath(folder / name) for name in named))
-        return BoxedLauncher(boxes, seen, self._hidden, submission, self._view)
+        return BoxedLauncher(boxes, seen, self._hidden, submission, self._view, variables)
 
     def close(self) -> None:
         """End this process's box server."""
@@ -175,15 +181,17 @@ class BoxedLauncher:
     others run has a box server of its own.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what engines see, and how they are started
         self,
         boxes: BoxLauncher,
         shown: Iterable[str],
         hidden: Iterable[str],
         submission: str = "",
         known: Callable[..., view.View] | None = None,
+        variables: Mapping[str, str] = NOTHING_MORE,
     ) -> None:
         """``known``: in place of :func:`view.of_program`, what several launchers remember."""
+        self._variables = variables
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
@@ -204,7 +212,8 @@ class BoxedLauncher:
             raise EngineError(Failure(FailureKind.NOT_STARTED, message)) from None
         boxes = self._free()
         try:
-            engine = BoxedEngine(boxes.start(seen, words, self._spent), self._spent)
+            box = boxes.start(seen, words, self._spent, self._variables)
+            engine = BoxedEngine(box, self._spent)
         except BaseException:
             self._give_back(boxes)
             raise

@@ -14,11 +14,12 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.engine.launch import NOTHING_MORE
 from harness.errors import SandboxError
 from harness.limit import Limit
 from harness.options import BoxLimits
@@ -170,10 +171,17 @@ class BoxLauncher:
             raise SandboxError("level 1 needs Landlock, which this kernel does not offer")
         self._control, self._server = _start_server()
 
-    def start(self, seen: view.View, words: Iterable[str], spent: float = 0.0) -> Boxed:
+    def start(
+        self,
+        seen: view.View,
+        words: Iterable[str],
+        spent: float = 0.0,
+        variables: Mapping[str, str] = NOTHING_MORE,
+    ) -> Boxed:
         """Start the engine ``seen.program`` with the arguments ``words[1:]`` in a box.
 
-        ``spent``: seconds of its CPU time that are used up already.
+        ``spent``: seconds of its CPU time that are used up already. ``variables``: in addition to
+        those that every engine has.
 
         Returns at once: that the box could not be made, or the program not be executed, shows in
         :meth:`Boxed.wait`.
@@ -182,11 +190,11 @@ class BoxLauncher:
             _refuse_unreadable(seen, self.level)
         seen, own = _with_copies(seen)
         if self.level > 1 or seen.writable:
-            streams = self._send(self.plan(seen, words, own, spent))
+            streams = self._send(self.plan(seen, words, own, spent, variables))
             return Boxed(self._control, streams, self._server.pid)
         ground = relocating.relocate(seen, tuple(words), self._identity)
         try:
-            streams = self._send(self.plan(ground.seen, ground.words, own, spent))
+            streams = self._send(self.plan(ground.seen, ground.words, own, spent, variables))
         except BaseException:
             untrusted_folders.remove(ground.folder)
             raise
@@ -225,11 +233,12 @@ class BoxLauncher:
         words: Iterable[str],
         own: Size = Size(),  # noqa: B008
         spent: float = 0.0,
+        variables: Mapping[str, str] = NOTHING_MORE,
     ) -> LaunchPlan:
         """Return all that the server has to know of one engine; ``own``: what is copied."""
         command = (seen.program, *list(words)[1:])
         tree = layout.mounts(seen) if self.level > 1 else ()
-        environment = layout.environment(self.level, seen.writable)
+        environment = layout.environment(self.level, seen.writable) | dict(variables)
         allowed = self.limits.after(spent)
         threads = _most_threads(allowed.threads, self.level, self._identity)
         room = WritableSpace(allowed.scratch, allowed.scratch_files, own, self._identity)

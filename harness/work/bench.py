@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,14 @@ from typing import NamedTuple
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
 from harness.engine import protocols, translation
-from harness.engine.launch import Launcher, PlainLauncher, StartedEngine, split_program
+from harness.engine.launch import (
+    NOTHING_MORE,
+    UNBUFFERED,
+    Launcher,
+    PlainLauncher,
+    StartedEngine,
+    split_program,
+)
 from harness.environments import interpreters
 from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
@@ -21,6 +28,7 @@ from harness.reading.dialect import find_dialect
 from harness.records import Build, CaseFile, FileResult, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
+from harness.running.silence import explain_silence
 from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
 from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness
@@ -63,6 +71,7 @@ class UnitRunner:
         self._pace = kit.pace or 1.0
         python = kit.assignment.python
         self._environment = interpreters.environment_of(python.program) if python else ""
+        self.explaining = 0.0  # seconds of the last attempt in which it was asked why it hung
 
     def close(self) -> None:
         """End this process's box server."""
@@ -130,6 +139,7 @@ class UnitRunner:
         judged.
         """
         own, about = time.process_time(), self._about(Measurements())
+        self.explaining = 0.0
         gauge = _Gauge(self.launcher(case, room))
         try:
             setting = self._setting(gauge, room, ends, patience)._replace(on_test=on_test)
@@ -148,26 +158,51 @@ class UnitRunner:
             own_cpu=round(time.process_time() - own, 6),
             late=patience.late or gauge.was_killed,
         )
-        return self._finish(basis, result, figures, room)
+        return self._finish(basis, result, figures, room, setting)
 
     def _finish(
-        self, basis: str, result: FileResult, figures: Measurements, room: Path
+        self,
+        basis: str,
+        result: FileResult,
+        figures: Measurements,
+        room: Path,
+        setting: RunContext,
     ) -> AttemptFinished:
         own, alone = self._kit.assignment, self._kit.alone
         limits, box = own.limits, own.box
         doubtful = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
+        if not doubtful:  # else it is rerun
+            result = self._explain(result, setting, room)
         told = fairness.restate_limits(result, box)
         settled = canonical_json.strip_measurements(told, str(room), self._environment)
         text = canonical_json.dumps(settled)
         return AttemptFinished(basis, text, figures, bool(_troubles(result)), doubtful)
 
-    def launcher(self, case: CaseFile, room: Path, shown: Sequence[str] = ()) -> Launcher:
+    def _explain(self, result: FileResult, setting: RunContext, room: Path) -> FileResult:
+        """Return a result with the reason of a hang, told by an engine that is not measured."""
+        begun = time.monotonic()
+        explained = explain_silence(
+            result, setting._replace(unbuffered=lambda case: self._unbuffered(case, room))
+        )
+        self.explaining = time.monotonic() - begun
+        return explained
+
+    def _unbuffered(self, case: CaseFile, room: Path) -> Launcher:
+        return self.launcher(case, room, variables=UNBUFFERED)
+
+    def launcher(
+        self,
+        case: CaseFile,
+        room: Path,
+        shown: Sequence[str] = (),
+        variables: Mapping[str, str] = NOTHING_MORE,
+    ) -> Launcher:
         """Return what starts the engine in a room; ``shown``: what else it sees there."""
         if not self._kit.sandbox:
-            return PlainLauncher()
+            return PlainLauncher(variables)
         home = room / self._kit.assignment.archive.folder
         beside = workspace.beside_submission(home)
-        return self._kit.sandbox.launcher(case, (*beside, *shown), str(home))
+        return self._kit.sandbox.launcher(case, (*beside, *shown), str(home), variables)
 
     def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy) -> RunContext:
         assignment, alone = self._kit.assignment, self._kit.alone

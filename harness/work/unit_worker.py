@@ -135,7 +135,8 @@ class UnitWorker:
             told = _UnitProgress(case.basis, say)
             word = task.bench.attempt(case.basis, read_case, task.room, ends, patience, told)
             say(word)
-        return _longer_here(word.figures) if isinstance(word, AttemptFinished) else 0.0
+        longer = _longer_here(word.figures) if isinstance(word, AttemptFinished) else 0.0
+        return task.bench.explaining + longer
 
     @contextmanager
     def _new_room(self) -> Iterator[Path]:

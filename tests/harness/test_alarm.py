@@ -116,7 +116,13 @@ def test_what_is_shown():
 HINTS = [
     (
         "No module named 'numpy'",
-        "The Python that runs engines lacks a package, or the course folder does.",
+        "The Python that runs engines lacks a package (name another one with --python, or declare"
+        " it in the assignment's packages and build them with gtp-harness env), or the course"
+        " folder lacks a module.",
+    ),
+    (
+        "AttributeError: 'GoBoard' object has no attribute 'maxpoint'",
+        "The course folder (--overlay) may be another year's than the programs were written for.",
     ),
     ("sh: 1: gawk: not found", "A program that the assignment needs is not installed here."),
     (

@@ -7,18 +7,21 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from harness.assignments.assignment import find
 from harness.assignments.at_home import at_home
+from harness.cli import check as check_command
+from harness.errors import UsageError
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.judging.mistaken import mutant_engine
 from harness.reading import casefile
-from harness.report.context import Repeating
+from harness.report.context import shell_word
 from harness.report.views import Views
 from harness.shipped import folder
 from oracle.mistakes import find_mistake
@@ -29,49 +32,19 @@ SUBMISSION = Path(__file__).parents[1] / "submissions" / "go-scoring"
 
 
 @pytest.mark.parametrize(
-    ("key", "start", "check"),
-    [
-        ("go-scoring", 'gtp-harness run --report "python3 Go1.py"', "go-scoring"),
-        ("gomoku-rules", 'gtp-harness run --report "python3 Go0.py"', "gomoku-rules"),
-        ("gomoku-policy", 'gtp-harness run --report "python3 Gomoku3.py"', "gomoku-policy"),
-        # What is built, or asked through an adapter, only check can start.
-        ("gosensei", "", "gosensei"),
-        ("java-go", "", "java-go"),
-    ],
+    "key", ["go-scoring", "gomoku-rules", "gomoku-policy", "gosensei", "java-go"]
 )
-def test_the_lines_of_each_assignment(key, start, check):
+def test_the_lines_of_each_assignment(key):
+    """Also where the program is built or asked through an adapter."""
     home = at_home(find(key))
-    assert home.repeat.start == start
-    assert home.check == f"gtp-harness check --assignment {check}"
-    assert home.all_tests == (f"{start} @{key}/public" if start else "")
+    assert home.check == home.repeat.start == f"gtp-harness check --assignment {key}"
+    assert home.is_shipped
 
 
-@pytest.mark.parametrize(
-    ("command", "start"),
-    [
-        ("{python} {folder}/go.py {folder}", 'gtp-harness run --report "python3 go.py ."'),
-        ("{folder}/engine -x", 'gtp-harness run --report "./engine -x"'),
-        ("python3 '{folder}/my go.py'", "gtp-harness run --report \"python3 'my go.py'\""),
-        ("sh '{folder}/$x'", """gtp-harness run --report 'sh '"'"'$x'"'"''"""),
-    ],
-)
-def test_a_program_is_started_in_its_own_folder(command, start):
-    assignment = find("go-scoring")
-    own = assignment._replace(engine=assignment.engine._replace(command=command))
-    assert at_home(own).repeat.start == start
-
-
-def test_a_teachers_own_case_files_are_named_as_the_course_names_them(tmp_path):
-    elsewhere = find("go-scoring")._replace(place=tmp_path / "go-scoring")
-    home = at_home(elsewhere)
-    assert home.all_tests == home.repeat.shipped == ""
+def test_a_teachers_own_assignment_is_named_as_the_course_names_it(tmp_path):
+    home = at_home(find("go-scoring")._replace(place=tmp_path / "go-scoring"))
+    assert not home.is_shipped
     assert str(tmp_path) not in str(home)
-    case = casefile.parse(b"10 score\n#? [0]\n", "area.gtp")
-    assert (
-        Repeating(home.repeat, case)
-        .of(case.steps[0])
-        .endswith('"python3 Go1.py" area.gtp --ids 10')
-    )
 
 
 def lines_on_the_page(case_file: str) -> list[str]:
@@ -88,35 +61,110 @@ def lines_on_the_page(case_file: str) -> list[str]:
 
 
 def test_each_failed_test_has_its_line():
-    *single, every, check = lines_on_the_page("area.gtp")
+    *single, check = lines_on_the_page("area.gtp")
     assert single
-    start = 'gtp-harness run --report "python3 Go1.py" @go-scoring/area --'
-    assert all(one.startswith(start) for one in single)
-    assert every == 'gtp-harness run --report "python3 Go1.py" @go-scoring/public'
+    assert all(one.startswith(f"{check} --test area.gtp:") for one in single)
     assert check == "gtp-harness check --assignment go-scoring"
 
 
-@pytest.mark.processes
-def test_the_line_runs_just_that_test(tmp_path):
-    shutil.copytree(SUBMISSION, tmp_path / "mine")
-    line = lines_on_the_page("area.gtp")[0]
-    done = run(line, tmp_path / "mine" / "assignment1")
-    assert "1 file: 1 test, 1 passed" in done.stdout, done.stderr
-
-
-@pytest.mark.processes
-def test_check_says_for_each_failed_test_how_to_repeat_it(tmp_path):
-    shutil.copytree(SUBMISSION, tmp_path / "mine")
-    connection = tmp_path / "mine" / "assignment1" / "gtp_connection_go1.py"
+def spoilt(folder):
+    """Return a student's folder with a submission that takes an empty board for White's."""
+    shutil.copytree(SUBMISSION, folder, ignore=shutil.ignore_patterns("cases", "__pycache__"))
+    connection = folder / "assignment1" / "gtp_connection_go1.py"
     text = connection.read_text()
     connection.write_text(text.replace("if len(colors) == 1:", "if True:"))
-    command = "check --assignment go-scoring --sandbox off"
-    said = run(f"gtp-harness {command}", tmp_path / "mine").stdout
-    lines = re.findall(r"^ +again +(gtp-harness run .*)$", said, re.M)
-    assert len(lines) == len(re.findall("✗ FAILED", said)) > 1
-    assert "repeats its test, in the folder assignment1, with the course's util beside it" in said
-    again = run(lines[0], tmp_path / "mine" / "assignment1").stdout
-    assert "1 file: 1 test, 1 FAILED" in again
+    return folder
+
+
+def own_assignment(folder):
+    """Return an assignment that does not ship, in a folder with a space in its name."""
+    place = folder / "my course" / "go-scoring"
+    place.mkdir(parents=True)
+    shipped = find("go-scoring").place
+    shutil.copy(shipped / "assignment.toml", place)
+    shutil.copy(shipped / "area.gtp", place / "the area.gtp")
+    return place
+
+
+def check_of(*words):
+    return " ".join(map(shell_word, ["gtp-harness", "check", "--sandbox", "off", *words]))
+
+
+COMMANDS = {
+    "folder": lambda _, home: (check_of("--assignment", "go-scoring"), home),
+    "in the folder": lambda _, home: (
+        check_of("--assignment", "go-scoring", "--no-color"),
+        home / "assignment1",
+    ),
+    "named folder": lambda room, home: (
+        check_of("--assignment", "go-scoring", f"{home.name}/assignment1"),
+        room,
+    ),
+    "--python": lambda _, home: (
+        check_of("--assignment", "go-scoring", "--python", sys.executable),
+        home,
+    ),
+    "own assignment": lambda room, home: (
+        check_of("--assignment", "../my course/go-scoring", "--overlay", "util"),
+        own_assignment(room) and home,
+    ),
+    "archive": lambda room, home: (
+        check_of("a1.tgz", "--assignment", "go-scoring", "--overlay", f"{home.name}/util"),
+        packed(room, home),
+    ),
+    "run": lambda _, home: (
+        "gtp-harness run --report --ids 10 'python3 assignment1/Go1.py' @go-scoring/area",
+        home,
+    ),
+    "run, a path with spaces": lambda room, home: (
+        "gtp-harness run --report \"python3 'assignment1/Go1.py'\""
+        f" '../{own_assignment(room).relative_to(room)}/the area.gtp'",
+        home,
+    ),
+}
+
+
+def packed(room, home):
+    with tarfile.open(room / "a1.tgz", "w:gz") as archive:
+        archive.add(home / "assignment1", "assignment1")
+    return room
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_line_after_again_repeats_its_test_where_the_command_was_given(name, tmp_path):
+    home = spoilt(tmp_path / "my own")
+    command, place = COMMANDS[name](tmp_path, home)
+    said = run(command, place).stdout
+    failed = re.findall(r"✗ FAILED  (.*)", said)
+    lines = re.findall(r"^ +again +(gtp-harness .*)$", said, re.M)
+    assert len(lines) == len(failed) > 0, said
+    written = sorted(place.iterdir())
+    again = run(lines[0], place).stdout
+    number = failed[0].partition(" ")[0]
+    assert re.search(rf"✗ FAILED  {number} |^{number} unexpected FAIL", again, re.M), again
+    assert sorted(place.iterdir()) == written
+
+
+@pytest.mark.processes
+def test_the_line_on_a_students_page_repeats_its_test_in_the_folder_and_above_it(tmp_path):
+    home, bad = tmp_path / "my own", spoilt(tmp_path / "bad")
+    shutil.copytree(SUBMISSION, home, ignore=shutil.ignore_patterns("cases"))
+    line = f"{lines_on_the_page('area.gtp')[0]} --sandbox off"
+    for place in (home, home / "assignment1"):
+        said = run(line, place).stdout
+        assert "1 test, 1 passed" in said, said
+        assert "This test passes. Nothing was written" in said
+    wrong = f"{at_home(find('go-scoring')).check} --sandbox off --test area.gtp:9"
+    assert "This test does not pass. Nothing was written." in run(wrong, bad).stdout
+
+
+@pytest.mark.parametrize("text", ["area.gtp", "area:9", "area.gtp:x", ":9", "thorough/seki.gtp:9"])
+def test_what_names_no_public_test_is_refused(text, tmp_path, monkeypatch):
+    (tmp_path / "assignment1").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"^--test: found '.*', expected .*area\.gtp"):
+        check_command.main(["--assignment", "go-scoring", "--test", text])
 
 
 def run(line: str, folder: Path) -> subprocess.CompletedProcess:

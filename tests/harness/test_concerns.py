@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
+import pytest
+
 from harness.grading.exports import class_json, summary
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks import concerns as concern
 from harness.grading.marks.concerns import concerns
 from harness.grading.records import ClassResult, Twins
-from harness.records import Build, Failure, FailureKind
+from harness.records import Build, Failure, FailureKind, Reply
 from harness.report.paint import Paint
 from tests.harness.made_class import made_class
 
@@ -103,6 +105,68 @@ def test_engines_that_die_alike():
     (found,) = concerns(dead(result, 2, "KeyError: 'x'"))
     assert found.keys == ("a", "b", "c")
     assert "3 of 4 submissions end with the same last words: KeyError: 'x'" in found.text
+
+
+def test_engines_that_lack_a_package_tell_what_to_do():
+    result = of("a", "b", "c")
+    for place in range(3):
+        result = dead(result, place, "ModuleNotFoundError: No module named 'numpy.linalg'")
+    (found,) = concerns(result)
+    assert found.kind == concern.DEAD_ALIKE
+    assert (
+        "If numpy is a package, name a Python that has it with --python, or declare" in found.text
+    )
+
+
+LACKS = (
+    "AttributeError: 'GoBoard' object has no attribute 'maxpoint'",
+    "AttributeError: module 'board_util' has no attribute 'GoBoardUtil'",
+    "AttributeError: type object 'GoBoardUtil' has no attribute 'opponent'",
+    "ImportError: cannot import name 'is_black_white' from 'board_base' (/x/board_base.py)",
+)
+
+
+@pytest.mark.parametrize("how", ["reason", "stderr", "reply"])
+def test_a_course_folder_in_which_most_miss_something_is_looked_at_first(how):
+    """Each misses another name, and some engines live on."""
+    result = of("a", "b", "c", "d", "e", "f", "g")
+    without = result.assignment
+    overlay = without.engine._replace(overlay="util")
+    result = result._replace(assignment=without._replace(engine=overlay))
+    for place, words in enumerate(LACKS[:3]):
+        result = saying(result, place, words, how)
+    assert concern.FOREIGN_OVERLAY not in kinds(result)
+    result = saying(result, 3, LACKS[3], how)
+    (found,) = (one for one in concerns(result) if one.kind == concern.FOREIGN_OVERLAY)
+    assert found.keys == ("a", "b", "c", "d")
+    assert "4 of 7 submissions miss a name, such as: 'GoBoard' object has no" in found.text
+    assert "Is the course folder util the one that they were written for?" in found.text
+    page = "".join(class_page(result, [], {}))
+    assert "What happens to everybody is rarely everybody" in page
+    assert without.engine.overlay == ""
+    assert concern.FOREIGN_OVERLAY not in kinds(result._replace(assignment=without))
+
+
+@pytest.mark.parametrize("owner", ["NoneType", "str", "list", "ndarray", "function"])
+def test_a_value_of_another_type_is_a_programs_own_mistake(owner):
+    result = of("a", "b", "c")
+    for place in range(3):
+        words = f"AttributeError: '{owner}' object has no attribute 'x'"
+        result = saying(result, place, words, "stderr")
+    assert kinds(result) == []
+
+
+def saying(result: ClassResult, place: int, words: str, how: str) -> ClassResult:
+    """Let an engine say what it lacks: when it dies, or while it goes on."""
+    if how == "reason":
+        return dead(result, place, words)
+    one = result.graded[place]
+    error = Reply(False, words, f"? {words}", 0.0)
+    told = {"stderr": f"Traceback …\n{words}\n"} if how == "stderr" else {"replies": (None, error)}
+    attempts = tuple(
+        each._replace(result=each.result and each.result._replace(**told)) for each in one.attempts
+    )
+    return change_graded(result, place, attempts=attempts)
 
 
 def test_builds_that_fail_alike():

@@ -134,17 +134,17 @@ def test_what_is_started_while_another_runs_has_a_server_of_its_own(boxes):
     made = launcher_of(boxes)
     first = made.start(["run", "x"], "/folder")
     assert made.asked == [(("run", "x"), "/folder", ("/shown",), ("/hidden",), "/sub")]
-    assert boxes.started == [("a view", ["run", "x"], 0.0)]
+    assert boxes.started == [("a view", ["run", "x"], 0.0, {})]
     second = made.start(["other"], "/folder")
     (_, extra) = FakeBoxes.made
     assert (extra.level, extra.limits) == (2, boxes.limits)
-    assert extra.started == [("a view", ["other"], 0.0)]
+    assert extra.started == [("a view", ["other"], 0.0, {})]
     assert made.end(second) == []
     assert (extra.is_closed, boxes.is_closed) == (True, False)
     assert made.end(first) == []
     assert not boxes.is_closed
     third = made.start(["run"], "/folder")
-    assert boxes.started[-1] == ("a view", ["run"], 0.5)
+    assert boxes.started[-1] == ("a view", ["run"], 0.5, {})
     third.box.result = ENDED._replace(leftovers=("sh", "sleep", "sh"))
     assert made.end(third) == ["sh × 2", "sleep"]
 

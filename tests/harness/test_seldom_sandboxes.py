@@ -271,7 +271,7 @@ class MadeBoxes:
         self.is_closed = self.fails = False
         self.made.append(self)
 
-    def start(self, seen: str, words: list[str], spent: float) -> Any:
+    def start(self, seen: str, words: list[str], spent: float, _: object) -> Any:
         if self.fails:
             raise SandboxError("no room")
         self.started.append(spent)

@@ -87,9 +87,9 @@ class Box:
     def __init__(self) -> None:
         self.asked: list[object] = []
 
-    def launcher(self, case: object, shown: object, submission: str) -> Any:
+    def launcher(self, case: object, shown: object, submission: str, variables: object) -> Any:
         self.asked.append((case, shown, submission))
-        return Launcher()
+        return Launcher(variables)
 
     def close(self) -> None:
         self.asked.append("close")
@@ -99,6 +99,9 @@ class Launcher:
     """Starts nothing, and tells of no process that is left."""
 
     start = None
+
+    def __init__(self, variables: object = None) -> None:
+        self.variables = variables
 
     def end(self, engine: object) -> list[str]:
         return ["left"]
@@ -172,7 +175,10 @@ def test_what_else_an_engine_sees(tmp_path):
 def test_figures_and_conditions_are_told(tmp_path, monkeypatch):
     own, begun = iter([10.0, 10.75]), time.gmtime(0)
     clock = SimpleNamespace(
-        gmtime=lambda: begun, strftime=time.strftime, process_time=lambda: next(own)
+        monotonic=time.monotonic,
+        gmtime=lambda: begun,
+        strftime=time.strftime,
+        process_time=lambda: next(own),
     )
     monkeypatch.setattr(bench, "time", clock)
     used = iter([1.0, 4.5])
@@ -366,6 +372,8 @@ class Files:
 
 class Bench:
     """Notes what it is asked to run, and says that an engine computed for four seconds."""
+
+    explaining = 0.0
 
     def __init__(self, kit: BenchSettings | None = None) -> None:
         self.kit = kit

@@ -217,13 +217,13 @@ def test_stones_and_liberties(gnugo):
     assert "vertex must not be empty" in "".join(found)
 
 
-TRANSCRIPT = Path(__file__).parent / "transcripts" / "gnugo-commands.txt"
+TRANSCRIPT = Path(__file__).parents[1] / "contract/golden/transcripts/gnugo-commands.txt"
 # Points of the engine's choice, and the color to move after loadsgf.
 CHOSEN = ("fixed_handicap", "place_free_handicap", "loadsgf")
 
 
 def test_the_transcript_of_its_commands_is_its_own(gnugo, monkeypatch):
-    """Where GNU Go is missing, tests/oracle/test_gtp_transcripts.py holds the same answers."""
+    """Where GNU Go is missing, tests/contract/test_oracle.py holds the same answers."""
     monkeypatch.chdir(TRANSCRIPT.parent)
     asked = [block.partition("\n") for block in TRANSCRIPT.read_text().split("> ")[1:]]
     answers = replies(gnugo, [command for command, _, _ in asked])

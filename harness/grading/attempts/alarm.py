@@ -21,16 +21,23 @@ from harness.report.tally import never_answers
 FIRST = 5  # submissions that all fail alike; a smaller class needs all of its own
 _SHOWN = 300  # characters of the last output
 _ALONE = 1  # of one submission nothing can be told
+_OTHER_FOLDER = (
+    "The course folder (--overlay) may be another year's than the programs were written for."
+)
 _HINTS = (
     (
         "No module named",
-        "The Python that runs engines lacks a package, or the course folder does.",
+        "The Python that runs engines lacks a package (name another one with --python, or declare"
+        " it in the assignment's packages and build them with gtp-harness env), or the course"
+        " folder lacks a module.",
     ),
     ("not found", "A program that the assignment needs is not installed here."),
     ("can't open file", "The assignment's command names a file that nobody submitted."),
     ("Permission denied", "Engines may not write or read where the course's files want to."),
     ("Read-only file system", "Engines may not write where the course's files want to."),
     ("No such file", "A file of the course folder (--overlay) is missing, or cannot be written."),
+    ("has no attribute", _OTHER_FOLDER),
+    ("cannot import name", _OTHER_FOLDER),
 )
 
 

@@ -14,7 +14,8 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
                 correlation with the share of the other tests passed and its 95 % interval, or
                 null
     concerns    [{kind, text, submissions (keys)}]: what concerns several submissions; kind is
-                "no points", "nobody passes", "dead alike" or "same"
+                "no points", "nobody passes", "dead alike", "foreign overlay" or
+                "same"
     audits      [{submission (key), seconds, conversations, unsure, trouble, wrong}]; of each that
                 was audited; wrong is [{file, command, kind, right, found, mistakes}]
     given       [{student (key), total, reason}]: marks that people gave instead of computed ones

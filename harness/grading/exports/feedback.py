@@ -196,9 +196,9 @@ def _faults(shown: Feedback) -> Markup:
     return box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING
 
 
-_EXPLAINED = Markup(
-    '<section class="call"><h2>%s</h2><p>Your program answers <b>%s</b>.</p></section>\n'
-)
+_EXPLAINED = Markup('<section class="call"><h2>%s</h2>%s</section>\n')
+_ANSWERS = Markup("<p>Your program answers <b>%s</b>.</p>")
+_ONE_OF = Markup("<p>Your program answers in one of these ways:</p>%s")
 
 
 def _diagnosis(one: Diagnosis) -> Markup:
@@ -209,7 +209,9 @@ def _diagnosis(one: Diagnosis) -> Markup:
         explained = f"{one.failures} of {one.total} failures"
     else:
         explained = f"all {one.total} failures" if one.total > 1 else "the failure"
-    return _EXPLAINED % (f"{mistakes} would explain {explained}", one.reasons)
+    is_one = len(one.sets) == 1
+    answers = _ANSWERS % one.reasons if is_one else _ONE_OF % items(one.alternatives)
+    return _EXPLAINED % (f"{mistakes} would explain {explained}", answers)
 
 
 def _build(shown: Feedback) -> Markup:
@@ -420,22 +422,17 @@ def _verdict(test: PrivateTest) -> Markup:
 
 _HOME = Markup(
     '<section aria-label="Repeat it at home"><h2>Repeat it at home</h2><p>In the folder '
-    "<code>%s</code>, with the same gtp-harness%s:</p>%s</section>\n"
+    "<code>%s</code>, with the same gtp-harness%s, all tests, and the files themselves; the"
+    " line for one test is with it above:</p>%s%s</section>\n"
 )
-_LINE = Markup('<p class="lab">%s</p>%s')
-
-
-_ALL = "All public tests; the line for one of them is with it above"
-_BEFORE = "Before you submit again: all of that, and the files themselves"
-_COURSE_FILES = "The case files that the lines above name are those that your course hands out."
+_COURSE_FOLDER = Markup(
+    '<p class="sub">After <code>--assignment</code> comes the path of the assignment\'s folder'
+    " that your course hands out.</p>"
+)
 
 
 def _at_home(home: AtHome) -> Markup:
     beside = Markup(", and with the course's <code>%s</code> beside it") % home.beside
-    every = NOTHING
-    if home.all_tests:
-        every = _LINE % (_ALL, command_line(home.all_tests))
-    elif home.repeat.start:
-        every = Markup('<p class="sub">%s</p>') % _COURSE_FILES
-    check = _LINE % (_BEFORE, command_line(home.check))
-    return _HOME % (home.folder, beside if home.beside else NOTHING, every + check)
+    course = NOTHING if home.is_shipped else _COURSE_FOLDER
+    beside = beside if home.beside else NOTHING
+    return _HOME % (home.folder, beside, command_line(home.check), course)

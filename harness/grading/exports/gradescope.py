@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from harness.escaping import escape_controls, one_line
@@ -99,7 +100,7 @@ def _summary(shown: Feedback, *, with_total: bool) -> str:
         *(f"Wrong: {fault}" for fault in shown.faults),
         *shown.remarks,
         f"The build failed: {build.message}\n{build.output}" if build and not build.ok else "",
-        *map(str, shown.diagnoses),
+        *chain.from_iterable(one.lines for one in shown.diagnoses),
         "Run without a sandbox." if shown.is_unsafe else "",
     ]
     return escape_controls("\n".join(line for line in lines if line))
@@ -161,6 +162,8 @@ def _sides(told: Sides) -> Iterator[str]:
     for label, side in (("expected: ", told.expected), ("got:      ", told.got)):
         if side:
             yield f"{label}{side}"
+    yield f"missing:  {told.missing}" if told.missing else ""
+    yield f"extra:    {told.extra}" if told.extra else ""
     yield told.hint
 
 

@@ -99,6 +99,7 @@ def _lines(shown: Feedback) -> Iterator[str]:
     if marks.deduction:
         yield f"late: \N{MINUS SIGN}{decimal(marks.deduction)}: {marks.deduction_reason}"
     yield from shown.faults
-    yield from map(str, shown.diagnoses)
+    for one in shown.diagnoses:
+        yield from one.lines
     if shown.is_unsafe:
         yield "Run without a sandbox."

@@ -269,7 +269,13 @@ def _sides(told: Sides) -> Markup:
         return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], told.expected)
     hint = Markup('<p class="sub">%s</p>') % told.hint if told.hint else NOTHING
     both = _side(*signs[:2], told.expected) + _side(*signs[2:], got)
-    return Markup('<dl class="ev">%s</dl>%s') % (both, hint)
+    return Markup('<dl class="ev">%s</dl>%s%s') % (both, _words_of_one_side(told), hint)
+
+
+def _words_of_one_side(told: Sides) -> Markup:
+    pairs = (("Missing", told.missing), ("Extra", told.extra))
+    line = Markup('<p class="sub">%s: <code>%s</code></p>')
+    return join_markup(line % pair for pair in pairs if pair[1])
 
 
 def _side(kind: str, heading: str, side: Side) -> Markup:

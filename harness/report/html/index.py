@@ -112,7 +112,14 @@ def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
 
 def _diagnoses(found: Sequence[Diagnosis]) -> Markup:
     """What explains the failures: the engine *answers as if* ..."""
-    return box("What explains the failures", items(map(str, found)), "odd") if found else NOTHING
+    return (
+        box("What explains the failures", items(map(_lines, found)), "odd") if found else NOTHING
+    )
+
+
+def _lines(found: Diagnosis) -> str | Markup:
+    first, *others = found.lines
+    return Markup("%s%s") % (first, items(others)) if others else first
 
 
 _COMPARISON = Markup('<section class="box %s"><h2>Compared with the run of %s</h2>%s</section>\n')

@@ -11,7 +11,13 @@ from harness.grading.attempts.test_results import own
 from harness.grading.auditing.saved_audits import FOLDER
 from harness.grading.exports.class_page.addresses import Places, file_anchor, link_names
 from harness.grading.exports.class_page.class_overview import ClassOverview
-from harness.grading.marks.concerns import DEAD_ALIKE, NO_POINTS, Concern, concerns
+from harness.grading.marks.concerns import (
+    DEAD_ALIKE,
+    FOREIGN_OVERLAY,
+    NO_POINTS,
+    Concern,
+    concerns,
+)
 from harness.grading.records import (
     Attempt,
     ClassResult,
@@ -85,7 +91,7 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup
 def _concerns(result: ClassResult) -> Iterator[Markup]:
     graded = {one.submission.key: one for one in result.graded}
     for one in concerns(result):
-        kind = "f" if one.kind == DEAD_ALIKE else "w"
+        kind = "f" if one.kind in (DEAD_ALIKE, FOREIGN_OVERLAY) else "w"
         title = one.text[:1].upper() + one.text[1:]
         about = Markup("; ").join([link_names(graded[key]) for key in one.keys[:_LISTED]])
         about += count_rest(len(one.keys) - _LISTED, " and {} more")
@@ -93,7 +99,7 @@ def _concerns(result: ClassResult) -> Iterator[Markup]:
 
 
 def _about(one: Concern, names: Markup) -> Markup:
-    hint = _EVERYBODY if one.kind == NO_POINTS else ""
+    hint = _EVERYBODY if one.kind in (NO_POINTS, FOREIGN_OVERLAY) else ""
     return join_markup(_sub(text) for text in (names, hint) if text)
 
 
