@@ -1,4 +1,4 @@
-"""SECURITY.md is true: every attack of the red team stands in it, and nothing else."""
+"""The threat model is true: every attack of the red team stands in it, and nothing else."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from harness.sandbox.redteam.attack_table import ROSTER
 from tests.harness.sandbox_mutants import MUTANTS
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:

@@ -264,7 +264,7 @@ def test_doctor_as_json(
     text = capsys.readouterr().out
     assert "0 of 2 held at level 1." in text
     assert text.endswith(
-        "\n0 of 2 attacks held, 1 not: their level cannot hold them (SECURITY.md).\n"
+        "\n0 of 2 attacks held, 1 not: their level cannot hold them (docs/threat-model.md).\n"
         "Do not run programs that you do not trust at level 1: attacks ESCAPED there.\n"
     )
     assert "ESCAPED" in text

@@ -38,7 +38,7 @@ def conclusion(findings: list[AttackResult]) -> Iterator[str]:
     held = sum(not finding.escapes for finding in findings)
     bad = sorted({finding.level for finding in findings if not is_held(finding)})
     known = sum(bool(one.escapes) for one in findings if is_held(one))
-    told = f", {known} not: their level cannot hold them (SECURITY.md)" if known else ""
+    told = f", {known} not: their level cannot hold them (docs/threat-model.md)" if known else ""
     yield f"\n{held} of {len(findings)} attacks held{told}."
     if bad:
         where = " and ".join(map(str, bad))
