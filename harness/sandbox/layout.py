@@ -31,8 +31,9 @@ _LINKS = {
     "/dev/stdout": "/proc/self/fd/1",
     "/dev/stderr": "/proc/self/fd/2",
 }
-# What a box's own /proc shows of the whole machine's.
-_MACHINE_WIDE = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
+# What a box's own /proc shows of the whole machine's: keys, and counters that an engine can set to
+# what it likes, for the next one to read. (The others are told: docs/threat-model.md.)
+_MACHINE_WIDE = ("/proc/keys", "/proc/key-users", "/proc/vmstat")
 # Without a /proc of its own an engine sees itself and the machine, but no other process; and not
 # the machine's mounts and network, which are there for each process and each of its threads.
 _MACHINE = ("cpuinfo", "meminfo", "stat", "loadavg")

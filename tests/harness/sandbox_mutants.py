@@ -45,7 +45,7 @@ def _without_options(plan: LaunchPlan) -> LaunchPlan:
     kept = options.replace(proc, b"--ro-bind\0/proc\0/proc\0")
     words = kept.split(b"\0")
     # The masks within /proc have no place to be made at.
-    for place in (b"/proc/keys", b"/proc/key-users", b"/proc/timer_list"):
+    for place in (b"/proc/keys", b"/proc/key-users", b"/proc/vmstat"):
         if place in words:
             at = words.index(place)
             del words[at - 4 : at + 1]
@@ -145,6 +145,9 @@ LAYERS: dict[tuple[str, int], Layer] = {
 }
 
 
+_TRIALS = 8
+
+
 class Mutant(NamedTuple):
     """A layer that is out, and an attack that then gets through."""
 
@@ -162,6 +165,12 @@ MUTANTS = (
     *(Mutant("resource limits", level, "many_descriptors") for level in (3, 2, 1)),
     *(Mutant("watch", level, "memory_hog") for level in (3, 2, 1)),
     *(Mutant("control group", level, "memory_hog", ("watch",), root=True) for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "loaded_pages_by_preadv2@next") for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "cleared_pages@beside") for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "device_times@next") for level in (3, 2, 1)),
+    Mutant("seccomp", 1, "free_disk@beside"),
+    *(Mutant("read-only mounts", level, "access_times@next") for level in (3, 2)),
+    *(Mutant("pid namespace", level, "process_numbers@beside") for level in (3, 2)),
     Mutant("Landlock", 1, "read_case_by_name"),
     Mutant("Landlock", 1, "read_environment"),
     Mutant("Landlock", 2, "tcp", ("seccomp", "network namespace")),
@@ -207,8 +216,14 @@ def escapes(level: int, layers: Iterable[str], attack: str) -> tuple[str, ...]:
     chosen = tuple(one._replace(patience=30) for one in ROSTER if one.name == attack)
     assert len(chosen) == 1, attack
     with closing(Mutated(level, layers)) as boxes:
-        (finding,) = referee.play(boxes, chosen)
+        (finding,) = referee.play(boxes, chosen, lambda: Mutated(level, layers))
     return finding.escapes
+
+
+def escapes_at_last(level: int, layers: Iterable[str], attack: str) -> tuple[str, ...]:
+    """Return the same of the best of some trials: a busy machine disturbs a channel."""
+    trials = (escapes(level, layers, attack) for _ in range(_TRIALS if "@" in attack else 1))
+    return next(filter(None, trials), ())
 
 
 def can_run(mutant: Mutant) -> bool:
@@ -225,8 +240,8 @@ def main(level: int) -> None:
             continue
         layers = (mutant.also, (*mutant.also, mutant.layer))
         whole, out = (
-            [line for line in escapes(level, one, mutant.attack) if mutant.proof in line]
-            for one in layers
+            [line for line in find(level, one, mutant.attack) if mutant.proof in line]
+            for find, one in zip((escapes, escapes_at_last), layers, strict=True)
         )
         told = f"without {mutant.layer:18} {mutant.attack:20} {'; '.join(out) or 'held'}"
         print(told, f"(and without {', '.join(mutant.also)})" if mutant.also else "", flush=True)

@@ -60,7 +60,7 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
     links |= {
         f"/dev/std{name}": f"/proc/self/fd/{n}" for n, name in enumerate(("in", "out", "err"))
     }
-    machine = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
+    machine = ("/proc/keys", "/proc/key-users", "/proc/vmstat")
     expected = [
         Mount("bind", "/usr", os.path.realpath("/usr")),
         Mount("bind", f"{top}/shown", f"{top}/shown"),

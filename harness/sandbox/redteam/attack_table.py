@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import holding_roster, native_roster
+from harness.sandbox.redteam import channel_roster, holding_roster, native_roster
 from harness.sandbox.redteam.attack import Attack, at_build
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
@@ -170,4 +170,5 @@ ROSTER = (
     *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
     *_BREAKING,
     *native_roster.ROSTER,
+    *channel_roster.ROSTER,
 )
