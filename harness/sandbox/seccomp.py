@@ -69,7 +69,8 @@ FORBIDDEN = _names(
 # given a page of an engine keeps the two megabytes around it, a Landlock rule set has no limit;
 # io_setup takes slots, and the whole machine has few. From mincore on they tell what other runs
 # have left: which pages of a shown file are in memory (preadv2 by a read that may not wait; the C
-# library then uses preadv), what is free on a disk, and, at level 1, the machine's mounts.
+# library then uses preadv), and, at level 1, the machine's mounts. (What is free on a disk must be
+# told: posix_fallocate asks for it.)
 ABSENT = _names(
     """
     clone3 io_uring_setup io_uring_enter io_uring_register io_setup memfd_create memfd_secret
@@ -77,7 +78,7 @@ ABSENT = _names(
     landlock_create_ruleset landlock_add_rule landlock_restrict_self
     shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
     mq_open mq_unlink
-    mincore cachestat preadv2 pwritev2 statfs fstatfs ustat statmount listmount
+    mincore cachestat preadv2 pwritev2 statmount listmount
     """
 )
 
@@ -188,12 +189,9 @@ def computing(machine: str) -> bytes:
     Raises:
         KeyError: for any machine but x86_64 and aarch64.
     """
-    allowed = [NUMBERS[machine][name] for name in COMPUTING]
-    code = [*_entrance(machine)]
-    for number in allowed:
-        code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    code.append((_RETURN, 0, 0, _ERROR | errno.EPERM))
-    return _pack(code)
+    allowed = _any_of(NUMBERS[machine][name] for name in COMPUTING)
+    ends = [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | errno.EPERM)]
+    return _pack([*_entrance(machine), *allowed, *ends])
 
 
 @cache
@@ -218,11 +216,7 @@ def _refuse(machine: str, names: Iterable[str], error: int) -> list[Instruction]
     """Answer the calls with ``error``; the accumulator holds the call's number."""
     table = NUMBERS[machine]
     numbers = [table[name] for name in names if name in table]
-    return [
-        instruction
-        for number in numbers
-        for instruction in ((_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERROR | error))
-    ]
+    return [*_any_of(numbers), (_RETURN, 0, 0, _ERROR | error)] if numbers else []
 
 
 def _arguments(machine: str, owners: bool) -> list[Instruction]:

@@ -168,7 +168,6 @@ MUTANTS = (
     *(Mutant("seccomp", level, "loaded_pages_by_preadv2@next") for level in (3, 2, 1)),
     *(Mutant("seccomp", level, "cleared_pages@beside") for level in (3, 2, 1)),
     *(Mutant("seccomp", level, "device_times@next") for level in (3, 2, 1)),
-    Mutant("seccomp", 1, "free_disk@beside"),
     *(Mutant("read-only mounts", level, "access_times@next") for level in (3, 2)),
     *(Mutant("pid namespace", level, "process_numbers@beside") for level in (3, 2)),
     Mutant("Landlock", 1, "read_case_by_name"),

@@ -110,6 +110,7 @@ REACHING = (
     _make_reaching("read_what_its_first_line_names", "read what its first line names", _VIEW),
     _make_reaching("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
     _make_reaching("read_mounts", "see the machine's mounts and sockets", _FILES),
+    _make_reaching("read_counters", "see counters that others can set", _FILES),
     _make_reaching(
         "enter_private_folder",
         "stand in a private folder",

@@ -39,6 +39,7 @@ def _momentary(channel: Attack) -> Iterator[Attack]:
 
 _READ_ONLY = {3: "read-only mounts", 2: "read-only mounts", 1: "nothing: files are the machine's"}
 _NUMBERS = {3: "pid namespace", 2: "pid namespace", 1: "nothing: numbers are the machine's"}
+_DISK = {3: "a tmpfs of its own", 2: "a tmpfs of its own", 1: "nothing: the disk is the machine's"}
 _ALL = (3, 2, 1)
 ROSTER = (
     *_lasting(_channel("loaded_pages_by_preadv2", "pages in memory, read", _CALLS)),
@@ -51,7 +52,7 @@ ROSTER = (
     *_lasting(_channel("access_times", "times of the last access", _READ_ONLY, (1,), 64)),
     *_lasting(_channel("device_times", "times of devices", _CALLS, bits=18)),
     *_momentary(_channel("shared_futex", "waking who waits at a file", _NOTHING, _ALL)),
-    *_momentary(_channel("free_disk", "how much disk is free", _CALLS, bits=40)),
+    *_momentary(_channel("free_disk", "how much disk is free", _DISK, (1,), 40)),
     *_momentary(_channel("process_numbers", "numbers of processes", _NUMBERS, (1,), 40)),
     *_momentary(_channel("pipe_numbers", "numbers of pipes", _NOTHING, _ALL, 40)),
     *_momentary(_channel("machine_counters", "counters of the machine", _NOTHING, _ALL, 40)),

@@ -308,7 +308,7 @@ def _look_up(aim: Aim) -> None:
 def _see_names(aim: Aim) -> Iterator[bool]:
     for number in range(aim["count"]):
         zero, one = (
-            sorted(_nanoseconds(lambda p=p: os.access(p, os.F_OK)) for p in _names(aim, n))
+            sorted(_nanoseconds(partial(os.access, p, os.F_OK)) for p in _names(aim, n))
             for n in (2 * number, 2 * number + 1)
         )
         yield sum(one[:-1]) < sum(zero[:-1])  # without the slowest: something came between
@@ -486,12 +486,14 @@ def pipe_numbers(aim: Aim) -> None:
 
 
 _BUSY = 0.02
+_HELPERS = 11  # more than there are processors: others may be busy as well
 
 
 def _compute(aim: Aim) -> None:
-    """Be busy on all processors at once, or not."""
-    helpers = len(os.sched_getaffinity(0)) - 1
-    is_helper = any(os.fork() == 0 for _ in range(helpers))
+    """Be busy, or not, in several processes."""
+    is_helper = any(os.fork() == 0 for _ in range(_HELPERS))
+    if is_helper:
+        os.setsid()  # for some schedulers a session has its share, whatever is in it
     for end, used in _halves(aim, _BUSY):
         while used and time.time() < end:
             pass
