@@ -1,4 +1,4 @@
-"""SECURITY.md is true: every attack of the red team stands in it, and nothing else."""
+"""The threat model is true: every attack of the red team stands in it, and nothing else."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from harness.sandbox.redteam.attack_table import ROSTER
 from tests.harness.sandbox_mutants import MUTANTS
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:
@@ -23,10 +23,21 @@ def rows(title: str, columns: int = 3) -> list[list[str]]:
 
 
 def test_every_attack_stands_in_the_table_and_the_other_way_round() -> None:
+    tables = (rows("What the sandbox holds"), rows("Channels between runs", 4))
     named = [
-        name for row in rows("What the sandbox holds") for name in re.findall("`([^`]+)`", row[2])
+        name for table in tables for row in table for name in re.findall("`([^`]+)`", row[-1])
     ]
     assert sorted(named) == sorted(attack.name for attack in ROSTER)
+
+
+def test_each_channel_that_remains_has_a_rate() -> None:
+    """And one that is held everywhere has none."""
+    leaks = {attack.name: attack.leaks for attack in ROSTER if attack.receiver}
+    for channel, held, rate, attacks in rows("Channels between runs", 4):
+        levels_ = {level for name in re.findall("`([^`]+)`", attacks) for level in leaks[name]}
+        assert (rate == "0") == (not levels_), channel
+        assert (held == "nothing") == (levels_ == {3, 2, 1}), channel
+        assert re.search(r"\b[1-9][\d,]*\b", rate) or not levels_, channel
 
 
 def test_every_layer_is_told_with_its_attack_and_its_second_lock() -> None:
@@ -69,7 +80,8 @@ def test_every_threat_to_the_service_names_tests_that_are_there() -> None:
 def test_what_is_not_held_is_told() -> None:
     """Each attack that a level cannot hold, and each gap that results speak of."""
     told = section("What is not held")
-    leaks = {attack.name for attack in ROSTER if attack.leaks}
+    leaks = {attack.name for attack in ROSTER if attack.leaks and not attack.receiver}
     assert leaks == set(re.findall(r"`(\w+)`", told)) & {attack.name for attack in ROSTER}
+    assert "#channels-between-runs" in told
     for level in levels.GAPS:
         assert f"Level {level} shows" in told

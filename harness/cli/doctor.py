@@ -34,7 +34,7 @@ also show which of its programs are installed, and the Debian packages of the ot
 _EPILOG = """\
 Exit status:
     0  a level works; with --attack: every attack was stopped, except those that a
-       level cannot stop according to the threat model (SECURITY.md)
+       level cannot stop according to the threat model (docs/threat-model.md)
     1  no level works; an attack escaped; with --assignment: something is missing
     3  the level asked for cannot be used here"""
 

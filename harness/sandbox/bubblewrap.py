@@ -135,7 +135,10 @@ def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: i
 
     Its environment is empty: the engine could read it.
     """
-    own = [_pipe_with(plan.options), _pipe_with(seccomp.for_this_machine(False))]
+    own = [
+        _pipe_with(plan.options),
+        _pipe_with(seccomp.for_this_machine(False, bool(plan.writable))),
+    ]
     sources = [own[0], status, block, own[1]]
     hold = -1
     if plan.mounts:

@@ -127,12 +127,12 @@ def _become_engine(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
 
 
 def _filter(plan: LaunchPlan) -> bytes:
-    if plan.level == 2:
-        return seccomp.for_this_machine(False)
     building = bool(plan.writable)
+    if plan.level == 2:
+        return seccomp.for_this_machine(False, building)
     if plan.landlock >= landlock.ABI_WITH_SCOPES:
-        return seccomp.for_this_machine(True, building=building)
-    return seccomp.for_this_machine(True, os.getpid(), building)
+        return seccomp.for_this_machine(True, building)
+    return seccomp.for_this_machine(True, building, os.getpid())
 
 
 def _execute(plan: LaunchPlan, status: int) -> None:

@@ -31,10 +31,11 @@ _LINKS = {
     "/dev/stdout": "/proc/self/fd/1",
     "/dev/stderr": "/proc/self/fd/2",
 }
-# What a box's own /proc shows of the whole machine's.
+# What a box's own /proc shows of the whole machine's: keys, counters that an engine can set to what
+# it likes, for the next one to read, and names of files. (The rest: docs/threat-model.md.)
 _MACHINE_WIDE = (
-    *("/proc/keys", "/proc/key-users", "/proc/timer_list"),
-    *("/proc/cmdline", "/proc/swaps"),  # both name files of the machine
+    *("/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/vmstat"),
+    *("/proc/cmdline", "/proc/swaps"),
 )
 # The only process of a box that is not the engine's. Its command line names paths of the harness.
 _LAUNCHER = "/proc/1"

@@ -38,7 +38,7 @@ _F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY = 5, 36, 1024, 1026
 _LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, and F_OFD_… of both
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
-_PR_SET_DUMPABLE, _PR_FUTEX_HASH = 4, 78
+_PR_SET_DUMPABLE, _PR_SET_MEMORY_MERGE, _PR_FUTEX_HASH = 4, 67, 78
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED | MAP_ANONYMOUS
 LARGEST_SHARED = 16 << 20  # bytes of one piece of memory without a file that processes share
 
@@ -50,7 +50,7 @@ def _names(text: str) -> tuple[str, ...]:
 # Refused with EPERM: "operation not permitted".
 FORBIDDEN = _names(
     """
-    ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
+    ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd
     socket connect bind listen sendmsg sendmmsg
     mount umount2 pivot_root move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick
     mount_setattr chroot unshare setns
@@ -67,7 +67,10 @@ FORBIDDEN = _names(
 # flags; System V and POSIX queues because they outlive us; the others because they hold memory
 # where nobody can count it: sendmsg (above) puts descriptors into a socket, out of sight; a pipe
 # given a page of an engine keeps the two megabytes around it, a Landlock rule set has no limit;
-# io_setup takes slots, and the whole machine has few.
+# io_setup takes slots, and the whole machine has few. From mincore on they tell what other runs
+# have left: which pages of a shown file are in memory (preadv2 by a read that may not wait; the C
+# library then uses preadv), and, at level 1, the machine's mounts. (What is free on a disk must be
+# told: posix_fallocate asks for it.)
 ABSENT = _names(
     """
     clone3 io_uring_setup io_uring_enter io_uring_register io_setup memfd_create memfd_secret
@@ -75,6 +78,7 @@ ABSENT = _names(
     landlock_create_ruleset landlock_add_rule landlock_restrict_self
     shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
     mq_open mq_unlink
+    mincore cachestat preadv2 pwritev2 statmount listmount
     """
 )
 
@@ -88,15 +92,36 @@ UNSUPPORTED = _names(
 
 # Answered with success, and not done, as are the locks of fcntl: a lock on a file that other
 # engines are shown, too, would tell them something, and /dev/null they may even write. An engine
-# that locks a file of its own continues; its processes do not keep each other out.
-NOT_DONE = ("flock",)
+# that locks a file of its own continues; its processes do not keep each other out. The others are
+# advice about files, which many programs give: it would say which pages of a shown file leave the
+# memory, for all to see.
+NOT_DONE = ("flock", "fadvise64", "readahead")
+
+# Advice about memory that may be given: a process's own pages, or how it will read a mapping.
+ADVICE = (
+    *(0, 1, 2, 4, 8),  # MADV_NORMAL, _RANDOM, _SEQUENTIAL, _DONTNEED, _FREE
+    *(9, 10, 11, 13),  # _REMOVE, _DONTFORK, _DOFORK, _UNMERGEABLE
+    *(14, 15, 16, 17),  # _HUGEPAGE, _NOHUGEPAGE, _DONTDUMP, _DODUMP
+    *(18, 19, 23),  # _WIPEONFORK, _KEEPONFORK, _POPULATE_WRITE
+    *(102, 103),  # _GUARD_INSTALL, _GUARD_REMOVE
+)
+# Advice that is answered with success, and not followed: it brings pages of files into memory, or
+# out of it. All else is unknown: to share equal pages, to join pages of files to huge ones.
+IGNORED_ADVICE = (3, 20, 21)  # MADV_WILLNEED, _COLD, _PAGEOUT
+
+# Answered with success, and not done, except while building: the times of devices, which everybody
+# may write, are the same in all boxes. A build needs the times of its results.
+TIMES = ("utime", "utimes", "futimesat", "utimensat")
 
 # Where no mount namespace makes files read-only: what Landlock does not see.
-METADATA = _names(
-    """
-    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
-    truncate mknod mknodat file_setattr
-    """
+METADATA = (
+    *TIMES,
+    *_names(
+        """
+        chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat truncate mknod mknodat
+        file_setattr
+        """
+    ),
 )
 
 # Of these, what those cannot do without who may write into a folder: answered with success, and
@@ -135,7 +160,7 @@ def program(
 
     ``metadata``: without namespaces, refuse the calls of :data:`METADATA` too, and what changes
     any other process, instead of what changes the launcher; ``building``: but pretend to do those
-    of :data:`PRETENDED`.
+    of :data:`PRETENDED`, and, with namespaces, do those of :data:`TIMES`.
     ``signals_of``: the one process (its id) to which signals may be sent; None: no rule.
 
     Raises:
@@ -146,6 +171,7 @@ def program(
     code += _refuse(machine, ABSENT, errno.ENOSYS)
     code += _refuse(machine, UNSUPPORTED, errno.EOPNOTSUPP)
     code += _refuse(machine, NOT_DONE, 0)
+    code += _refuse(machine, TIMES, 0) if not metadata and not building else []
     code += _refuse(machine, PRETENDED, 0) if metadata and building else []
     code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
     code += _arguments(machine, owners=signals_of is None)
@@ -166,18 +192,13 @@ def computing(machine: str) -> bytes:
     Raises:
         KeyError: for any machine but x86_64 and aarch64.
     """
-    allowed = [NUMBERS[machine][name] for name in COMPUTING]
-    code = [*_entrance(machine)]
-    for number in allowed:
-        code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    code.append((_RETURN, 0, 0, _ERROR | errno.EPERM))
-    return _pack(code)
+    allowed = _any_of(NUMBERS[machine][name] for name in COMPUTING)
+    ends = [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERROR | errno.EPERM)]
+    return _pack([*_entrance(machine), *allowed, *ends])
 
 
 @cache
-def for_this_machine(
-    metadata: bool, signals_of: int | None = None, building: bool = False
-) -> bytes:
+def for_this_machine(metadata: bool, building: bool, signals_of: int | None = None) -> bytes:
     """The filter for the machine we run on; see :func:`program`."""
     return program(kernel.machine(), metadata, signals_of, building)
 
@@ -198,18 +219,15 @@ def _refuse(machine: str, names: Iterable[str], error: int) -> list[Instruction]
     """Answer the calls with ``error``; the accumulator holds the call's number."""
     table = NUMBERS[machine]
     numbers = [table[name] for name in names if name in table]
-    return [
-        instruction
-        for number in numbers
-        for instruction in ((_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERROR | error))
-    ]
+    return [*_any_of(numbers), (_RETURN, 0, 0, _ERROR | error)] if numbers else []
 
 
 def _arguments(machine: str, owners: bool) -> list[Instruction]:
     """The calls that depend on an argument.
 
-    Namespaces, sockets that can address, terminals; and what would hide memory from the count: a
-    thread with descriptors of its own, larger pipes and sockets, a process that cannot be seen.
+    Namespaces, sockets that can address, terminals, advice about memory that others could notice;
+    and what would hide memory from the count: a thread with descriptors of its own, larger pipes
+    and sockets, a process that cannot be seen.
     ``owners``: a descriptor may be given an owner, who gets its signals.
     """
     table = NUMBERS[machine]
@@ -229,6 +247,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse],
         ),
         *_on(table["mmap"], _LARGE_SHARED),
+        *_on(table["madvise"], [_low(2), *_any_of(IGNORED_ADVICE), _PRETEND, *_none_of(ADVICE)]),
         *_on(table["fcntl"], [_low(1), *_any_of(refused), refuse, *_any_of(_LOCKS), _PRETEND]),
         *_on(
             table["setsockopt"],
@@ -237,7 +256,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
         *_on(
             table["prctl"],
             [
-                _low(0),
+                *[_low(0), (_EQUAL, 4, 0, _PR_SET_MEMORY_MERGE)],
                 *[(_EQUAL, 3, 0, _PR_FUTEX_HASH), (_EQUAL, 0, 3, _PR_SET_DUMPABLE)],
                 *[_low(1), (_EQUAL, 0, 1, 0), refuse],
             ],
@@ -266,6 +285,12 @@ def _any_of(values: Iterable[int]) -> list[Instruction]:
     *others, last = values
     before = [(_EQUAL, 1 + left, 0, value) for left, value in enumerate(reversed(others))]
     return [*reversed(before), (_EQUAL, 0, 1, last)]
+
+
+def _none_of(values: tuple[int, ...]) -> list[Instruction]:
+    """Answer that there is no such thing unless the accumulator is one of the values."""
+    tests = [(_EQUAL, left, 0, value) for left, value in enumerate(reversed(values), 1)]
+    return [*reversed(tests), (_RETURN, 0, 0, _ERROR | errno.EINVAL)]
 
 
 # Whether the process that the accumulator names may be changed: the next instruction refuses.

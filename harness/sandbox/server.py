@@ -93,7 +93,7 @@ def _serve(
 def _warm_up() -> None:
     """Do beforehand what every child would have to do for itself."""
     for metadata in (False, True):
-        seccomp.for_this_machine(metadata)
+        seccomp.for_this_machine(metadata, False)
     gc.freeze()
     gc.disable()  # a collection touches, and so copies, every page that a child shares with us
 

@@ -17,7 +17,8 @@ _COMMON = _table(
     """
     pidfd_send_signal=424 io_uring_setup=425 io_uring_enter=426 io_uring_register=427
     open_tree=428 move_mount=429 fsopen=430 fsconfig=431 fsmount=432 fspick=433 clone3=435
-    pidfd_getfd=438 process_madvise=440 mount_setattr=442 quotactl_fd=443
+    pidfd_getfd=438 process_madvise=440 mount_setattr=442 quotactl_fd=443 process_mrelease=448
+    cachestat=451 statmount=457 listmount=458
     landlock_create_ruleset=444 landlock_add_rule=445 landlock_restrict_self=446 memfd_secret=447
     fchmodat2=452 setxattrat=463 removexattrat=466 open_tree_attr=467 file_setattr=469
     """
@@ -46,6 +47,8 @@ NUMBERS = {
         kexec_file_load=320 bpf=321 userfaultfd=323 sendmsg=46 setsockopt=54 prctl=157
         inotify_init=253 splice=275 tee=276 vmsplice=278 fallocate=285 inotify_init1=294
         sendmmsg=307
+        mincore=27 readahead=187 fadvise64=221 preadv2=327
+        pwritev2=328
         read=0 write=1 close=3 fstat=5 lseek=8 mprotect=10 munmap=11 brk=12 rt_sigreturn=15
         pread64=17 sched_yield=24 mremap=25 madvise=28 exit=60 futex=202 restart_syscall=219
         clock_gettime=228 exit_group=231 getrandom=318
@@ -72,6 +75,7 @@ NUMBERS = {
         finit_module=273 memfd_create=279 bpf=280 userfaultfd=282 kexec_file_load=294
         inotify_init1=26 fallocate=47 vmsplice=75 splice=76 tee=77 prctl=167 setsockopt=208
         sendmsg=211 sendmmsg=269
+        readahead=213 fadvise64=223 mincore=232 preadv2=286 pwritev2=287
         read=63 write=64 close=57 fstat=80 lseek=62 mprotect=226 munmap=215 brk=214
         rt_sigreturn=139 pread64=67 sched_yield=124 mremap=216 madvise=233 exit=93 futex=98
         restart_syscall=128 clock_gettime=113 exit_group=94 getrandom=278

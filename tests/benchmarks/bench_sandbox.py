@@ -111,7 +111,7 @@ ROOM = WritableSpace(ALLOWED.scratch, ALLOWED.scratch_files)
 def filter_calls() -> None:
     """Put on the system call filter."""
     kernel.no_new_privileges()
-    kernel.filter_system_calls(seccomp.for_this_machine(False))
+    kernel.filter_system_calls(seccomp.for_this_machine(False, False))
 
 
 def confine() -> None:
@@ -157,7 +157,7 @@ def in_bubblewrap() -> list[str]:
 def compare_layers() -> None:
     """Print what each layer adds."""
     boxed = in_bubblewrap()
-    seccomp.for_this_machine(False)  # made once, and known from then on
+    seccomp.for_this_machine(False, False)  # made once, and known from then on
     ways: dict[str, tuple[Callable[[], None], str]] = {
         "fork": (lambda: fork_and_wait(lambda: None), ""),
         "limits": (

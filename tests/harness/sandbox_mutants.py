@@ -150,6 +150,9 @@ LAYERS: dict[tuple[str, int], Layer] = {
 }
 
 
+_TRIALS = 8
+
+
 class Mutant(NamedTuple):
     """A layer that is out, and an attack that then gets through."""
 
@@ -167,6 +170,11 @@ MUTANTS = (
     *(Mutant("resource limits", level, "many_descriptors") for level in (3, 2, 1)),
     *(Mutant("watch", level, "memory_hog") for level in (3, 2, 1)),
     *(Mutant("control group", level, "memory_hog", ("watch",), root=True) for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "loaded_pages_by_preadv2@next") for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "cleared_pages@beside") for level in (3, 2, 1)),
+    *(Mutant("seccomp", level, "device_times@next") for level in (3, 2, 1)),
+    *(Mutant("read-only mounts", level, "access_times@next") for level in (3, 2)),
+    *(Mutant("pid namespace", level, "process_numbers@beside") for level in (3, 2)),
     Mutant("Landlock", 1, "read_case_by_name"),
     Mutant("Landlock", 1, "read_environment"),
     Mutant("Landlock", 2, "tcp", ("seccomp", "network namespace")),
@@ -213,8 +221,14 @@ def escapes(level: int, layers: Iterable[str], attack: str) -> tuple[str, ...]:
     chosen = tuple(one._replace(patience=30) for one in ROSTER if one.name == attack)
     assert len(chosen) == 1, attack
     with closing(Mutated(level, layers)) as boxes:
-        (finding,) = referee.play(boxes, chosen)
+        (finding,) = referee.play(boxes, chosen, lambda: Mutated(level, layers))
     return finding.escapes
+
+
+def escapes_at_last(level: int, layers: Iterable[str], attack: str) -> tuple[str, ...]:
+    """Return the same of the best of some trials: a busy machine disturbs a channel."""
+    trials = (escapes(level, layers, attack) for _ in range(_TRIALS if "@" in attack else 1))
+    return next(filter(None, trials), ())
 
 
 def can_run(mutant: Mutant) -> bool:
@@ -231,8 +245,8 @@ def main(level: int) -> None:
             continue
         layers = (mutant.also, (*mutant.also, mutant.layer))
         whole, out = (
-            [line for line in escapes(level, one, mutant.attack) if mutant.proof in line]
-            for one in layers
+            [line for line in find(level, one, mutant.attack) if mutant.proof in line]
+            for find, one in zip((escapes, escapes_at_last), layers, strict=True)
         )
         told = f"without {mutant.layer:18} {mutant.attack:20} {'; '.join(out) or 'held'}"
         print(told, f"(and without {', '.join(mutant.also)})" if mutant.also else "", flush=True)

@@ -27,7 +27,7 @@ from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
-from harness.sandbox.redteam import attack_table, compiling, referee
+from harness.sandbox.redteam import attack_table, bandwidth, compiling, referee
 from harness.sandbox.redteam import scene as scene_module
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
@@ -202,13 +202,17 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_fol
     assert names(open_room) == before
     lines = done.stdout.splitlines()
     escaped = [line for line in lines if line.startswith("  ESCAPED")]
-    known = [attack.title for attack in ROSTER if level in attack.leaks]
-    assert bool(known) == (level in levels.GAPS)  # what every result says
+    known = [attack for attack in ROSTER if level in attack.leaks]
+    # What every result says. A channel may fail: on a busy machine, others disturb it.
+    assert any(not attack.receiver for attack in known) == (level in levels.GAPS)
     assert [line for line in escaped if "(this level cannot hold it)" not in line] == []
-    assert len(escaped) == len(known)
+    through = {attack.title for attack in known if any(attack.title in line for line in escaped)}
+    assert through >= {attack.title for attack in known if not attack.receiver}
+    untried = [line for line in lines if line.startswith("  untried")]
+    assert all("read within a day" in line for line in untried)
     able = [attack for attack in ROSTER if compiling.can_run(attack)]
-    held = len(able) - len(known)
-    assert f"{held} of {len(able)} held at level {level}." in lines
+    held = len(able) - len(escaped) - len(untried)
+    assert any(line.startswith(f"{held} of {len(able)} held at level {level}") for line in lines)
     assert done.returncode == 0, done.stderr
     assert not any("Traceback" in text for text in (done.stdout, done.stderr))
     assert done.stderr == ""  # progress is for terminals
@@ -264,10 +268,52 @@ def test_doctor_as_json(
     text = capsys.readouterr().out
     assert "0 of 2 held at level 1." in text
     assert text.endswith(
-        "\n0 of 2 attacks held, 1 not: their level cannot hold them (SECURITY.md).\n"
+        "\n0 of 2 attacks held, 1 not: their level cannot hold them (docs/threat-model.md).\n"
         "Do not run programs that you do not trust at level 1: attacks ESCAPED there.\n"
     )
     assert "ESCAPED" in text
+
+
+def test_a_channel_in_words_and_as_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How much gets through; and what was not tried is not counted as held."""
+    end = BoxEnd(0, "", None, 0, 0.0, ())
+    timed, times, calls = (
+        next(one for one in ROSTER if one.name == f"{name}@next")
+        for name in ("looked_up_names", "access_times", "loaded_pages_by_preadv2")
+    )
+    findings = [
+        referee.AttackResult(timed, 2, ("heard",), end, "", bandwidth=14000.0),
+        referee.AttackResult(times, 2, (), end, "", bandwidth=0.0, untested="all were read"),
+        referee.AttackResult(calls, 2, (), end, "", bandwidth=0.0),
+    ]
+    monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
+    monkeypatch.setattr(doctor_module, "_find_levels", lambda: {2: ""})
+    assert doctor(["--attack"]) == 0
+    text = capsys.readouterr().out
+    assert "\n1 of 3 held at level 2, 1 could not be tried.\n" in text
+    assert f"  untried  {times.title:62}all were read\n" in text
+    assert f"{timed.title:60}14,000\n" in text.partition("bits a second")[2]
+    assert text.endswith("(docs/threat-model.md), 1 could not be tried.\n")
+    assert doctor(["--attack", "--json"]) == 0
+    said = {one["attack"]: one for one in json.loads(capsys.readouterr().out)["attacks"]}
+    assert [said[one.name]["held"] for one in (timed, times, calls)] == [False, False, True]
+    assert [said[one.name]["bandwidth"] for one in (timed, times, calls)] == [14000.0, 0.0, 0.0]
+    assert said[times.name]["untested"] == "all were read"
+
+
+def test_what_is_learnt_through_a_channel() -> None:
+    sent = bandwidth.draw_bits(256)
+    assert len(sent) == 256
+    assert bandwidth.information(sent, sent) == 256
+    assert bandwidth.information(sent, "") == 0
+    for _ in range(20):  # chance learns nothing
+        assert bandwidth.information(sent, bandwidth.draw_bits(256)) == 0
+    turned = sent.translate(str.maketrans("01", "10"))
+    assert bandwidth.information(sent, turned) == 0
+    half_wrong = bandwidth.information(sent, sent[:200] + turned[200:])
+    assert 50 < half_wrong < 80  # 22 of 100 are wrong: a quarter of it remains
 
 
 def test_attacks_without_their_language_are_left_out_by_name(
@@ -321,6 +367,9 @@ class NoLauncher:
 
     level = 0
     limits = referee.LIMITS
+
+    def close(self) -> None:
+        """Nothing is left."""
 
     def give(self, folder: Path) -> None:
         """Build steps may write into it: they may write anywhere."""
@@ -386,7 +435,17 @@ REAL = {
     "include.cc@build",
     "at_compile_time.javac@build",
     "start_processes.javac@build",
+    # Channels that do not depend on what else the machine does.
+    "loaded_pages_by_preadv2@next",
+    "loaded_pages_by_cachestat@beside",
+    "loaded_pages_by_mincore@next",
+    "loaded_pages_by_time@next",
+    "cleared_pages@next",
+    "looked_up_names@beside",
+    "access_times@next",
+    "device_times@beside",
 }
+_TRIALS = 5  # of a channel, on a busy machine
 
 
 @pytest.mark.parametrize("name", sorted(REAL))
@@ -397,7 +456,12 @@ def test_the_attacks_are_real(name: str) -> None:
         pytest.skip(f"{' and '.join(missing)} not installed")
     if name == "namespaces.c":
         needs_namespaces()
-    (finding,) = referee.play(NoLauncher(), attacks)  # type: ignore[arg-type]
+    for _ in range(_TRIALS if attacks[0].receiver else 1):
+        (finding,) = referee.play(NoLauncher(), attacks, NoLauncher)  # type: ignore[arg-type]
+        if finding.escapes or finding.untested:
+            break
+    if finding.untested:
+        pytest.skip(finding.untested)
     assert finding.escapes, finding.output
 
 

@@ -60,7 +60,10 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
     links |= {
         f"/dev/std{name}": f"/proc/self/fd/{n}" for n, name in enumerate(("in", "out", "err"))
     }
-    machine = ("/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/cmdline", "/proc/swaps")
+    machine = tuple(
+        f"/proc/{name}"
+        for name in ("keys", "key-users", "timer_list", "vmstat", "cmdline", "swaps")
+    )
     expected = [
         Mount("bind", "/usr", os.path.realpath("/usr")),
         Mount("bind", f"{top}/shown", f"{top}/shown"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PYTHON = ("attacks", "holding", "spending", "reaching", "breaking")
+PYTHON = ("attacks", "holding", "spending", "reaching", "breaking", "channels")
 
 
 class Attack(NamedTuple):
@@ -19,12 +19,17 @@ class Attack(NamedTuple):
     source: str = "attacks"  # the file beside this one without its ending, or a language
     cpu: float = 20.0  # the limit of CPU time, in seconds
     at: str = "run"  # or "build": the same program as a build step, which may write
+    receiver: str = (
+        ""  # of a channel: "next", in the next box, or "beside", in one at the same time
+    )
+    bits: int = 256  # that are sent through a channel
 
     @property
     def name(self) -> str:
         """By which the threat model knows it."""
         source = "" if self.source in PYTHON else f".{self.source}"
-        return f"{self.program}{source}{'@build' if self.at == 'build' else ''}"
+        where = self.receiver or ("" if self.at == "run" else self.at)
+        return f"{self.program}{source}{where and '@'}{where}"
 
 
 def at_build(attack: Attack, layer: str = "") -> Attack:

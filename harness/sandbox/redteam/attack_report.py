@@ -18,6 +18,11 @@ def is_held(finding: AttackResult) -> bool:
     return not finding.escapes or finding.level in finding.attack.leaks
 
 
+def is_stopped(finding: AttackResult) -> bool:
+    """Whether an attack was tried, and held."""
+    return not finding.escapes and not finding.untested
+
+
 def layer(finding: AttackResult) -> str:
     """Return the layer that is to stop an attack."""
     return finding.attack.layer[finding.level]
@@ -30,16 +35,35 @@ def text(attacks: dict[int, list[AttackResult]], roster: Iterable[Attack]) -> It
     yield from list_left_out(roster)
     yield from layers(attacks)
     if attacks:
+        yield from bandwidths(attacks)
         yield from conclusion([one for findings in attacks.values() for one in findings])
+
+
+def bandwidths(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
+    """Yield a table: bits a second that get through each channel that levels do not hold."""
+    found: dict[str, dict[int, float]] = {}
+    for level, findings in attacks.items():
+        for one in findings:
+            if one.bandwidth:
+                found.setdefault(one.attack.title, {})[level] = one.bandwidth
+    if found:
+        yield f"\n{'bits a second that get through, at least':62}" + _head(attacks)
+    for title, rates in found.items():
+        cells = (f"{rates[level]:,g}" if level in rates else "-" for level in attacks)
+        yield f"  {title:60}{''.join(f'{cell:<10}' for cell in cells).rstrip()}"
+
+
+def _head(attacks: Iterable[int]) -> str:
+    return "".join(f"level {level:<4}" for level in attacks).rstrip()
 
 
 def conclusion(findings: list[AttackResult]) -> Iterator[str]:
     """Yield what it comes to: a line, and another one if that is bad."""
-    held = sum(not finding.escapes for finding in findings)
+    held = sum(map(is_stopped, findings))
     bad = sorted({finding.level for finding in findings if not is_held(finding)})
     known = sum(bool(one.escapes) for one in findings if is_held(one))
-    told = f", {known} not: their level cannot hold them (SECURITY.md)" if known else ""
-    yield f"\n{held} of {len(findings)} attacks held{told}."
+    told = f", {known} not: their level cannot hold them (docs/threat-model.md)" if known else ""
+    yield f"\n{held} of {len(findings)} attacks held{told}{_count_untested(findings)}."
     if bad:
         where = " and ".join(map(str, bad))
         yield f"Do not run programs that you do not trust at level {where}: attacks ESCAPED there."
@@ -50,12 +74,19 @@ def lines(level: int, findings: list[AttackResult]) -> Iterator[str]:
     yield f"\nAttacks on level {level}: an engine or a build step that tries to"
     for finding in findings:
         yield _line(finding)
-    held = sum(not finding.escapes for finding in findings)
-    yield f"{held} of {len(findings)} held at level {level}."
+    held = sum(map(is_stopped, findings))
+    yield f"{held} of {len(findings)} held at level {level}{_count_untested(findings)}."
+
+
+def _count_untested(findings: Iterable[AttackResult]) -> str:
+    number = sum(bool(finding.untested) for finding in findings)
+    return f", {number} could not be tried" if number else ""
 
 
 def _line(finding: AttackResult) -> str:
     attack = finding.attack
+    if finding.untested:
+        return f"  untried  {attack.title:62}{finding.untested}"
     if not finding.escapes:
         by = str(finding.end.hit) if finding.end.hit else layer(finding)
         return f"  held     {attack.title:62}{by}"
@@ -66,11 +97,11 @@ def _line(finding: AttackResult) -> str:
 def layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     """Yield a table: how many attacks each layer holds on each level."""
     held = {
-        level: Counter(layer(one) for one in findings if not one.escapes)
+        level: Counter(map(layer, filter(is_stopped, findings)))
         for level, findings in attacks.items()
     }
     names = sorted({name for counted in held.values() for name in counted})
-    yield f"\n{'attacks held by':62}" + "".join(f"level {level:<4}" for level in held).rstrip()
+    yield f"\n{'attacks held by':62}" + _head(held)
     for name in names:
         counts = "".join(f"{counted[name] or '-':<10}" for counted in held.values())
         yield f"  {name:60}{counts.rstrip()}"
@@ -100,10 +131,12 @@ def as_json(finding: AttackResult) -> dict[str, object]:
         "title": attack.title,
         "at": attack.at,
         "level": finding.level,
-        "held": not finding.escapes,
+        "held": is_stopped(finding),
         "seconds": finding.seconds,
         "layer": layer(finding),
         "limit": str(finding.end.hit) if finding.end.hit else None,
         "escapes": list(finding.escapes),
         "known": finding.level in attack.leaks,
+        "bandwidth": finding.bandwidth,
+        "untested": finding.untested or None,
     }

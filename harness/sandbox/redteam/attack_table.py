@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import holding_roster, native_roster
+from harness.sandbox.redteam import channel_roster, holding_roster, native_roster
 from harness.sandbox.redteam.attack import Attack, at_build
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
@@ -111,6 +111,7 @@ REACHING = (
     _make_reaching("read_what_its_first_line_names", "read what its first line names", _VIEW),
     _make_reaching("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
     _make_reaching("read_mounts", "see the machine's mounts and sockets", _FILES),
+    _make_reaching("read_counters", "see counters that others can set", _FILES),
     _make_reaching(
         "enter_private_folder",
         "stand in a private folder",
@@ -173,4 +174,5 @@ ROSTER = (
     *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
     *_BREAKING,
     *native_roster.ROSTER,
+    *channel_roster.ROSTER,
 )

@@ -21,6 +21,7 @@ CALLS |= {
     "io_setup": (206, 0),
     "ioprio_get": (252, 31),
     "ioprio_set": (251, 30),
+    "listmount": (458, 458),
     "sched_setattr": (314, 274),
     "timer_create": (222, 107),
 }
@@ -66,6 +67,16 @@ def read_mounts(aim: Aim) -> None:
                 places = {line.split()[column] for line in file if line.count(" ") > column}
                 if places & {*_ON_ANY_MACHINE, f"@{aim['abstract']}"}:
                     escaped(f"{folder}/{name} tells of the machine")
+    request, found = (ctypes.c_uint64 * 3)(24, (1 << 64) - 1), (ctypes.c_uint64 * 64)()
+    with trying("list mounts by call"):
+        call("listmount", request, found, 64, 0)
+
+
+def read_counters(_aim: Aim) -> None:
+    """Read how many pages were ever locked: whoever locks some sets it, and nobody else does."""
+    with refusals_of("read /proc/vmstat"), open("/proc/vmstat") as file:
+        if "unevictable_pgs_mlocked" in file.read():
+            escaped("counts pages that others have locked")
 
 
 def enter_private_folder(aim: Aim) -> None:

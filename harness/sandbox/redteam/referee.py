@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import queue
+import secrets
 import select
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +19,7 @@ from typing import NamedTuple
 from harness.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
-from harness.sandbox.redteam import compiling
+from harness.sandbox.redteam import bandwidth, compiling
 from harness.sandbox.redteam.attack import Attack
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
@@ -36,6 +38,8 @@ WORKERS = 4  # on each level: most attacks wait, for something or for their end
 _ENDING = 5.0  # seconds to end it, generously: a busy machine is not an escape
 _LONGEST_CLEARING = 60.0  # seconds, on a busy machine
 _OUTPUT = 4 * MIB
+_READY = "ready\n"  # printed by an end of a channel
+_SOON = 0.05  # seconds from the sign to the first moment
 _UNPROVEN = "did not run: nothing is proven"
 
 
@@ -48,14 +52,27 @@ class AttackResult(NamedTuple):
     end: BoxEnd
     output: str  # of the last program
     seconds: float = 0.0  # that it took, with its end
+    bandwidth: float | None = None  # of a channel: bits a second that got through
+    untested: str = ""  # why nothing was attacked: this machine lacks what the attack needs
 
 
-def play(launcher: BoxLauncher, attacks: tuple[Attack, ...] = ROSTER) -> Iterator[AttackResult]:
-    """Run ``attacks`` through the boxes of ``launcher``; yield a finding for each that can run."""
+def play(
+    launcher: BoxLauncher,
+    attacks: tuple[Attack, ...] = ROSTER,
+    make_another: Callable[[], BoxLauncher] | None = None,
+) -> Iterator[AttackResult]:
+    """Run ``attacks`` through the boxes of ``launcher``; yield a finding for each that can run.
+
+    ``make_another``: make a launcher of boxes at the same time; None: of the same level.
+    """
     attacks = tuple(filter(compiling.can_run, attacks))
+    another = make_another or functools.partial(BoxLauncher, launcher.level, LIMITS)
     with AttackStage(attacks) as scene:
         for attack in attacks:
-            yield _judge(launcher, scene, attack)
+            if attack.receiver:
+                yield _judge_channel(launcher, another, scene, attack)
+            else:
+                yield _judge(launcher, scene, attack)
 
 
 def play_at_once(
@@ -71,8 +88,13 @@ def play_at_once(
     """
     attacks = tuple(filter(compiling.can_run, attacks))
     compiling.compile_needed(attacks)  # once, and not by each worker
-    for together in _phases(tuple(asked)):
-        yield from _play_levels(together, attacks)
+    channels = tuple(attack for attack in attacks if attack.receiver)
+    others = tuple(attack for attack in attacks if not attack.receiver)
+    asked = tuple(asked)
+    for together in _phases(asked) if others else ():
+        yield from _play_levels(together, others)
+    for level in asked:  # what else goes on would be noise
+        yield from _play_alone(level, channels)
 
 
 def _phases(asked: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -146,10 +168,11 @@ def _stop(launchers: dict[int, list[BoxLauncher]], workers: list[threading.Threa
 
 
 def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResult]:
-    """Run attacks that could not start one after another, with nothing beside them.
+    """Run attacks one after another, with nothing beside them.
 
-    At level 1 an ordinary user's engines share one count of processes: beside a fork bomb a Java
-    machine may have no room for its threads.
+    A channel is measured in quiet; and some could not start: at level 1 an ordinary user's engines
+    share one count of processes, and beside a fork bomb a Java machine may have no room for its
+    threads.
     """
     if attacks:
         with contextlib.closing(levels.make_proven(level, LIMITS)) as launcher:
@@ -175,6 +198,7 @@ def _work(
 
 
 def _judge(launcher: BoxLauncher, scene: AttackStage, attack: Attack) -> AttackResult:
+    """Run an attack, and judge it."""
     begun = time.monotonic()
     programs = [attack.program, attack.then] if attack.then else [attack.program]
     for program in programs:
@@ -195,8 +219,23 @@ def _run(
     launcher: BoxLauncher, scene: AttackStage, attack: Attack, program: str
 ) -> tuple[BoxEnd, str, float]:
     """Return how the attack ended, what it printed, and how long it took to end it."""
+    box = _start(launcher, scene, attack, program)
+    output = read(box, attack.patience)
+    before = time.monotonic()
+    end = box.close()
+    return end, output, time.monotonic() - before
+
+
+def _start(
+    launcher: BoxLauncher,
+    scene: AttackStage,
+    attack: Attack,
+    program: str,
+    more: dict[str, object] | None = None,
+) -> Boxed:
+    """Start a program of an attack; ``more``: what else it is told."""
     launcher.limits = launcher.limits._replace(cpu=attack.cpu)
-    aim = scene.aim() | launcher.limits._asdict()
+    aim = scene.aim() | launcher.limits._asdict() | (more or {})
     words = compiling.command(attack, program, str(scene.submission), json.dumps(aim))
     hidden = [*view.own_folders(), str(scene.secret)]
     where = str(scene.work)
@@ -206,15 +245,103 @@ def _run(
     seen = view.of_program(words, where, hidden=hidden)
     if attack.at == "build":
         seen = seen._replace(writable=(where,), copied=())
-    box = launcher.start(seen, words)
-    output = read(box, attack.patience)
-    before = time.monotonic()
-    end = box.close()
-    return end, output, time.monotonic() - before
+    return launcher.start(seen, words)
 
 
-def read(box: Boxed, patience: float) -> str:
-    """Return what a box prints, on either stream, until it ends, or does not for too long."""
+def _judge_channel(
+    launcher: BoxLauncher,
+    make_another: Callable[[], BoxLauncher],
+    scene: AttackStage,
+    attack: Attack,
+) -> AttackResult:
+    """Send random bits from one box to another; judge by how many arrive."""
+    begun = time.monotonic()
+    bits = bandwidth.draw_bits(attack.bits)
+    bandwidth.prepare(attack.program)
+    told = {
+        "seed": secrets.token_hex(8),
+        "count": attack.bits,
+        "files": bandwidth.large_files(),
+        "epoch": time.time(),
+    }
+    sending = {**told, "part": "send", "bits": bits}
+    receiving = {**told, "part": "receive"}
+    if attack.receiver == "next":
+        said, _ = _act(_start(launcher, scene, attack, attack.program, sending), attack.patience)
+        box = _start(launcher, scene, attack, attack.program, receiving)
+        heard, end = _act(box, attack.patience)
+    else:
+        with contextlib.closing(make_another()) as other:
+            sender = _start(other, scene, attack, attack.program, sending)
+            receiver = _start(launcher, scene, attack, attack.program, receiving)
+            said, heard, end = _act_at_once(sender, receiver, attack.patience)
+    rate = bandwidth.information(bits, _find("received: ", heard)) / _count_seconds(said, heard)
+    untested = _find("nothing to use: ", said) or _find("nothing to use: ", heard)
+    escapes = [f"{_round(rate):,g} bits a second get through"] if rate else []
+    if not untested and not all(_has_acted(text) for text in (said, heard)):
+        escapes.append(_UNPROVEN)
+    escapes += scene.damage()
+    took = round(time.monotonic() - begun, 3)
+    output = f"{said}\n{heard}"
+    return AttackResult(
+        attack, launcher.level, tuple(escapes), end, output, took, _round(rate), untested
+    )
+
+
+def _count_seconds(said: str, heard: str) -> float:
+    """Return how long sending and receiving took, one after the other or together."""
+    seconds = float(_find("seconds: ", heard) or 1)
+    lasting = said.partition(_READY)[0]
+    return seconds + (float(_find("seconds: ", said)) if _has_acted(lasting) else 0)
+
+
+def _round(rate: float) -> float:
+    """Return a rate with two digits: the next trial has others."""
+    return float(f"{rate:.2g}")
+
+
+def _has_acted(text: str) -> bool:
+    return "seconds: " in text
+
+
+def _find(key: str, text: str) -> str:
+    """Return the rest of the line that begins with ``key``, empty if there is none."""
+    return next((x[len(key) :] for x in text.splitlines() if x.startswith(key)), "")
+
+
+def _act(box: Boxed, patience: float) -> tuple[str, BoxEnd]:
+    """Let one end of a channel act; return what it printed, and how it ended."""
+    text = read(box, patience, _READY)
+    _give_sign(box)
+    text += read(box, patience)
+    return text, box.close()
+
+
+def _act_at_once(sender: Boxed, receiver: Boxed, patience: float) -> tuple[str, str, BoxEnd]:
+    """Let both ends of a channel act while both live; return what each printed, and one's end."""
+    said, heard = (read(box, patience, _READY) for box in (sender, receiver))
+    is_done = _has_acted(said)  # what it leaves lasts: it only lives on
+    for box in (receiver,) if is_done else (sender, receiver):
+        _give_sign(box)
+    heard += read(receiver, patience)
+    if not is_done:
+        said += read(sender, patience)
+    sender.close()
+    return said, heard, receiver.close()
+
+
+def _give_sign(box: Boxed) -> None:
+    """Tell an end of a channel when moments begin."""
+    with contextlib.suppress(BrokenPipeError):  # it has failed, and said so
+        box.stdin.write(f"{time.time() + _SOON}\n".encode())
+        box.stdin.flush()
+
+
+def read(box: Boxed, patience: float, until: str = "") -> str:
+    """Return what a box prints, on either stream, until it ends, or does not for too long.
+
+    ``until``: or until it has printed this.
+    """
     parts: list[bytes] = []
     poll = select.poll()
     streams: dict[int, FileIO] = {one.fileno(): one for one in (box.stdout, box.stderr)}
@@ -228,6 +355,8 @@ def read(box: Boxed, patience: float) -> str:
         for number, _ in ready:
             data = os.read(number, 1 << 16) if number in streams else b""
             parts.append(data)
+            if until and until.encode() in b"".join(parts):
+                return b"".join(parts).decode(errors="replace")
             if not data:
                 poll.unregister(number)
                 streams.pop(number, None)
