@@ -167,7 +167,7 @@ def test_every_key_is_read(tmp_path):
     (tmp_path / "words.toml").write_text('[names]\nscore = "final_score"\n')
     (tmp_path / "a.gtp").write_text("boardsize 2\n10 score\n#? [0]\n")
     found = harness.find_assignment(str(tmp_path))
-    text = dump(values(found)).replace(str(tmp_path), "FOLDER")
+    text = dump(values(found)).replace(str(tmp_path), "FOLDER").replace(tmp_path.name, "NAME")
     check("public/assignment.json", text)
 
 
@@ -190,6 +190,7 @@ def test_a_key_that_there_is_not_is_told(text, name, tmp_path):
     head = next((one for one in (f"[{name[:-1]}]\n", f"[[{name[:-1]}]]\n") if one in text), "")
     changed = text.replace(head, f"{head}nothing = 1\n", 1) if name else f"nothing = 1\n{text}"
     (tmp_path / "assignment.toml").write_text(changed)
+    (tmp_path / "nogo.py").touch()
     with pytest.raises(harness.AssignmentError) as told:
         harness.find_assignment(str(tmp_path))
     said = str(told.value).replace(str(tmp_path), "FOLDER")
