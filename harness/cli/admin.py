@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from harness.service.records import Person
     from harness.service.settings import Settings
-    from harness.service.storage.audit_log import Act
+    from harness.service.storage.audit import Act
 
 _DESCRIPTION = """\
 Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
@@ -224,11 +224,11 @@ def _remove_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> 
 
 def _log(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
-    from harness.service.storage import audit_history
+    from harness.service.storage import audit
 
     if given.check:
-        return [f"NOT GOOD: {one}" for one in audit_history.check(act.db, act.log)]
-    found = audit_history.read(act.db, act.log, given.about)
+        return [f"NOT GOOD: {one}" for one in audit.check(act.db, act.log)]
+    found = audit.read_history(act.db, act.log, given.about)
     return [_line(str(one.number), *one[1:]) for one in found]
 
 

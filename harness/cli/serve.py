@@ -125,12 +125,12 @@ def _serve(settings: Settings) -> int:
 def tell_zone(settings: Settings) -> None:
     """Warn once if the data were last served in another time zone, and write this one down."""
     from harness.service import service_log
-    from harness.service.storage import time_zone
+    from harness.service.storage import data_folder
 
-    now = time_zone.find()
-    if why := time_zone.explain_other(settings.data, now):
+    now = data_folder.find_zone()
+    if why := data_folder.explain_other_zone(settings.data, now):
         service_log.warn(settings, why)
-    time_zone.keep(settings.data, now)
+    data_folder.keep_zone(settings.data, now)
 
 
 def command_line() -> CommandParser:

@@ -38,15 +38,8 @@ from harness.service.records import (
     SuiteRun,
     Upload,
 )
-from harness.service.storage import (
-    comments_and_overrides,
-    courses,
-    owner_rows,
-    queue,
-    suites,
-    uploads,
-)
-from harness.service.storage.rows import new_id
+from harness.service.storage import courses, queue, suites, uploads
+from harness.service.storage.tables import new_id
 from harness.service.web import rules
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
@@ -314,7 +307,7 @@ def _course(act, people, prefix, settings):
     owner = people[f"{prefix}{STUDENT}"]
     upload = Upload(new_id(), assignment, STUDENT, owner, "a.tgz", "0" * 64, 1, 1.0)
     uploads.UPLOADS.add(act.db, upload)
-    owner_rows.give(act.db, upload.id, [STUDENT])
+    uploads.give_to(act.db, upload.id, [STUDENT])
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
     jobs = {
         kind: queue.put(act.db, Job("", kind, assignment, new_id())).about
@@ -339,9 +332,9 @@ def _suite(db, owner, **ids):
 def _comment(db, ids):
     """Let the assistant have said something to the student, under the id."""
     made = Comment(ids["comment"], ids["assignment"], STUDENT, ids["assistant"], 1.0, "Well done.")
-    if not comments_and_overrides.COMMENTS.find(db, id=made.id):
-        comments_and_overrides.COMMENTS.add(db, made)
-        owner_rows.give(db, made.id, [STUDENT])
+    if not uploads.COMMENTS.find(db, id=made.id):
+        uploads.COMMENTS.add(db, made)
+        uploads.give_to(db, made.id, [STUDENT])
 
 
 def _put_back(world):

@@ -14,7 +14,7 @@ from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.ledger import Ledger
 from harness.service.operating import backing_up
 from harness.service.settings import Settings
-from harness.service.storage import courses, time_zone, uploads
+from harness.service.storage import courses, data_folder, uploads
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
@@ -140,10 +140,10 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
         ada = Browser(service).enter(course.links["ada"])
         files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
         page = ada.post(f"{course.assignment}/uploads", course.assignment, files).url.path
-        time_zone.keep(settings.data, time_zone.find())
+        data_folder.keep_zone(settings.data, data_folder.find_zone())
         backing_up.back_up(settings, tmp_path / "backup")
     backing_up.restore(tmp_path / "backup", elsewhere)
-    kept = [(one.data / time_zone.FILE).read_bytes() for one in (settings, elsewhere)]
+    kept = [(one.data / data_folder.ZONE_FILE).read_bytes() for one in (settings, elsewhere)]
     assert kept[0] == kept[1]
     with open_service(elsewhere) as service:
         assert work(service) == 1

@@ -29,7 +29,7 @@ from harness.service import counters
 from harness.service.courses import grading as gradings
 from harness.service.records import DONE
 from harness.service.settings import Settings
-from harness.service.storage import figures, queue, uploads
+from harness.service.storage import queue, uploads
 from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
@@ -188,7 +188,7 @@ class Watched:
 
 
 def _attempts(db):
-    counted = figures.load_figures(db).items()
+    counted = queue.load_figures(db).items()
     return sum(sum(one.counts) for (name, _), one in counted if name == counters.ATTEMPTS.name)
 
 

@@ -14,7 +14,7 @@ from harness.report.html import parts
 from harness.service.people import entering
 from harness.service.records import Grading
 from harness.service.storage import people, uploads
-from harness.service.storage.rows import new_id
+from harness.service.storage.tables import new_id
 from harness.service.web import rendering
 from harness.service.web.head_requests import HeadAnswered
 from harness.service.web.rendering import files

@@ -20,7 +20,7 @@ from harness.service.mailing import outbox, posting
 from harness.service.people import entering
 from harness.service.serving import without_secrets
 from harness.service.settings import dump_settings
-from harness.service.storage import letters, people
+from harness.service.storage import people
 from harness.service.storage.tables import METADATA
 from harness.service.web.rate_limits import Rates
 from tests.service.serving import (
@@ -120,13 +120,13 @@ def links(message):
 def lies(service):
     """Return the letters as they lie in the database."""
     with service.database.reading() as db:
-        return letters.LETTERS.all(db, "made", "address")
+        return people.LETTERS.all(db, "made", "address")
 
 
 def make_due(service):
     with service.database.changing() as db:
-        for one in letters.LETTERS.all(db):
-            letters.LETTERS.change(db, {"due": 0.0}, id=one.id)
+        for one in people.LETTERS.all(db):
+            people.LETTERS.change(db, {"due": 0.0}, id=one.id)
 
 
 # --- asked for ---------------------------------------------------------------------------------

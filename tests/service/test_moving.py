@@ -14,7 +14,7 @@ from harness.service.courses import deadline_extensions, making, roster
 from harness.service.handing_in import ownership, receiving
 from harness.service.people import entering
 from harness.service.records import TEACHER, Assigned
-from harness.service.storage import comments_and_overrides, courses, uploads
+from harness.service.storage import courses, uploads
 from harness.service.storage.database import Database
 from tests.harness import small_class
 from tests.service.serving import (
@@ -379,7 +379,7 @@ def test_what_a_group_had_in_a_former_version_is_its_students(former):
         assert found == {"ada": "ada", "duo": "duo"}
         assert courses.extensions(db, "a") == {
             "ada": "2026-01-02", "cyd": "2026-01-02", "dan": "2026-01-03"}  # fmt: skip
-        assert set(comments_and_overrides.overrides(db, "a")) == {"ada", "cyd", "dan"}
-        assert [one.key for one in comments_and_overrides.comments(db, "a", ["dan"])] == ["duo"]
+        assert set(uploads.overrides(db, "a")) == {"ada", "cyd", "dan"}
+        assert [one.key for one in uploads.comments(db, "a", ["dan"])] == ["duo"]
         marks = {who: uploads.mark_of(db, "g", who).key for who in ("ada", "cyd", "dan")}
     assert marks == {"ada": "ada", "cyd": "duo", "dan": "duo"}

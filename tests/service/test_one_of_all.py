@@ -10,7 +10,7 @@ from harness.service.courses import late_terms, making
 from harness.service.handing_in import ownership
 from harness.service.people import entering
 from harness.service.records import FORMER, STUDENT, Assigned, Member, Upload
-from harness.service.storage import courses, owner_rows, uploads
+from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, open_service, settings_of
 
 pytestmark = pytest.mark.processes
@@ -42,7 +42,7 @@ def make(act, seed):
         upload = Upload(f"{seed}-{number}", assigned.id, key, by.id, "a.tgz", "0" * 64, 1,
                         float(number), withdrawn=is_withdrawn)  # fmt: skip
         uploads.UPLOADS.add(act.db, upload)
-        owner_rows.give(act.db, upload.id, dice.sample(KEYS, dice.randrange(1, 4)))
+        uploads.give_to(act.db, upload.id, dice.sample(KEYS, dice.randrange(1, 4)))
     extended = dice.sample(KEYS, 2)
     courses.extend(act.db, assigned.id, extended, "2030-01-01T12:00")
     return assigned

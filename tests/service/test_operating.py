@@ -27,10 +27,9 @@ from harness.service.operating import checking, metrics, state
 from harness.service.people import entering
 from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, figures, queue
+from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
-from harness.service.storage.rows import new_id
-from harness.service.storage.tables import COURSE
+from harness.service.storage.tables import COURSE, new_id
 from oracle import __version__
 from tests.harness import small_class
 from tests.service.serving import (
@@ -504,9 +503,9 @@ def test_rows_count_as_a_process_does(service):
         for kind in ("check", "grade"):
             counter.count(counters.WAITS, seconds, kind=kind)
             with service.database.changing() as db:
-                figures.count(db, counters.WAITS, seconds, kind=kind)
+                queue.add_figure(db, counters.WAITS, seconds, kind=kind)
     with service.database.reading() as db:
-        assert figures.load_figures(db) == counter.list_counts()
+        assert queue.load_figures(db) == counter.list_counts()
 
 
 @pytest.mark.processes

@@ -12,8 +12,8 @@ from harness.grading.ledger.seal import Seal
 from harness.service.handing_in import receiving
 from harness.service.operating import pruning
 from harness.service.people import entering
-from harness.service.storage import courses, letters, people, uploads
-from harness.service.storage.audit_log import Log
+from harness.service.storage import courses, people, uploads
+from harness.service.storage.audit import Log
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
 from tests.service.serving import (
@@ -235,7 +235,7 @@ def test_each_kind_goes_and_the_log_says_so(service, counting):
     for folder, pattern in (("logs", "*.jsonl"), ("mail", "*.eml"), ("assignments", "*/checks/*")):
         assert [*(service.settings.data / folder).glob(pattern)] == []
     with service.database.reading() as db:
-        assert letters.LETTERS.all(db) == []
+        assert people.LETTERS.all(db) == []
         left = {one.name for one in METADATA.sorted_tables if db.execute(one.select()).first()}
         assert not left & {"session", "link", "word"}
         assert people.has_entered(db)  # no first teacher is let in again

@@ -11,7 +11,7 @@ from harness.service.handing_in import receiving
 from harness.service.pages import asking_again
 from harness.service.people import entering
 from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
-from harness.service.storage import courses, owner_rows, uploads
+from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_api_submissions import client_of, place
 from tests.service.test_story import hand_in
@@ -65,7 +65,7 @@ def add_upload(act, assigned):
     ada = courses.MEMBERS.find(act.db, course=assigned.course, role=STUDENT, key="ada")
     upload = Upload("u", assigned.id, "ada", ada.person, "a.tgz", "0" * 64, 1, 1.0)
     uploads.UPLOADS.add(act.db, upload)
-    owner_rows.give(act.db, upload.id, ["ada"])
+    uploads.give_to(act.db, upload.id, ["ada"])
     return upload
 
 

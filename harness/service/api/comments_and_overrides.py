@@ -16,7 +16,7 @@ from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import comments_and_overrides as writing
 from harness.service.records import COMMENT, OVERRIDE, Comment, Override
-from harness.service.storage import comments_and_overrides, courses, people
+from harness.service.storage import courses, people, uploads
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, STUDENTS, whoever_may
@@ -85,10 +85,8 @@ def own_comments(here: Now, asked: Asked) -> Page[CommentShown]:
 
 def _comments(db: Connection, here: Here, asked: Asked, students: list[str]) -> Page[CommentShown]:
     assigned = here.sure().assigned.id
-    ids = [one.id for one in comments_and_overrides.comments(db, assigned, students)]
-    found = find(
-        db, comments_and_overrides.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids
-    )
+    ids = [one.id for one in uploads.comments(db, assigned, students)]
+    found = find(db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids)
     return Page(items=[_comment(db, one) for one in found.rows], next=found.next)
 
 
@@ -119,7 +117,7 @@ def comment(
             sent,
             lambda: writing.comment(act, assigned, here.student, text).id,
         )
-        found = comments_and_overrides.COMMENTS.find(act.db, id=made)
+        found = uploads.COMMENTS.find(act.db, id=made)
         return _comment(act.db, require_kept(found, "comment"))
 
 
@@ -138,7 +136,7 @@ def overrides(here: Now, asked: Asked) -> Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
     assigned = here.sure().assigned.id
     with here.service.database.reading() as db:
-        found = find(db, comments_and_overrides.OVERRIDES, ("key",), asked, assignment=assigned)
+        found = find(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
         items = [_override(db, one) for one in found.rows]
     return Page(items=items, next=found.next)
 
@@ -160,7 +158,7 @@ def override(
     with here.service.database.acting(here.by) as act:
         writing.decide(act, assigned, here.student, told)
         theirs = courses.students_of(act.db, assigned.course, here.student)
-        own = comments_and_overrides.overrides(act.db, assigned.id)
+        own = uploads.overrides(act.db, assigned.id)
         return Overrides(items=[_override(act.db, own[one]) for one in theirs])
 
 

@@ -21,7 +21,7 @@ from harness.service.courses import gradebooks, grading
 from harness.service.courses.comments_and_overrides import list_outdated
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused

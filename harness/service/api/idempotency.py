@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from fastapi import Header
 
 from harness.service.storage import idempotency
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.web.problems import Refused
 
 IdempotencyKey = Annotated[

@@ -15,7 +15,7 @@ from harness.service.api.paging import Asked, Page, cut
 from harness.service.courses import grading
 from harness.service.courses.comments_and_overrides import as_given
 from harness.service.records import Grading, Override
-from harness.service.storage import comments_and_overrides, uploads
+from harness.service.storage import uploads
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
@@ -66,7 +66,7 @@ def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
     got = uploads.RECEIVED_BY.all(db, grading=one.id)
     rows = uploads.MARKS.all(db, grading=one.id)
     computed = {row.key: canonical_json.loads(Marks, row.marks) for row in rows}
-    own = comments_and_overrides.overrides(db, one.assignment)
+    own = uploads.overrides(db, one.assignment)
     for each in got:
         yield describe_mark(each.student, each.key, computed[each.key], own.get(each.student))
 
@@ -94,7 +94,7 @@ def own_mark(here: Now) -> MarkShown:
     with here.service.database.reading() as db:
         released = uploads.find_released(db, known.assigned.id)
         found = uploads.mark_of(db, released.id, known.member.key) if released else None
-        own = comments_and_overrides.overrides(db, known.assigned.id).get(known.member.key)
+        own = uploads.overrides(db, known.assigned.id).get(known.member.key)
     if found is None:
         raise Refused(404, "there is no mark of yours yet")
     return describe_mark(

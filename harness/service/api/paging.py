@@ -9,7 +9,7 @@ from fastapi import Depends, Query
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from harness.service.storage.rows import Rows
+from harness.service.storage.tables import Rows
 from harness.service.web.problems import Refused
 
 T = TypeVar("T")

@@ -25,7 +25,7 @@ from harness.service.handing_in.explaining import explain_place
 from harness.service.handing_in.ownership import COUNTS, MAY_COUNT, Heap, Place, refusal
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.web.access import Now, Routes
 from harness.service.web.attachments import send_attachment
 from harness.service.web.here import Here

@@ -15,9 +15,9 @@ from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service.courses.grading import NotNowError
 from harness.service.courses.point_weights import exact
 from harness.service.records import EXPORT, Assigned, Comment, Grading, Job, Marked, Override
-from harness.service.storage import comments_and_overrides, courses, owner_rows, queue, uploads
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
 _LONGEST = 4000  # characters
@@ -37,8 +37,8 @@ def comment(act: Act, assigned: Assigned, key: str, text: str) -> Comment:
         UsageError: it is empty, or very long.
     """
     made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
-    comments_and_overrides.COMMENTS.add(act.db, made)
-    owner_rows.give(act.db, made.id, courses.students_of(act.db, assigned.course, key))
+    uploads.COMMENTS.add(act.db, made)
+    uploads.give_to(act.db, made.id, courses.students_of(act.db, assigned.course, key))
     act.note("comment", assigned.id, key=key, comment=made.id)
     return made
 
@@ -48,9 +48,9 @@ def remove_comment(act: Act, assigned: Assigned, key: str, one: Comment) -> None
 
     ``key``: of the student or group now, on whose page the audit log tells it.
     """
-    students = sorted(owner_rows.students(act.db, [one.id]).get(one.id, ()))
-    if comments_and_overrides.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
-        owner_rows.forget(act.db, one.id)
+    students = sorted(uploads.owners_of(act.db, [one.id]).get(one.id, ()))
+    if uploads.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
+        uploads.forget_owners(act.db, one.id)
         told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
         act.note("comment removed", assigned.id, key=key, **told)
 
@@ -90,8 +90,8 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
     students = courses.students_of(act.db, assigned.course, key)
     made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
     for student in students:
-        comments_and_overrides.OVERRIDES.remove(act.db, assignment=assigned.id, key=student)
-        comments_and_overrides.OVERRIDES.add(act.db, made._replace(key=student))
+        uploads.OVERRIDES.remove(act.db, assignment=assigned.id, key=student)
+        uploads.OVERRIDES.add(act.db, made._replace(key=student))
     told_ = {"points": str(found), "computed": then, "why": said}
     act.note("mark overridden", assigned.id, key=key, students=students, **told_)
     export_anew(act, assigned)
@@ -102,7 +102,7 @@ def end_override(act: Act, assigned: Assigned, key: str) -> None:
     courses.lock(act.db, assigned.id)
     students = courses.students_of(act.db, assigned.course, key)
     named = {"assignment": assigned.id}
-    if sum(comments_and_overrides.OVERRIDES.remove(act.db, key=one, **named) for one in students):
+    if sum(uploads.OVERRIDES.remove(act.db, key=one, **named) for one in students):
         act.note("override ended", assigned.id, key=key, students=students)
         export_anew(act, assigned)
 
@@ -123,7 +123,7 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
     ``grading``: no later one has marks.
     """
     most = {one.key: _most(one) for one in uploads.MARKS.all(db, grading=grading.id)}
-    own = comments_and_overrides.overrides(db, grading.assignment)
+    own = uploads.overrides(db, grading.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id, student=[*own])
     pairs = [(own[one.student], most[one.key]) for one in got]
     return [

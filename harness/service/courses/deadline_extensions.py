@@ -11,7 +11,7 @@ from harness.service.courses import making
 from harness.service.local_times import add_offset, describe_time, read_seconds
 from harness.service.records import Assigned
 from harness.service.storage import courses
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 
 
 def latest(extensions: Mapping[str, str], students: Iterable[str]) -> str:

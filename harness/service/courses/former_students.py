@@ -10,7 +10,7 @@ from __future__ import annotations
 from harness.errors import UsageError
 from harness.service.records import FORMER, STUDENT, Member
 from harness.service.storage import courses
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 
 
 def find_present(act: Act, course: str, key: str) -> Member:

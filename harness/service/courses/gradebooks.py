@@ -26,7 +26,7 @@ from harness.service.courses.grading import NotNowError
 from harness.service.records import Assigned, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes

@@ -24,8 +24,8 @@ from harness.service.records import (
     Member,
 )
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.text import number_of
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.

@@ -19,7 +19,7 @@ from harness.service.local_times import (
     read_seconds,
 )
 from harness.service.records import Assigned, Upload
-from harness.service.storage import courses, owner_rows
+from harness.service.storage import courses, uploads
 from harness.text import number_of
 
 Fact = tuple[str, str]  # a term, and what it is; empty for none
@@ -41,7 +41,7 @@ def load_rules(
     if key:
         return dict.fromkeys((one.id for one in found), load_rule(db, assigned, key))
     rule = late(assigned, courses.extensions(db, assigned.id))
-    owners = owner_rows.students(db, [one.id for one in found])
+    owners = uploads.owners_of(db, [one.id for one in found])
     groups: dict[str, list[str]] = {}
     for one in courses.students(db, assigned.course):
         groups.setdefault(one.submits_as, []).append(one.key)

@@ -19,8 +19,8 @@ from harness.service.courses.point_weights import apply_worth, exact, load_worth
 from harness.service.local_times import read_seconds
 from harness.service.records import TEACHER, Assigned, Course, Member
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself

@@ -32,7 +32,7 @@ from harness.service.courses import making
 from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 
 OWN = "uploaded"  # the source of an assignment whose files are on the server
 _SOURCE, _OVERLAY = "source", "overlay"

@@ -13,7 +13,7 @@ from harness.service.courses.own_files import OWN
 from harness.service.records import LEASED, Assigned, Course
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.text import number_of
 
 

@@ -19,7 +19,7 @@ from harness.service.courses.roster_matching import Matches
 from harness.service.people import accounts, entering
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.text import number_of, some
 
 _EMAIL = "email"

@@ -12,7 +12,7 @@ from harness.escaping import one_line
 from harness.service.people import entering
 from harness.service.records import ASSISTANT, FORMER, RIGHTS, STUDENT, TEACHER, Member, Person
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 
 ROLES = (TEACHER, ASSISTANT)
 _LONGEST = 200  # characters of a name

@@ -18,7 +18,7 @@ from harness.service.handing_in.stale_forms import ShownValues, digest_of
 from harness.service.local_times import describe_date, read_seconds
 from harness.service.records import Assigned, Course
 from harness.service.storage import courses
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 
 _NAMES = {
     "title": "Title",

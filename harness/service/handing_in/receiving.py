@@ -23,9 +23,9 @@ from harness.service.handing_in import ownership
 from harness.service.local_times import describe_date, describe_moment, describe_time
 from harness.service.records import CHECK, Assigned, Job, Member, Upload
 from harness.service.settings import Settings
-from harness.service.storage import courses, owner_rows, queue, uploads
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import UPLOADS
 
 _LONGEST = 120  # characters of a file's name
@@ -125,7 +125,7 @@ def take(
     if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assigned.course, key)
-    owner_rows.give(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
+    uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = load_rule(act.db, assigned, key).deadline
     due = deadline.isoformat() if deadline else ""
     wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from harness.service.records import Upload
 from harness.service.storage import idempotency
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.storage.uploads import UPLOADS
 
 

@@ -31,10 +31,10 @@ from harness.service.records import (
 )
 from harness.service.settings import Settings
 from harness.service.storage import courses, people
-from harness.service.storage import letters as rows
-from harness.service.storage.audit_log import Act
+from harness.service.storage import people as rows
+from harness.service.storage.audit import Act
 from harness.service.storage.database import Database
-from harness.service.storage.rows import new_id
+from harness.service.storage.tables import new_id
 
 HOUR = 3600.0
 MOST_TO_ONE = 3  # letters to one address in an hour
@@ -58,7 +58,7 @@ def ask(db: Connection, typed: str) -> bool:
     """
     address, now = entering.check_address(typed), time.time()
     rows.forget_asked(db, now - HOUR)
-    if rows.waiting(db, ASKED) >= MOST_ASKED:
+    if rows.waiting_letters(db, ASKED) >= MOST_ASKED:
         return False
     if rows.count_asked(db, address, now - HOUR) < MOST_TO_ONE:
         rows.LETTERS.add(db, Letter(new_id(), ASKED, address, due=now, made=now))
@@ -116,10 +116,10 @@ def deliver(settings: Settings, database: Database) -> bool:
         ServerError: the database cannot be used now.
     """
     with database.reading() as db:
-        if not rows.is_due(db):
+        if not rows.is_letter_due(db):
             return False
     with database.changing() as db:
-        letter = rows.take(db, _LEASE)
+        letter = rows.take_letter(db, _LEASE)
     if letter is None:
         return False
     ended, trouble = _try_to_send(settings, database, letter)

@@ -13,7 +13,7 @@ from harness.service.people import entering
 from harness.service.people.secrets import Secret
 from harness.service.records import TEACHER, Course, Member, Person, Token
 from harness.service.storage import courses, people, suites
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 
 
 def find(db: Connection, wanted: str) -> Person:

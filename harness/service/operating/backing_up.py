@@ -24,9 +24,9 @@ from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.courses import gradebooks
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import copying, courses, data_folder, queue, time_zone, uploads
+from harness.service.storage import copies, courses, data_folder, queue, uploads
+from harness.service.storage.copies import AssignmentLedger, list_ledgers
 from harness.service.storage.database import Database
-from harness.service.storage.ledger_listing import AssignmentLedger, list_ledgers
 from harness.service.work import evidence_places, report_folders
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
@@ -75,10 +75,10 @@ def back_up(settings: Settings, target: Path) -> Made:
 def _copy_all(settings: Settings, target: Path) -> Made:
     place = settings.own_place()
     if isinstance(place, ServerPlace):
-        copying.dump(place, target / _DUMP)
+        copies.dump(place, target / _DUMP)
     else:
-        with copying.still(place.path):  # jobs under way may continue, none begins or ends
-            copying.copy_file(place.path, target / place.path.name)
+        with copies.still(place.path):  # jobs under way may continue, none begins or ends
+            copies.copy_file(place.path, target / place.path.name)
             _copy_ledgers(settings, target)
     for name in _COPIED:
         _copy_folder(settings.data / name, target / name)
@@ -101,7 +101,7 @@ def _make_new(target: Path) -> None:
 
 def _copy_ledgers(settings: Settings, target: Path) -> None:
     for path in sorted((settings.data / "assignments").glob("*/ledger.sqlite")):
-        copying.copy_file(path, target / path.relative_to(settings.data))
+        copies.copy_file(path, target / path.relative_to(settings.data))
 
 
 def _copy_folder(source: Path, target: Path) -> None:
@@ -120,8 +120,8 @@ def _copy_folder(source: Path, target: Path) -> None:
 
 def _copy_zone(settings: Settings, target: Path) -> None:
     """Copy the zone of the dates, if a service was ever started with these data."""
-    if (settings.data / time_zone.FILE).exists():
-        shutil.copy2(settings.data / time_zone.FILE, target / time_zone.FILE)
+    if (settings.data / data_folder.ZONE_FILE).exists():
+        shutil.copy2(settings.data / data_folder.ZONE_FILE, target / data_folder.ZONE_FILE)
 
 
 def _copy_gradings(settings: Settings, target: Path) -> None:
@@ -176,8 +176,8 @@ def restore(source: Path, settings: Settings) -> Made:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, settings.data, ignore_errors=True)
         if isinstance(place, ServerPlace):
-            copying.load(place, source / _DUMP)
-            undo.callback(copying.unload, place)
+            copies.load(place, source / _DUMP)
+            undo.callback(copies.unload, place)
         _put_files(source, files, settings.data)
         keyless = verify(settings)
         _export_anew(settings)

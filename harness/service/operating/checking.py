@@ -20,7 +20,7 @@ from harness.service.operating import pruning
 from harness.service.operating.state import LEAST_FREE
 from harness.service.people import providers
 from harness.service.settings import Settings, read_address
-from harness.service.storage import data_folder, probing, time_zone
+from harness.service.storage import data_folder, database
 from harness.text import number_of
 
 Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
@@ -93,8 +93,8 @@ def _nearest(path: Path) -> Path:
 
 
 def _zone(settings: Settings) -> str:
-    now = time_zone.find()
-    if why := time_zone.explain_other(settings.data, now):
+    now = data_folder.find_zone()
+    if why := data_folder.explain_other_zone(settings.data, now):
         raise UsageError(why)
     return now.name
 
@@ -181,7 +181,7 @@ LOOKS: dict[str, Look] = {
     "zone": _zone,
     "disk": _disk,
     "keep": _keep,
-    "database": probing.probe,
+    "database": database.probe,
     "sandbox": _sandbox,
     "workers": _processors,
     "tools": _tools,

@@ -20,7 +20,7 @@ from harness.service.courses.making import moment
 from harness.service.records import Assigned
 from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.storage.database import Database
 from harness.service.work.report_folders import check_page
 

@@ -13,7 +13,7 @@ from harness.service import living_workers, machines
 from harness.service.counters import Found
 from harness.service.records import FAULT
 from harness.service.settings import Settings
-from harness.service.storage import figures, letters, queue
+from harness.service.storage import people, queue
 from harness.service.web.service import Service
 
 LEAST_FREE = 1 << 30  # bytes of the disk with the data
@@ -45,7 +45,7 @@ def state(service: Service) -> State:
     try:
         with service.database.reading() as db:
             jobs = queue.census(db)
-            since, mails = queue.waiting_since(db), letters.census(db)
+            since, mails = queue.waiting_since(db), people.count_letters(db)
         oldest = max(time.time() - since, 0.0) if since else 0.0
     except HarnessError as error:
         trouble = str(error)
@@ -58,7 +58,7 @@ def get_figures(service: Service) -> Found:
     """Return what this process counted and, if the database can be used, what workers did."""
     found = dict(service.requests.list_counts())
     with contextlib.suppress(HarnessError), service.database.reading() as db:
-        found.update(figures.load_figures(db))
+        found.update(queue.load_figures(db))
     return found
 
 

@@ -38,8 +38,8 @@ from harness.service.records import (
     Override,
     Received,
 )
-from harness.service.storage import comments_and_overrides, courses, queue, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import Act
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
@@ -137,7 +137,7 @@ def _set_aside_since(here: Here) -> list[str]:
 
 def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
-    own = comments_and_overrides.overrides(db, one.assignment)
+    own = uploads.overrides(db, one.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
     students: dict[str, list[str]] = {}
     for each in got:
@@ -246,7 +246,7 @@ def marks_given(here: Now) -> Response:
     with here.service.database.reading() as db:
         got = uploads.RECEIVED_BY.all(db, "student", grading=here.grading.id)
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=here.grading.id)}
-        own = comments_and_overrides.overrides(db, here.grading.assignment)
+        own = uploads.overrides(db, here.grading.assignment)
     rows = [["student", "group", "computed", "given", "of", "reason"]]
     rows += [
         _line(one, canonical_json.loads(Marks, marked[one.key].marks), own.get(one.student))

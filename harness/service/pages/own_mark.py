@@ -13,7 +13,7 @@ from harness.service.courses.comments_and_overrides import as_given
 from harness.service.pages import assignment_page, student
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Grading, Override
-from harness.service.storage import comments_and_overrides, uploads
+from harness.service.storage import uploads
 from harness.service.web import rendering
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
@@ -77,5 +77,5 @@ def _find(db: Connection, here: Here) -> _OwnMark:
     marked = uploads.mark_of(db, released.id, known.member.key)
     if marked is None:
         raise Refused(404, "there is no mark of yours yet")
-    override = comments_and_overrides.overrides(db, known.assigned.id).get(known.member.key)
+    override = uploads.overrides(db, known.assigned.id).get(known.member.key)
     return _OwnMark(released, canonical_json.loads(Marks, marked.shown), override)

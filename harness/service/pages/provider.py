@@ -12,7 +12,7 @@ from harness.service.people import entering, oidc, secrets
 from harness.service.people.oidc import AwayError, Claims, Provider, RefusedError
 from harness.service.records import Person
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.web import rendering
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here

@@ -19,13 +19,7 @@ from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import asking_again, assignment_page
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Comment, Marked, Member
-from harness.service.storage import (
-    audit_history,
-    comments_and_overrides,
-    courses,
-    people,
-    uploads,
-)
+from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
@@ -60,10 +54,10 @@ def show(here: Now) -> Response:
         rule = load_rule(db, known.assigned, here.student)
         found = assignment_page.list_uploads(db, heap.all, [heap], rule)
         said = comments(db, known.assigned.id, students, known.member)
-        own = comments_and_overrides.overrides(db, known.assigned.id)
+        own = uploads.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
         extension = latest(courses.extensions(db, known.assigned.id), students)
-        history = audit_history.of_student(
+        history = audit.of_student(
             db, here.service.database.log, known.assigned.id,
             [here.student, *students], [one.id for one in heap.all],
         )  # fmt: skip
@@ -100,7 +94,7 @@ def comments(db: Connection, assigned: str, students: list[str], reader: Member)
             one.text,
             one.id if reader.may_remove(one) else "",
         )
-        for one in comments_and_overrides.comments(db, assigned, students)
+        for one in uploads.comments(db, assigned, students)
     ]
 
 
@@ -176,7 +170,7 @@ def _list_given(here: Here) -> list[str]:
     assigned = here.sure().assigned
     with here.service.database.reading() as db:
         students = courses.students_of(db, assigned.course, here.student)
-        own = comments_and_overrides.overrides(db, assigned.id)
+        own = uploads.overrides(db, assigned.id)
         marked = uploads.last_mark(db, assigned.id, here.student, students)
     computed = load_computed(marked) if marked else None
     return [_word_given(one, computed) for one in writing.together(own, students)]

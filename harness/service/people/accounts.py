@@ -7,8 +7,8 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person
-from harness.service.storage import courses, letters, people
-from harness.service.storage.audit_log import Act
+from harness.service.storage import courses, people
+from harness.service.storage.audit import Act
 
 RENAMED = "name changed"  # in the audit log
 _LONGEST = 200  # characters of a name
@@ -57,7 +57,7 @@ def change_email(act: Act, person: Person, address: str) -> Person:
     """
     people.PEOPLE.change(act.db, {"email": address}, id=person.id)
     waiting = {"kind": ROSTER, "person": person.id, "state": WAITING}
-    letters.LETTERS.change(act.db, {"address": address}, **waiting)
+    people.LETTERS.change(act.db, {"address": address}, **waiting)
     if is_another_address(person.email, address):
         people.end_access(act.db, person.id)
     act.note("mail address changed", person.id, was=person.email, now=address)

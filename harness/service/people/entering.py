@@ -13,8 +13,8 @@ from harness.service.people import secrets
 from harness.service.people.secrets import Secret
 from harness.service.records import Person, Token
 from harness.service.storage import people
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 
 SESSION = 12 * 3600.0  # seconds
 FIRST_LINK = 24 * 3600.0  # of a teacher, for one use

@@ -38,8 +38,8 @@ from harness.service.runs import documents
 from harness.service.runs.documents import RunDocument
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, suites
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
 MOST_SUITES = 50  # of one person

@@ -21,7 +21,7 @@ from harness.service.records import Suite
 from harness.service.runs import keeping
 from harness.service.settings import Settings
 from harness.service.storage import courses, suites
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.text import some
 
 ENDINGS = (".gtp", ".tst")

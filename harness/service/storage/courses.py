@@ -16,7 +16,6 @@ from harness.service.records import (
     Member,
 )
 from harness.service.settings import schema_of
-from harness.service.storage.rows import Rows
 from harness.service.storage.tables import (
     ASSIGNED,
     COMMENT,
@@ -28,6 +27,7 @@ from harness.service.storage.tables import (
     MEMBER,
     OVERRIDE,
     UPLOAD,
+    Rows,
 )
 
 COURSES: Rows[Course] = Rows(Course, COURSE)

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, text
 
-from harness.service.storage.rows import Rows
-from harness.service.storage.tables import REPEATED
+from harness.service.storage.tables import REPEATED, Rows
 
 LASTS = 86400.0  # seconds that a key is known
 

@@ -21,7 +21,7 @@ from harness.service.records import (
     TEACHER,
     Upload,
 )
-from harness.service.storage import comments_and_overrides, courses, queue, suites, uploads
+from harness.service.storage import courses, queue, suites, uploads
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 
@@ -101,7 +101,7 @@ def _student(db: Connection, here: Here, name: str) -> Here:
 def _comment(db: Connection, here: Here, name: str) -> Here:
     known = here.sure()
     students = courses.students_of(db, known.course.id, here.student)
-    every = comments_and_overrides.comments(db, known.assigned.id, students)
+    every = uploads.comments(db, known.assigned.id, students)
     found = next((one for one in every if one.id == name), None)
     if found is None:
         raise Refused(404, "there is no such comment")

@@ -23,8 +23,8 @@ from harness.service.courses.grading import NotNowError
 from harness.service.records import DONE, DRAFT, FAULT, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.service.work import private_cases
 from harness.service.work.assignment_context import Ground
 from harness.service.work.candidates import Candidate, CandidateMaker, DraftFindings, Sought

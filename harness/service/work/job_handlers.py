@@ -48,14 +48,7 @@ from harness.service.records import (
     Received,
     Upload,
 )
-from harness.service.storage import (
-    comments_and_overrides,
-    courses,
-    figures,
-    owner_rows,
-    queue,
-    uploads,
-)
+from harness.service.storage import courses, queue, uploads
 from harness.service.work import (
     check_results,
     drafting,
@@ -104,7 +97,7 @@ def check(ground: Ground, job: Job, company: Company) -> None:
     with ground.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
         uploads.forget_words(db, job.about, _BEGUN)
-        owners = owner_rows.students(db, [job.about]).get(job.about, frozenset())
+        owners = uploads.owners_of(db, [job.about]).get(job.about, frozenset())
         course = ground.assigned.course
         members = courses.students(db, course) + courses.former_students(db, course)
     if upload is None:
@@ -183,7 +176,7 @@ class _Noter(Unheard):
         if isinstance(word, BuildFinished):
             return
         with self._ground.database.changing() as db:
-            figures.count(db, counters.ATTEMPTS, _seconds(word), outcome=_outcome(word))
+            queue.add_figure(db, counters.ATTEMPTS, _seconds(word), outcome=_outcome(word))
             if isinstance(word, AttemptFinished):
                 queue.note_progress(db, self._job)
 
@@ -352,7 +345,7 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
             uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
-        if comments_and_overrides.overrides(db, grading.assignment) != written:  # given meanwhile
+        if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
         ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
         queue.finish(db, job)  # with the marks: else they were made and noted twice after a death
@@ -415,7 +408,7 @@ def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict
     folder = folder_of(ground.settings.assignment_folder(ground.assigned.id), grading.id)
     with lock_folder(folder):
         with ground.database.reading() as db:
-            own = comments_and_overrides.overrides(db, ground.assigned.id)
+            own = uploads.overrides(db, ground.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(ground.settings, ground.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)

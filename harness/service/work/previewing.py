@@ -23,8 +23,8 @@ from harness.service.courses.point_weights import WeighedPart, WeighedTest, Wort
 from harness.service.records import PREVIEW, Assigned, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
 from harness.service.work.assignment_context import Ground
 from harness.work import canonical_json
 

@@ -23,7 +23,7 @@ from harness.service.courses import cases, own_files, point_weights
 from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import Act
 from harness.service.work.assignment_context import Ground
 from harness.service.work.failed_by_reference import WrongTest, list_wrong_tests
 from harness.service.work.watched_asking import WatchedAsker

@@ -16,7 +16,7 @@ from harness.grading.ledger import owners
 from harness.service import counters, machines, service_log
 from harness.service.records import DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
-from harness.service.storage import figures, queue, uploads
+from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
 from harness.service.work import job_handlers, lease_renewal
 from harness.service.work.assignment_context import ground
@@ -149,6 +149,6 @@ class Worker:
 def _count(db: Connection, job: Job, ended: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
     leased, now = queue.get_lease_time(job), owners.now(db)
-    figures.count(db, counters.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
+    queue.add_figure(db, counters.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
     if ended in ("done", "fault"):
-        figures.count(db, counters.WAITS, max(leased - job.made, 0.0), kind=job.kind)
+        queue.add_figure(db, counters.WAITS, max(leased - job.made, 0.0), kind=job.kind)
