@@ -122,11 +122,11 @@ def _describe(person: Person) -> tuple[str, str]:
 
 
 def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.people import accounts, entering
+    from harness.service.people import accounts
 
     name = accounts.check_name(given.who)
-    email = entering.check_address(given.email) if given.email else ""
-    person = entering.add_person(act, name, email, is_admin=given.admin)
+    email = accounts.check_address(given.email) if given.email else ""
+    person = accounts.add_person(act, name, email, is_admin=given.admin)
     return [_line(person.id, person.name, person.email)]
 
 
@@ -139,12 +139,12 @@ def _link(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
 
 def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operating import administering
-    from harness.service.people import entering
+    from harness.service.people import accounts
 
     person = administering.find(act.db, given.who)
-    entering.refuse_shut_out(person)
+    accounts.refuse_shut_out(person)
     name = given.name or _TOKEN
-    _, secret = entering.token(act, name, given.scope, owner=person.id)
+    _, secret = accounts.make_token(act, name, given.scope, owner=person.id)
     return [secret.text]
 
 
@@ -185,13 +185,13 @@ def _let_in(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
 
 def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operating import administering
-    from harness.service.people import accounts, entering
+    from harness.service.people import accounts
 
     person = administering.find(act.db, given.who)
     if given.name:
         person = accounts.rename(act, person, given.name)
     if given.email:
-        person = accounts.change_email(act, person, entering.check_address(given.email))
+        person = accounts.change_email(act, person, accounts.check_address(given.email))
     return [_line(person.id, person.name, person.email)]
 
 

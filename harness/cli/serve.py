@@ -100,15 +100,14 @@ def _check(settings: Settings) -> int:
 
 def _serve(settings: Settings) -> int:
     from harness.service import listening, serving
-    from harness.service.mailing import outbox
     from harness.service.operating import pruning
-    from harness.service.people import oidc
+    from harness.service.people import mail_server, oidc
     from harness.service.settings import read_address
     from harness.service.storage import data_folder
 
     data_folder.keep_files_private()
     read_address(settings)
-    outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
+    mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
     with listening.open_socket(settings.host, settings.port) as open_socket:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from harness import signals
 from harness.errors import HarnessError
 from harness.service import background, service_log
-from harness.service.mailing import posting
 from harness.service.operating import pruning
+from harness.service.people import mails
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
 
@@ -40,7 +40,7 @@ def _keep(settings: Settings, database: Database) -> None:
 
 def _send(settings: Settings, database: Database) -> float:
     """Send a mail; return after how many seconds to look again."""
-    return 0.0 if posting.deliver(settings, database) else _PAUSE
+    return 0.0 if mails.deliver(settings, database) else _PAUSE
 
 
 def _prune(settings: Settings, database: Database) -> float:

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import ServerError
-from harness.service.mailing import outbox
-from harness.service.people import entering
+from harness.service.people import accounts, mail_server
 from harness.service.settings import Settings, dump_settings
 from harness.service.storage import people
 from harness.service.web.service import Service
@@ -60,9 +59,9 @@ def first_link(settings: Settings) -> str:
             if people.has_entered(act.db):
                 return ""
             known = people.PEOPLE.all(act.db, "made", "id", is_admin=1)
-            first = known[0] if known else entering.add_person(act, "Teacher", is_admin=True)
+            first = known[0] if known else accounts.add_person(act, "Teacher", is_admin=True)
             people.revoke_links(act.db, first.id)
-            secret = entering.link(act, first.id, entering.FIRST_LINK, once=True)
+            secret = accounts.make_link(act, first.id, accounts.FIRST_LINK, once=True)
         return f"{settings.base}/enter/{secret.text}"
     finally:
         service.close()
@@ -112,7 +111,7 @@ def _start(
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment for what sends no mails: engines are started from some of it."""
-    return {name: value for name, value in environment.items() if name != outbox.PASSWORD}
+    return {name: value for name, value in environment.items() if name != mail_server.PASSWORD}
 
 
 def _keep_running(

@@ -31,8 +31,8 @@ import httpx
 
 from harness.grading.records import Marks
 from harness.service.courses import grading, making, roster
-from harness.service.people import entering
-from harness.service.people.secrets import form_token
+from harness.service.people import accounts
+from harness.service.people.accounts import form_token
 from harness.service.records import DONE, STUDENT, Assigned
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -101,7 +101,7 @@ def _address(process: subprocess.Popen) -> str:
 def make_course(service: Service, room: Path, students: int) -> Course:
     """Make a course of so many, with a session each."""
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         made = making.course(by, "Load").id
         wanted = Assigned("", made, "", str(room / "counting"), "", "2999-01-01T12:00",
                           "2999-01-01T12:00", "", 0, 0.0)  # fmt: skip
@@ -109,7 +109,9 @@ def make_course(service: Service, room: Path, students: int) -> Course:
         names = "\n".join(map(key, range(students)))
         roster.take(by, made, roster.read(f"student\n{names}\n".encode()))
         sessions = [
-            entering.enter(act, entering.link(act, one.person, 600.0, once=True).text)[1].text
+            accounts.enter_by_link(
+                act, accounts.make_link(act, one.person, 600.0, once=True).text
+            )[1].text
             for one in courses.MEMBERS.all(act.db, "key", course=made, role=STUDENT)
         ]
     found = [

@@ -18,8 +18,8 @@ from harness.service import living_workers
 from harness.service.app import application
 from harness.service.courses import making, staff
 from harness.service.courses.point_weights import Worth
-from harness.service.people import entering
-from harness.service.people.secrets import form_token
+from harness.service.people import accounts
+from harness.service.people.accounts import form_token
 from harness.service.records import (
     ASSISTANT,
     DRAFT,
@@ -284,7 +284,7 @@ def world(request, tmp_path_factory):
         with service.database.acting() as act:
             ids = _course(act, people, "", settings)
             _course(act, people, "other ", settings)
-            people[ADMIN] = entering.add_person(act, ADMIN, is_admin=True).id
+            people[ADMIN] = accounts.add_person(act, ADMIN, is_admin=True).id
             sessions, tokens = _let_in(act, people)
         service.store.path("0" * 64).write_bytes(b"x")
         client = client_of(service, follow_redirects=False)
@@ -294,7 +294,7 @@ def world(request, tmp_path_factory):
 def _course(act, people, prefix, settings):
     """Make a course with somebody of each role, an upload and a grading."""
     names = [f"{prefix}{one}" for one in (*ROLES, MATE, SECOND, LEAVER, GONE)]
-    people.update({name: entering.add_person(act, name).id for name in names})
+    people.update({name: accounts.add_person(act, name).id for name in names})
     by = act._replace(by=people[f"{prefix}{TEACHER}"])
     course = making.course(by, "Games").id
     for name in (ASSISTANT, STUDENT, MATE, LEAVER, GONE):
@@ -356,10 +356,10 @@ def _put_back(world):
 def _let_in(act, people):
     sessions, tokens = {}, {}
     for name, person in people.items():
-        secret = entering.link(act, person, 60.0, once=True)
-        entered = entering.enter(act, secret.text)
+        secret = accounts.make_link(act, person, 60.0, once=True)
+        entered = accounts.enter_by_link(act, secret.text)
         sessions[name] = entered[1].text
-        _, token = entering.token(act._replace(by=person), "ci", "all")
+        _, token = accounts.make_token(act._replace(by=person), "ci", "all")
         tokens[name] = token.text
     return sessions, tokens
 
@@ -478,7 +478,7 @@ def test_a_page_knows_no_token_and_the_api_no_session(world):
 @pytest.mark.parametrize(("scope", "status"), [("read", 200), ("all", 200), ("submit", 403)])
 def test_a_token_may_only_what_its_scope_says(world, scope, status):
     with world.service.database.acting(world.people[STUDENT]) as act:
-        _, secret = entering.token(act, "ci", scope)
+        _, secret = accounts.make_token(act, "ci", scope)
     headers = {"authorization": f"Bearer {secret.text}"}
     assert world.client.get("/api/v1/me", headers=headers).status_code == status
 

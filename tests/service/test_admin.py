@@ -10,7 +10,7 @@ from harness.errors import UsageError
 from harness.service import serving
 from harness.service.local_times import describe_logged_date
 from harness.service.operating import administering
-from harness.service.people import entering, secrets
+from harness.service.people import accounts
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
 from tests.service.serving import (
@@ -92,12 +92,12 @@ def test_no_link_session_or_token_made_later_lets_in_who_is_shut_out(service, ad
     admin("add", "Ann Author")
     with service.database.acting() as act:
         ann = administering.find(act.db, "Ann Author")
-        session = entering.begin(act, ann)
-        token = entering.token(act, "ci", "all", owner=ann.id)[1]
-        link = entering.link(act, ann.id, 60.0, once=False)
+        session = accounts.begin_session(act, ann)
+        token = accounts.make_token(act, "ci", "all", owner=ann.id)[1]
+        link = accounts.make_link(act, ann.id, 60.0, once=False)
         people.PEOPLE.change(act.db, {"is_shut_out": 1}, id=ann.id)  # and nothing ends
     with service.database.reading() as db:
-        assert entering.by_session(db, session.text) is None
+        assert accounts.by_session(db, session.text) is None
     assert asks(service, token.text).status_code == 401
     browser = Browser(service)
     for answer in (browser.get(f"/enter/{link.text}"), browser.post(f"/enter/{link.text}")):
@@ -172,7 +172,7 @@ def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
     assert {one.person for one in entries} == {""}  # the operator, not the person
     text = repr(entries)
     assert token not in text and link.rpartition("/")[2] not in text
-    assert secrets.digest(token) not in text
+    assert accounts.digest_of(token) not in text
 
 
 def test_an_operator_corrects_a_name_and_an_address(service, admin):

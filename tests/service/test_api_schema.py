@@ -16,7 +16,7 @@ from harness.grading.records import Marks, PartMark
 from harness.service.api.schema import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
 from harness.service.storage import courses, people, queue, uploads
 from harness.service.work.candidates import Sought
@@ -61,9 +61,9 @@ def fill_application(kind, request, folder):
         people = {}
         with service.database.acting() as act:
             ids = test_access._course(act, people, "", made)
-            people[test_access.ADMIN] = entering.add_person(act, "Root", is_admin=True).id
+            people[test_access.ADMIN] = accounts.add_person(act, "Root", is_admin=True).id
             tokens = {
-                name: entering.token(act._replace(by=people[name]), "ci", "all")[1].text
+                name: accounts.make_token(act._replace(by=people[name]), "ci", "all")[1].text
                 for name in ASKERS
             }
         service.store.path("0" * 64).write_bytes(b"x")

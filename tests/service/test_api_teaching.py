@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import RIGHTS
 from harness.service.storage import courses, uploads
 from tests.service.serving import BASE, KINDS, Browser, counting, open_service, settings_of, work
@@ -22,7 +22,7 @@ def service(request, tmp_path):
 @pytest.fixture
 def tess(service):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Tess", is_admin=True)
+        person = accounts.add_person(act, "Tess", is_admin=True)
     return Asker(service, person.id)
 
 

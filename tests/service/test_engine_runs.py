@@ -9,7 +9,7 @@ from harness.cli import runs
 from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.operating import administering
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import RUN
 from harness.service.runs import keeping
 from harness.service.storage import courses, pruning, queue, suites
@@ -125,7 +125,7 @@ def test_who_cannot_wait_is_told_that_the_engine_was_received(service, ann, suit
     """The token may post it, and not look at it: a second post would be a second run."""
     with service.database.acting() as act:
         person = suites.SUITES.find(act.db, id=suite.rpartition("/")[2]).person
-        token = entering.token(act, "ci", "submit", owner=person)[1].text
+        token = accounts.make_token(act, "ci", "submit", owner=person)[1].text
     file = tmp_path / "engine.tgz"
     file.write_bytes(RIGHT)
     given = argparse.Namespace(words=[str(file)], revision="r1")

@@ -20,7 +20,7 @@ from harness import shipped
 from harness.service import service_log, web
 from harness.service.api.schema import schema_of
 from harness.service.app import application
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import FAULT
 from harness.service.storage import courses, queue
 from tests.harness import archives, small_class
@@ -171,7 +171,7 @@ def fill_service(service) -> World:
         ada = courses.MEMBERS.find(act.db, key="ada").person
         by = courses.MEMBERS.find(act.db, role="teacher").person
         tokens = {
-            name: entering.token(act._replace(by=person), "ci", "all")[1].text
+            name: accounts.make_token(act._replace(by=person), "ci", "all")[1].text
             for name, person in (("ada", ada), ("teacher", by))
         }
     places = {"course": course.course, "task": course.assignment, "own": own,

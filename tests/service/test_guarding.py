@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 
 import harness
 from harness.report.html import parts
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import Grading
 from harness.service.storage import people, uploads
 from harness.service.storage.tables import new_id
@@ -238,8 +238,8 @@ def test_a_link_that_is_only_looked_at_is_not_used_up(service):
 
 
 def link_for_person(act):
-    person = entering.add_person(act, "Ada")
-    return f"{BASE}/enter/{entering.link(act, person.id, 60, once=True).text}"
+    person = accounts.add_person(act, "Ada")
+    return f"{BASE}/enter/{accounts.make_link(act, person.id, 60, once=True).text}"
 
 
 def test_a_course_link_holds_until_there_is_a_new_one(service, course):
@@ -258,8 +258,8 @@ def test_a_course_link_holds_until_there_is_a_new_one(service, course):
 @pytest.mark.parametrize("lasts", [-1.0, 60.0])
 def test_a_link_holds_for_its_time(service, lasts):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Ada")
-        secret = entering.link(act, person.id, lasts, once=False)
+        person = accounts.add_person(act, "Ada")
+        secret = accounts.make_link(act, person.id, lasts, once=False)
     assert (Browser(service).get(f"/enter/{secret.text}").status_code == 200) is (lasts > 0)
 
 
@@ -273,7 +273,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
 
     tess = teacher(service)
     assert tess.get("/").url.path == "/"
-    later = time.time() + entering.SESSION + 1
+    later = time.time() + accounts.SESSION + 1
     monkeypatch.setattr(time, "time", lambda: later)
     assert tess.get("/").url.path == "/sign-in"
 
@@ -281,7 +281,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
 def test_the_cookie_is_for_no_script_and_no_other_site(service):
     browser = Browser(service)
     with service.database.acting() as act:
-        person = entering.add_person(act, "Ada")
+        person = accounts.add_person(act, "Ada")
     path = link_for(service, person).removeprefix(BASE)
     answer = browser.post(path, page=path)
     told = answer.history[0].headers["set-cookie"].lower()
@@ -291,12 +291,12 @@ def test_the_cookie_is_for_no_script_and_no_other_site(service):
 
 def test_a_revoked_token_holds_no_more(service):
     with service.database.acting() as act:
-        own = act._replace(by=entering.add_person(act, "Ada").id)
-        token, secret = entering.token(own, "ci", "read")
-        assert entering.by_token(act.db, secret.text)[0].name == "Ada"
-        assert not entering.revoke_token(act, token.id)  # somebody else's
-        assert entering.revoke_token(own, token.id)
-        assert entering.by_token(act.db, secret.text) is None
+        own = act._replace(by=accounts.add_person(act, "Ada").id)
+        token, secret = accounts.make_token(own, "ci", "read")
+        assert accounts.by_token(act.db, secret.text)[0].name == "Ada"
+        assert not accounts.revoke_token(act, token.id)  # somebody else's
+        assert accounts.revoke_token(own, token.id)
+        assert accounts.by_token(act.db, secret.text) is None
 
 
 def test_files_of_pages_are_ours_alone():

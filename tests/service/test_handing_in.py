@@ -9,7 +9,7 @@ from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.service.courses import making, roster
 from harness.service.handing_in import ownership, receiving
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import CHECK, STUDENT, Assigned
 from harness.service.storage import courses, queue
 from tests.service.serving import KINDS, open_service, settings_of
@@ -30,7 +30,7 @@ def service(request, tmp_path_factory):
 @pytest.fixture
 def act(service):
     with service.database.acting() as found:
-        yield found._replace(by=entering.add_person(found, "Tess").id)
+        yield found._replace(by=accounts.add_person(found, "Tess").id)
 
 
 def assign(act, roster_text="student\nada\nben\n", **dates):

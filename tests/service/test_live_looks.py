@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from harness.service.courses import former_students, roster
 from harness.service.pages import submission
-from harness.service.people import secrets
+from harness.service.people import accounts
 from harness.service.records import DONE, WAITING
 from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access, live_looks
@@ -221,7 +221,7 @@ def remove_student(service, course, _ada):
 
 def end_session(service, _course, ada):
     with service.database.changing() as db:
-        people.end_session(db, secrets.digest(ada.cookies[access.COOKIE]))
+        people.end_session(db, accounts.digest_of(ada.cookies[access.COOKIE]))
 
 
 @pytest.mark.parametrize("leave", [remove_student, end_session])

@@ -18,7 +18,7 @@ from joserfc.jwk import RSAKey
 
 from harness import cli
 from harness.service.operating import administering, checking
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.people.authlib_provider import AuthlibProvider, derive
 from harness.service.storage import people
 from tests.service.serving import (
@@ -425,7 +425,7 @@ def test_without_a_provider_there_is_no_such_way(tmp_path):
 def test_one_machine_may_ask_so_often(settings):
     with open_service(settings._replace(rate=2)) as service:
         with service.database.acting() as act:
-            entering.add_person(act, "Ada", "ada@example.org")
+            accounts.add_person(act, "Ada", "ada@example.org")
         browser = Browser(service)
         assert [
             browser._client.get("/sign-in/oidc", follow_redirects=False).status_code

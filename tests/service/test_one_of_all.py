@@ -8,7 +8,7 @@ import pytest
 
 from harness.service.courses import late_terms, making
 from harness.service.handing_in import ownership
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Assigned, Member, Upload
 from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, open_service, settings_of
@@ -28,14 +28,14 @@ def service(request, tmp_path):
 
 def make(act, seed):
     """Make a course of random students and groups, with what they own; return its assignment."""
-    dice, by = random.Random(seed), entering.add_person(act, "Tess")
+    dice, by = random.Random(seed), accounts.add_person(act, "Tess")
     own = act._replace(by=by.id)
     course = making.course(own, f"Course {seed}").id
     wanted = Assigned("", course, "", "go-scoring", "", "", "", "", 0, 0.0)
     assigned = making.assign(own, wanted)
     for key in KEYS:
         role, team = dice.choice((STUDENT, STUDENT, STUDENT, FORMER)), dice.choice(TEAMS)
-        person = entering.add_person(act, key)
+        person = accounts.add_person(act, key)
         courses.MEMBERS.add(act.db, Member(course, person.id, role, key, key, team=team))
     for number in range(dice.randrange(12)):
         key, is_withdrawn = dice.choice((*KEYS, *TEAMS[3:])), dice.random() < 0.2

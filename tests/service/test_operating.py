@@ -24,7 +24,7 @@ from harness.errors import ServerError, UsageError
 from harness.service import counters, living_workers
 from harness.service.counters import Counter
 from harness.service.operating import checking, metrics, state
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
@@ -426,8 +426,8 @@ def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
 def test_prometheus_gets_the_figures_with_the_token_of_an_administrator(service):
     waiting(service, 90)
     with service.database.acting() as act:
-        admin = entering.add_person(act, "Prometheus", is_admin=True)
-        token = entering.token(act, "prometheus", "read", owner=admin.id)[1].text
+        admin = accounts.add_person(act, "Prometheus", is_admin=True)
+        token = accounts.make_token(act, "prometheus", "read", owner=admin.id)[1].text
     headers = {"authorization": f"Bearer {token}"}
     with living_workers.announce(service.settings.workers_folder):
         answer = Browser(service).get("/api/v1/metrics", headers=headers)

@@ -11,7 +11,7 @@ from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.seal import Seal
 from harness.service.handing_in import receiving
 from harness.service.operating import pruning
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import Log
 from harness.service.storage.tables import METADATA
@@ -249,9 +249,9 @@ def test_a_mail_that_waits_stays(service):
 
 def test_links_that_hold_stay(service):
     with service.database.acting() as act:
-        ada = entering.add_person(act, "Ada")
-        holds = entering.link(act, ada.id, 1000 * DAY, once=False)
-        entering.link(act, ada.id, DAY, once=False)
+        ada = accounts.add_person(act, "Ada")
+        holds = accounts.make_link(act, ada.id, 1000 * DAY, once=False)
+        accounts.make_link(act, ada.id, DAY, once=False)
     assert prune(service, "sessions=30", days=31.5)["sessions"] == 1
     with service.database.reading() as db:
         assert people.of_link(db, holds.digest)
@@ -264,7 +264,7 @@ def cut_lines(service):
     """Cut two of three lines off."""
     for name in ("Ada", "Ben", "Cyd"):
         with service.database.acting() as act:
-            entering.add_person(act, name)
+            accounts.add_person(act, name)
     with service.database.changing() as db:
         service.database.log.cut(db, 2)
 
@@ -273,7 +273,7 @@ def test_what_is_left_of_a_log_holds_and_goes_on(service):
     cut_lines(service)
     assert [one.link for one in log(service)] == [3]
     with service.database.acting() as act:
-        entering.add_person(act, "Dan")
+        accounts.add_person(act, "Dan")
         act.log.cut(act.db, 3)
     assert [one.link for one in log(service)] == [4]
 
@@ -300,7 +300,7 @@ def test_who_cuts_without_the_key_is_noticed(service, edit, said):
 def test_the_end_of_a_log_is_not_its_beginning(service):
     """Its seal is another: else an editor of rows could cut the whole log off."""
     with service.database.acting() as act:
-        entering.add_person(act, "Ada")
+        accounts.add_person(act, "Ada")
     with service.database.changing() as db:
         db.execute(
             text(

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from harness.service.courses import roster
-from harness.service.people import accounts, entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from tests.harness import archives
@@ -364,7 +364,7 @@ def test_a_roster_by_the_service_itself_changes_nobodys_address(service, course)
     _, member = known(service)["ada"]
     with service.database.acting() as act:
         found = roster.take(act, member.course, roster.read(b"student,email\nada,x@y.org\n"))
-        entering.add_person(act, "Tom")
+        accounts.add_person(act, "Tom")
     assert found.changed == () and "not changed: mail address" in found.remarks[0]
 
 

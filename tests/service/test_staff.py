@@ -11,7 +11,7 @@ from sqlalchemy import text
 from harness.errors import UsageError
 from harness.service.courses import making, staff
 from harness.service.courses.staff import NewStaff
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER
 from harness.service.storage import courses, people
 from harness.service.storage.database import Database
@@ -31,7 +31,7 @@ def service(request, tmp_path):
 def tess(service):
     """Who may make courses, and is to be asked by the API."""
     with service.database.acting() as act:
-        person = entering.add_person(act, "Tess", is_admin=True)
+        person = accounts.add_person(act, "Tess", is_admin=True)
     return Asker(service, person.id)
 
 
@@ -216,7 +216,7 @@ def test_a_second_teacher_is_added_and_the_first_leaves(service):
 
 def test_two_teachers_who_remove_each_other_at_the_same_time_leave_one(service):
     with service.database.acting() as act:
-        tess = entering.add_person(act, "Tess")
+        tess = accounts.add_person(act, "Tess")
         course = making.course(act._replace(by=tess.id), "Games").id
         tom = staff.add(act, course, NewStaff("Tom", TEACHER)).person
     refused = []

@@ -15,7 +15,7 @@ from harness.escaping import encode_without_surrogates
 from harness.history import run_keeping as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.runs import documents, keeping
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.service.serving import (
@@ -64,8 +64,8 @@ class Author:
 
     def __init__(self, service, name, scope="all"):
         with service.database.acting() as act:
-            person = entering.add_person(act, name)
-            token = entering.token(act._replace(by=person.id), "ci", scope)[1].text
+            person = accounts.add_person(act, name)
+            token = accounts.make_token(act._replace(by=person.id), "ci", scope)[1].text
         self.client = client_of(service)
         self.client.headers["authorization"] = f"Bearer {token}"
         self.browser = Browser(service).enter(link_for(service, person))
@@ -298,7 +298,7 @@ def test_a_suite_is_its_owners_until_it_is_opened(service, ann):
 def test_a_token_of_ci_posts_and_does_no_more(service, ann):
     suite = ann.suite()
     with service.database.acting(ann.id) as act:
-        token = entering.token(act, "ci", "submit")[1].text
+        token = accounts.make_token(act, "ci", "submit")[1].text
     ann.client.headers["authorization"] = f"Bearer {token}"
     assert ann.post(suite, P)["number"] == 1
     ann.ask("GET", f"{suite}/runs", 403)

@@ -9,7 +9,7 @@ from harness.errors import UsageError
 from harness.service.courses import making, roster
 from harness.service.handing_in import receiving
 from harness.service.pages import asking_again
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
 from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
@@ -48,7 +48,7 @@ ENDS = [  # minutes to the deadline, to the close, to ada's own, of grace; what 
 @pytest.mark.parametrize(("deadline", "closes", "own", "grace", "told"), ENDS)
 def test_until_when_a_submission_may_be_withdrawn(service, deadline, closes, own, grace, told):
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
         roster.take(by, course, roster.read(b"student\nada\nben\n"))
         dates = {"deadline": at(deadline), "closes": at(closes), "opens": "", "deduction": ""}
@@ -125,7 +125,7 @@ def end(service, course, what):
         if what == "deadline":
             courses.ASSIGNMENTS.change(act.db, {"deadline": "2026-01-01T12:00"}, id=assignment)
             return "the deadline was 1 Jan 2026, 12:00"
-        tess = entering.add_person(act, "Tess").id
+        tess = accounts.add_person(act, "Tess").id
         now = time.time()
         uploads.GRADINGS.add(
             act.db, Grading("g", assignment, tess, now, concluded=now, released=now)

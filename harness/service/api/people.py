@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from harness.service.api import bodies
 from harness.service.api.paging import Asked, Page, find
-from harness.service.people import accounts, entering
+from harness.service.people import accounts
 from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web.access import Now, Routes
@@ -104,7 +104,7 @@ def make_token(
 ) -> NewToken:
     """Make another token of the same owner."""
     with here.service.database.acting(here.by) as act:
-        made, secret = entering.token(act, wanted.name, wanted.scope, wanted.days)
+        made, secret = accounts.make_token(act, wanted.name, wanted.scope, wanted.days)
     return NewToken(**_members(made), secret=secret.text)
 
 
@@ -113,7 +113,7 @@ def revoke_token(here: Now) -> Response:
     """Let a token of the same owner hold no longer."""
     with here.service.database.acting(here.by) as act:
         token = here.request.path_params["token"]
-        if not token.isalnum() or not entering.revoke_token(act, token):
+        if not token.isalnum() or not accounts.revoke_token(act, token):
             raise Refused(404, "there is no such token")
     return Response(status_code=204)
 

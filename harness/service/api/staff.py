@@ -15,7 +15,7 @@ from harness.service.api import bodies
 from harness.service.api.paging import Asked, Found, Page, find
 from harness.service.courses import roster, staff
 from harness.service.courses.staff import NewStaff
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, Member
 from harness.service.storage import courses
 from harness.service.web.access import Now, Routes
@@ -217,7 +217,7 @@ def _add(here: Here, wanted: NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
     with here.service.database.acting(here.by) as act:
         made = staff.add(act, _course(here), wanted)
-        return made, entering.make_course_link(act, made.person, here.service.settings.base)
+        return made, accounts.make_course_link(act, made.person, here.service.settings.base)
 
 
 def _change(here: Here, role: str, may: list[str]) -> Member:

@@ -16,7 +16,7 @@ from harness.grading.taking_in.sources.pieces import key_with_digest
 from harness.service.courses import roster_files, roster_groups, roster_matching
 from harness.service.courses.roster_files import Listed, RosterFile
 from harness.service.courses.roster_matching import Matches
-from harness.service.people import accounts, entering
+from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit import Act
@@ -206,7 +206,7 @@ def _take_one(act: Act, course: str, one: Listed, every: Mapping[str, Member]) -
 
 def _add(act: Act, course: str, one: Listed) -> Member:
     student = one.student
-    person = entering.add_person(act, student.name, _address_of(one))
+    person = accounts.add_person(act, student.name, _address_of(one))
     made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
     own = {"ids": json.dumps(student.ids), "roster_id": one.roster_id, "team_name": one.group}
     return courses.MEMBERS.add(act.db, made._replace(**own))
@@ -299,7 +299,7 @@ def _make_link(act: Act, one: Member, base: str) -> StudentLink:
     if not accounts.may_be_changed_by(act.db, person, act.by):
         return StudentLink(one.key, one.name, person.email, "")
     people.revoke_links(act.db, one.person)
-    link = entering.make_course_link(act, one.person, base)
+    link = accounts.make_course_link(act, one.person, base)
     return StudentLink(one.key, one.name, person.email, link)
 
 

@@ -38,7 +38,7 @@ from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
 from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
-from harness.service.people import entering
+from harness.service.people import accounts
 
 FILE = "roster.csv"  # what one without a name is called in errors
 _LONGEST = 80  # characters of a file's name
@@ -251,7 +251,7 @@ def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:
             raise UsageError(f"{row.file}:{row.line}: {what}: {found}")
     if address := dict(own.ids).get("email"):
         try:
-            entering.check_address(address)
+            accounts.check_address(address)
         except UsageError:
             column = "email" if "email" in row.cells else "email address"
             row.refuse(column, "a mail address, such as ada@example.org")

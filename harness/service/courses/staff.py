@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.escaping import one_line
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, FORMER, RIGHTS, STUDENT, TEACHER, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit import Act
@@ -44,10 +44,10 @@ def add(act: Act, course: str, wanted: NewStaff) -> Member:
     if not name:
         raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
     role, rights = _check_role(wanted.role), _join_rights(wanted.may)
-    email = entering.check_address(wanted.email) if wanted.email else ""
+    email = accounts.check_address(wanted.email) if wanted.email else ""
     courses.lock_course(act.db, course)  # the same form may be sent twice at a time
     _refuse_same_name(act.db, course, name)
-    return _join(act, course, entering.add_person(act, name, email), role, rights)
+    return _join(act, course, accounts.add_person(act, name, email), role, rights)
 
 
 def _refuse_same_name(db: Connection, course: str, name: str) -> None:
@@ -70,7 +70,7 @@ def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, st
     """
     found = find_to_link(act, course, person)
     people.revoke_links(act.db, person)
-    return found, entering.make_course_link(act, person, base)
+    return found, accounts.make_course_link(act, person, base)
 
 
 def find_to_link(act: Act, course: str, person: str) -> Member:

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.service.courses import staff
-from harness.service.people import entering
-from harness.service.people.secrets import Secret
+from harness.service.people import accounts
+from harness.service.people.accounts import Secret
 from harness.service.records import TEACHER, Course, Member, Person, Token
 from harness.service.storage import courses, people, suites
 from harness.service.storage.audit import Act
@@ -54,8 +54,8 @@ def link(act: Act, person: Person) -> Secret:
     Raises:
         ShutOutError: the person is shut out.
     """
-    entering.refuse_shut_out(person)
-    return entering.link(act, person.id, entering.FIRST_LINK, once=True)
+    accounts.refuse_shut_out(person)
+    return accounts.make_link(act, person.id, accounts.FIRST_LINK, once=True)
 
 
 def revoke_token(act: Act, token_id: str) -> None:

@@ -15,10 +15,9 @@ from harness.loopback import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import listening, living_workers, machines
-from harness.service.mailing import outbox
 from harness.service.operating import pruning
 from harness.service.operating.state import LEAST_FREE
-from harness.service.people import providers
+from harness.service.people import mail_server, providers
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database
 from harness.text import number_of
@@ -185,7 +184,7 @@ LOOKS: dict[str, Look] = {
     "sandbox": _sandbox,
     "workers": _processors,
     "tools": _tools,
-    "mail": outbox.probe,
+    "mail": mail_server.probe,
     "sign-in": _sign_in,
     "cluster": _cluster,
 }

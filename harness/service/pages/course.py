@@ -16,12 +16,11 @@ from harness.service.courses import making, own_files, roster, staff
 from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
 from harness.service.handing_in import packing
-from harness.service.mailing import outbox, posting
 from harness.service.pages import asking_again, sign_in, student_table
 from harness.service.pages.asking_again import SecondQuestion
 from harness.service.pages.form_files import receive_files
 from harness.service.pages.student_table import StudentStanding
-from harness.service.people import entering
+from harness.service.people import accounts, mail_server, mails
 from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Letter, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
@@ -60,7 +59,7 @@ def show(here: Now) -> Response:
         roles=staff.ROLES,
         rights=RIGHTS,
         shipped=shipped.names(),
-        no_mail=outbox.NO_MAIL,
+        no_mail=mail_server.NO_MAIL,
         **for_staff._asdict(),
     )
 
@@ -83,8 +82,8 @@ def _list_people(db: Connection, course: str) -> CoursePeople:
         courses.students(db, course),
         courses.former_students(db, course),
         staff.list_staff(db, course),
-        posting.list_last_letters(db, course),
-        posting.list_without_address(db, course),
+        mails.list_last_letters(db, course),
+        mails.list_without_address(db, course),
     )
 
 
@@ -168,7 +167,7 @@ def add_staff(here: Now) -> Response:
     wanted = NewStaff(name, role, _rights(here), email)
     with here.service.database.acting(here.by) as act:
         made = staff.add(act, here.course.id, wanted)
-        link = entering.make_course_link(act, made.person, here.service.settings.base)
+        link = accounts.make_course_link(act, made.person, here.service.settings.base)
     return _show_link(here, made, link)
 
 

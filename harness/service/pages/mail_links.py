@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.mailing import outbox, posting
 from harness.service.pages import asking_again, sign_in
 from harness.service.pages.asking_again import SecondQuestion
+from harness.service.people import mail_server, mails
 from harness.service.records import Course
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
@@ -25,7 +25,7 @@ def ask(here: Now) -> Response:
     if wait := here.service.asking.take(client.host if client else ""):
         raise Refused(429, f"too many ask for links: wait {wait} s", {"retry-after": str(wait)})
     with here.service.database.changing() as db:
-        is_taken = posting.ask(db, here.field("email"))
+        is_taken = mails.ask(db, here.field("email"))
     if not is_taken:
         raise Refused(429, "too many ask for links: try again in an hour")
     is_sent = bool(here.service.settings.mail)
@@ -37,16 +37,16 @@ def send(here: Now) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        letters = posting.count_with_address(act.db, here.course.id)
+        letters = mails.count_with_address(act.db, here.course.id)
         if letters and not asking_again.is_sure(here):
             return _ask_to_send(here, here.course, letters)
-        posting.to_roster(act, here.course.id)
+        mails.to_roster(act, here.course.id)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
 
 
 def _ask_to_send(here: Here, one: Course, letters: int) -> Response:
     place = f"/courses/{one.id}"
-    told = "" if here.service.settings.mail else f" {outbox.NO_MAIL}"
+    told = "" if here.service.settings.mail else f" {mail_server.NO_MAIL}"
     question = SecondQuestion(
         f"Send {number_of(letters, 'mail')} with a new link?",
         f"Each student of {one.title} with a mail address gets one. It cannot be taken back, and"

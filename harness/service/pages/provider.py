@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from harness.service import service_log
 from harness.service.pages.sign_in import start_session
-from harness.service.people import entering, oidc, secrets
+from harness.service.people import accounts, oidc
 from harness.service.people.oidc import AwayError, Claims, Provider, RefusedError
 from harness.service.records import Person
 from harness.service.storage import courses, people
@@ -28,7 +28,7 @@ _CHOICE = 300.0  # seconds to choose who of several one is
 @ROUTES.at("GET", "/sign-in/oidc", ANYBODY)
 def begin(here: Now) -> Response:
     """Send somebody to the provider."""
-    provider, secret = _provider(here), secrets.new()
+    provider, secret = _provider(here), accounts.new_secret()
     try:
         answer = RedirectResponse(provider.begin(secret.text), 303)
     except AwayError as error:
@@ -84,7 +84,7 @@ def _sign_in(here: Here, claims: Claims) -> Response:
     with here.service.database.acting() as act:
         found = _people(here, act, claims)
         if len(found) == 1:
-            return start_session(here, entering.begin(act, found[0], oidc=claims.subject))
+            return start_session(here, accounts.begin_session(act, found[0], oidc=claims.subject))
         ways = [(one, *_way(act, one)) for one in found]
     if not ways:
         raise Refused(403, _UNKNOWN if claims.email or claims.own else _UNVERIFIED)
@@ -94,7 +94,7 @@ def _sign_in(here: Here, claims: Claims) -> Response:
 def _way(act: Act, person: Person) -> tuple[list[str], str]:
     """Return the courses of somebody, and a link for now."""
     titles = [course.title for course, _ in courses.of_person(act.db, person.id)]
-    return titles, entering.link(act, person.id, _CHOICE, once=True).text
+    return titles, accounts.make_link(act, person.id, _CHOICE, once=True).text
 
 
 _UNKNOWN = "no course knows the person your provider names: ask your teacher for a link"
@@ -108,5 +108,5 @@ def _people(here: Here, act: Act, claims: Claims) -> list[Person]:
         return people.by_id(act.db, json.dumps(pair)) if claims.own else []
     found = people.by_email(act.db, claims.email)
     if not found and claims.email and settings.oidc_add:
-        return [entering.add_person(act, claims.name or claims.email, claims.email)]
+        return [accounts.add_person(act, claims.name or claims.email, claims.email)]
     return found

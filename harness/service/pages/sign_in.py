@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.people import entering, oidc, secrets
-from harness.service.people.secrets import Secret
+from harness.service.people import accounts, oidc
+from harness.service.people.accounts import Secret
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import COOKIE, Now, Routes
@@ -37,10 +37,10 @@ def before_entering(here: Now) -> Response:
     """Ask whether to sign in by a link: mail filters, which only look at it, do not use it up."""
     code = here.request.path_params["code"]
     with here.service.database.reading() as db:
-        person = people.of_link(db, secrets.digest(code))
+        person = people.of_link(db, accounts.digest_of(code))
     if person is None:
         return _explain_ended(here)
-    entering.refuse_shut_out(person)
+    accounts.refuse_shut_out(person)
     return rendering.page(here, "enter.html", [("Sign in", "")], person=person)
 
 
@@ -54,7 +54,7 @@ def _explain_ended(here: Here) -> Response:
 def enter(here: Now) -> Response:
     """Begin a session."""
     with here.service.database.acting() as act:
-        entered = entering.enter(act, here.request.path_params["code"])
+        entered = accounts.enter_by_link(act, here.request.path_params["code"])
     if entered is None:
         return _explain_ended(here)
     return start_session(here, entered[1])
@@ -66,7 +66,7 @@ def start_session(here: Here, session: Secret) -> Response:
     answer.set_cookie(
         COOKIE,
         session.text,
-        max_age=int(entering.SESSION),
+        max_age=int(accounts.SESSION),
         httponly=True,
         samesite="lax",
         secure=here.service.settings.is_secure,
@@ -78,7 +78,7 @@ def start_session(here: Here, session: Secret) -> Response:
 def leave(here: Now) -> Response:
     """End a session."""
     with here.service.database.changing() as db:
-        entering.leave(db, here.session)
+        accounts.leave(db, here.session)
     answer = RedirectResponse("/sign-in", 303)
     answer.delete_cookie(COOKIE)
     return answer

@@ -8,7 +8,7 @@ from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.service.pages import asking_again
 from harness.service.pages.asking_again import SecondQuestion
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web import rendering
@@ -32,7 +32,7 @@ def _page(here: Here, secret: str = "") -> Response:
     with here.service.database.reading() as db:
         found = people.TOKENS.all(db, "made", "id", person=here.by)
     crumbs = [("API tokens", "")]
-    scopes = entering.SCOPES
+    scopes = accounts.SCOPES
     return rendering.page(here, "tokens.html", crumbs, tokens=found, secret=secret, scopes=scopes)
 
 
@@ -42,9 +42,9 @@ def make(here: Now) -> Response:
     name, scope, typed = (here.field(one) for one in ("name", "scope", "days"))
     if (days := read_number(typed)) is None:
         found = one_line(typed, _LONGEST)
-        raise UsageError(f"days: found {found!r}, expected 1 to {entering.LONGEST_TOKEN}")
+        raise UsageError(f"days: found {found!r}, expected 1 to {accounts.LONGEST_TOKEN}")
     with here.service.database.acting(here.by) as act:
-        _, secret = entering.token(act, name, scope, days)
+        _, secret = accounts.make_token(act, name, scope, days)
     return _page(here, secret.text)
 
 
@@ -55,7 +55,7 @@ def revoke(here: Now) -> Response:
     if not asking_again.is_sure(here):
         return _ask_to_revoke(here, token.name)
     with here.service.database.acting(here.by) as act:
-        entering.revoke_token(act, token.id)
+        accounts.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)
 
 

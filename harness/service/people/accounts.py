@@ -1,14 +1,186 @@
-"""Changing people: the name that others see, and the mail address."""
+"""People: their names and addresses, and the links, sessions and tokens that let them in.
+
+Each secret is told once; what is kept is its digest.
+"""
 
 from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.escaping import one_line
-from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person
+from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person, Token
 from harness.service.storage import courses, people
 from harness.service.storage.audit import Act
+from harness.service.storage.tables import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A new secret; how it is printed does not show it."""
+
+    text: str = field(repr=False)  # for the one whom it lets in
+    digest: str = field(repr=False)  # for the database
+
+
+def new_secret(prefix: str = "") -> Secret:
+    """Return a secret that begins with a prefix, by which scanners know what was leaked."""
+    text = prefix + secrets.token_urlsafe(32)
+    return Secret(text, digest_of(text))
+
+
+def digest_of(text: str) -> str:
+    """Return what of a secret is kept."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def form_token(session: str) -> str:
+    """Return what the forms of a session must carry: who can read it has the session anyway."""
+    return hashlib.sha256(f"form {session}".encode()).hexdigest()
+
+
+# --- Signing in and out, and the links and tokens that let somebody in ---------------------------
+
+
+SESSION = 12 * 3600.0  # seconds
+FIRST_LINK = 24 * 3600.0  # of a teacher, for one use
+COURSE_LINK = 200 * 86400.0  # of a student, for a term
+ASKED_LINK = 3600.0  # that somebody asked for, for one use
+LONGEST_TOKEN = 365  # days
+_DAY = 86400.0
+MOST_TOKENS = 50  # of one person
+_LONGEST_NAME = 100  # characters
+_LONGEST_ADDRESS = 254  # characters (RFC 5321)
+_ADDRESS = re.compile(r"[^@\s\x00-\x20\x7f]+@[^@\s\x00-\x20\x7f]+")
+SCOPES = ("read", "submit", "all")
+PREFIX = "gtph_"  # of API tokens
+
+
+class ShutOutError(UsageError):
+    """Somebody whom the operator has shut out is not let in."""
+
+
+def refuse_shut_out(person: Person) -> None:
+    """Raise a ShutOutError if a person is shut out."""
+    if person.is_shut_out:
+        raise ShutOutError(
+            f"{person.name} is shut out of this service: ask its operator"
+            " (gtp-harness admin let-in)"
+        )
+
+
+def add_person(act: Act, name: str, email: str = "", *, is_admin: bool = False) -> Person:
+    """Make somebody known."""
+    person = Person(new_id(), name, email, is_admin, time.time())
+    people.PEOPLE.add(act.db, person)
+    act.note("person added", person.id, name=name, admin=is_admin)
+    return person
+
+
+def check_address(typed: str) -> str:
+    """Return a mail address that somebody typed, as it is kept.
+
+    Raises:
+        UsageError: it is not one.
+    """
+    address = typed.strip().lower()
+    if len(address) > _LONGEST_ADDRESS or not _ADDRESS.fullmatch(address):
+        raise UsageError("email: expected a mail address, such as ada@example.org")
+    return address
+
+
+def make_link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:
+    """Return a new secret by which somebody signs in; ``lasts``: seconds."""
+    secret = new_secret()
+    people.add_link(act.db, secret.digest, person, time.time() + lasts, once=once)
+    act.note("link made", person, once=once)
+    return secret
+
+
+def make_course_link(act: Act, person: str, base: str) -> str:
+    """Return a new address by which somebody signs in for a whole course; nothing else keeps it.
+
+    ``base``: the common beginning of the service's addresses.
+    """
+    return f"{base}/enter/{make_link(act, person, COURSE_LINK, once=False).text}"
+
+
+def enter_by_link(act: Act, code: str) -> tuple[Person, Secret] | None:
+    """Begin a session by a link; None if it does not hold. Raises as :func:`begin_session`."""
+    person = people.use_link(act.db, digest_of(code))
+    return None if person is None else (person, begin_session(act, person))
+
+
+def begin_session(act: Act, person: Person, **how: str) -> Secret:
+    """Begin a session of somebody; ``how`` somebody was known goes into the audit log.
+
+    Raises:
+        ShutOutError: the operator has shut the person out.
+    """
+    refuse_shut_out(person)
+    secret = new_secret()
+    people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
+    act._replace(by=person.id).note(people.ENTERED, person.id, **how)
+    return secret
+
+
+def by_session(db: Connection, session: str) -> Person | None:
+    """Return whose a session is, if it holds."""
+    return people.of_session(db, digest_of(session))
+
+
+def leave(db: Connection, session: str) -> None:
+    """End a session."""
+    people.end_session(db, digest_of(session))
+
+
+def make_token(
+    act: Act, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
+) -> tuple[Token, Secret]:
+    """Return a new API token of its owner, or else of the person who acts, and its secret.
+
+    Raises:
+        UsageError: there is no such scope, it would last too long, or there are too many.
+    """
+    name, person = one_line(name, _LONGEST_NAME), owner or act.by
+    if not name.strip():
+        raise UsageError("name: found nothing, expected the purpose of the token")
+    if not 1 <= days <= LONGEST_TOKEN:
+        raise UsageError(f"days: found {days}, expected 1 to {LONGEST_TOKEN}")
+    if len(people.TOKENS.all(act.db, person=person)) >= MOST_TOKENS:
+        raise UsageError(f"there are {MOST_TOKENS} tokens already: revoke one first")
+    if scope not in SCOPES:
+        raise UsageError(f"scope: found {scope!r}, expected one of {', '.join(SCOPES)}")
+    secret, now = new_secret(PREFIX), time.time()
+    made = Token(new_id(), person, name, scope, now, now + days * _DAY)
+    people.add_token(act.db, made, secret.digest)
+    act.note("token made", made.id, name=name, scope=scope)
+    return made, secret
+
+
+def by_token(db: Connection, text: str) -> tuple[Person, Token] | None:
+    """Return whose an API token is, and what it may; None if it does not hold."""
+    found = people.of_token(db, digest_of(text))
+    person = people.PEOPLE.find(db, id=found.person) if found else None
+    return (person, found) if person and found and not person.is_shut_out else None
+
+
+def revoke_token(act: Act, token_id: str) -> bool:
+    """Let a token of the person who acts hold no longer; False if there is no such one."""
+    is_gone = bool(people.TOKENS.remove(act.db, id=token_id, person=act.by))
+    if is_gone:
+        act.note("token revoked", token_id)
+    return is_gone
+
+
+# --- Changing people: the name that others see, and the mail address -----------------------------
+
 
 RENAMED = "name changed"  # in the audit log
 _LONGEST = 200  # characters of a name

@@ -17,7 +17,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.web import lookups
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused, document_problems
@@ -93,10 +93,10 @@ class Guard:
     def _identify(self, db: Connection, here: Here) -> Here:
         if self.scope:
             kind, _, text = here.request.headers.get("authorization", "").partition(" ")
-            found = entering.by_token(db, text.strip()) if kind.lower() == "bearer" else None
+            found = accounts.by_token(db, text.strip()) if kind.lower() == "bearer" else None
             return here._replace(person=found[0], token=found[1]) if found else here
         session = here.request.cookies.get(COOKIE, "")
-        person = entering.by_session(db, session) if session else None
+        person = accounts.by_session(db, session) if session else None
         return here._replace(person=person, session=session) if person else here
 
     def _check_person(self, here: Here) -> None:

@@ -18,7 +18,7 @@ from starlette.routing import Match
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import service_log
 from harness.service.courses.grading import NotNowError
-from harness.service.people.entering import ShutOutError
+from harness.service.people.accounts import ShutOutError
 from harness.service.web import problems, rendering
 from harness.service.web.access import guard_of
 from harness.service.web.here import Here

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fastapi import Request
 from starlette.datastructures import FormData
 
-from harness.service.people import secrets
+from harness.service.people import accounts
 from harness.service.records import (
     STAFF,
     Assigned,
@@ -65,7 +65,7 @@ class Here(NamedTuple):
     @property
     def form_token(self) -> str:
         """Return what the forms on a page must carry."""
-        return secrets.form_token(self.session) if self.session else ""
+        return accounts.form_token(self.session) if self.session else ""
 
     def field(self, name: str) -> str:
         """Return a field of the form, trimmed; empty if there is none."""

@@ -1,22 +1,30 @@
-"""Asking for mails, and sending them: a letter waits in the database until a server takes it.
+"""Mails with links to sign in: asked for, written and sent.
 
-The link in a mail is made when the mail is sent: the database knows its digest alone, before and
-after. One that was not taken is removed again, and the next try makes another.
+A letter waits in the database until a server takes it. The link in a mail is made when the mail is
+sent: the database knows its digest alone, before and after. One that was not taken is removed
+again, and the next try makes another.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate, make_msgid
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.service import service_log
-from harness.service.mailing import outbox, wording
-from harness.service.mailing.outbox import MailDelayedError, MailRefusedError
-from harness.service.mailing.wording import MailLink
-from harness.service.people import entering
-from harness.service.people.secrets import Secret
+from harness.service.people import accounts, mail_server
+from harness.service.people.accounts import Secret
+from harness.service.people.mail_server import MailDelayedError, MailRefusedError
 from harness.service.records import (
     ASKED,
     GIVEN_UP,
@@ -35,6 +43,66 @@ from harness.service.storage import people as rows
 from harness.service.storage.audit import Act
 from harness.service.storage.database import Database
 from harness.service.storage.tables import new_id
+
+_POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
+_LONGEST = 100  # characters of a name or a title
+
+
+class MailLink(NamedTuple):
+    """A link, and what it opens."""
+
+    name: str  # whose it is
+    courses: tuple[str, ...]  # their titles
+    link: str
+
+
+_ASKED = """\
+Somebody, most likely you, asked for a link to sign in at {base}.
+Each link works once, within an hour. If it was not you, do nothing.
+"""
+_ROSTER = """\
+This is your link to {base}. It signs you in as you: keep it for yourself.
+Earlier links no longer work.
+"""
+_WORDS = {ASKED: ("Your link to sign in", _ASKED), ROSTER: ("Your link to your course", _ROSTER)}
+
+
+def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailMessage:
+    """Return the mail of a letter, with its links.
+
+    Raises:
+        RefusedError: the address is not one.
+    """
+    subject, text = _WORDS[letter.kind]
+    sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
+    parts = [text.format(base=settings.base), *map(_describe_way, ways)]
+    message = EmailMessage(policy=_POLICY)
+    try:
+        message["From"] = sender
+        message["To"] = Address(addr_spec=letter.address)
+        message["Subject"] = subject
+    except (ValueError, IndexError, AttributeError, MessageError):  # as the parser meets them
+        raise MailRefusedError("no mail can be sent to this address: correct it") from None
+    message["Date"] = formatdate()
+    message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2].strip("> "))
+    message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody is out of office for it
+    message.set_content("\n".join(parts))
+    return message
+
+
+def _describe_way(way: MailLink) -> str:
+    courses = ", ".join(map(_short, way.courses))
+    return f"{_short(way.name)}{f' ({courses})' if courses else ''}:\n{way.link}\n"
+
+
+def _short(text: str) -> str:
+    return one_line(text, _LONGEST)
+
+
+# --- Asking for mails, and sending them: a letter waits in the database until a server takes it --
+# The link in a mail is made when the mail is sent: the database knows its digest alone, before and
+# after. One that was not taken is removed again, and the next try makes another.
+
 
 HOUR = 3600.0
 MOST_TO_ONE = 3  # letters to one address in an hour
@@ -56,7 +124,7 @@ def ask(db: Connection, typed: str) -> bool:
     Raises:
         UsageError: it is not a mail address.
     """
-    address, now = entering.check_address(typed), time.time()
+    address, now = accounts.check_address(typed), time.time()
     rows.forget_asked(db, now - HOUR)
     if rows.waiting_letters(db, ASKED) >= MOST_ASKED:
         return False
@@ -147,7 +215,7 @@ def _try_to_send(settings: Settings, database: Database, letter: Letter) -> tupl
     if not made:
         return NOBODY, ""
     try:
-        outbox.send(settings, wording.mail(settings, letter, ways))
+        mail_server.send(settings, compose(settings, letter, ways))
         ended, trouble = SENT, ""
     except (MailDelayedError, UsageError) as error:
         ended, trouble = WAITING, str(error)
@@ -172,8 +240,8 @@ def _find_people(db: Connection, letter: Letter) -> list[Person]:
 
 def _link(act: Act, letter: Letter, person: Person) -> Secret:
     is_asked = letter.kind == ASKED
-    lasts = entering.ASKED_LINK if is_asked else entering.COURSE_LINK
-    return entering.link(act, person.id, lasts, once=is_asked)
+    lasts = accounts.ASKED_LINK if is_asked else accounts.COURSE_LINK
+    return accounts.make_link(act, person.id, lasts, once=is_asked)
 
 
 def _way(settings: Settings, db: Connection, person: Person, secret: Secret) -> MailLink:
