@@ -13,7 +13,7 @@ from harness.grading.grade import BUDGET
 from harness.intake.archive_limits import IntakeLimits
 from harness.options import GIB, KIB, MIB, PATIENT, UNTRUSTED, BoxLimits
 from harness.sandbox import folder_copies
-from harness.service.runs import keeping
+from harness.service.courses import engine_suites
 from oracle.mistakes import MISTAKES
 from tests.documents import ROOT, read
 
@@ -49,8 +49,8 @@ def limits() -> dict[str, str]:
         "intake.caps": f"{size(taken.compressed)}, {size(taken.unpacked)} unpacked,"
         f" {taken.ratio} to 1, {taken.members:,} members, {taken.depth} folders deep,"
         f" {taken.seconds:g} seconds",
-        "suite.runs": f"{keeping.KEPT} runs",
-        "suite.number": f"{keeping.MOST_SUITES} suites",
+        "suite.runs": f"{engine_suites.KEPT} runs",
+        "suite.number": f"{engine_suites.MOST_SUITES} suites",
     }
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import httpx
 
 from harness.grading.records import Marks
-from harness.service.courses import grading, making, roster
+from harness.service.courses import gradings, making, roster
 from harness.service.people import accounts
 from harness.service.people.accounts import form_token
 from harness.service.records import DONE, STUDENT, Assigned
@@ -193,7 +193,7 @@ def jobs(service: Service, least: int) -> Report:
 def grade(service: Service, course: Course) -> Report:
     """Grade the class; compare each mark with the one that is expected."""
     with service.database.acting(course.teacher) as act:
-        begun = grading.begin(act, course.assigned, public_only=False)
+        begun = gradings.begin(act, course.assigned, public_only=False)
     seconds = wait_until_settled(service)
     with service.database.reading() as db:
         found = {one.key: one.marks for one in uploads.MARKS.all(db, grading=begun.id)}

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.errors import ServerError
-from harness.service.courses import grading, making, roster
-from harness.service.handing_in import receiving
+from harness.service.courses import gradings, making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import FAULT, STUDENT, Assigned
 from harness.service.settings import Settings
@@ -139,9 +138,9 @@ def hand_in(
     for place, (member, one) in enumerate(zip(members, students, strict=True)):
         path = room / f"{place}.tgz"
         path.write_bytes(submission(one.body))
-        kept = receiving.keep(service.store, path, "a1.tgz", 1 << 20)
+        kept = submissions.keep(service.store, path, "a1.tgz", 1 << 20)
         with service.database.acting(member.person) as act:
-            receiving.take(act, assigned, member, kept)
+            submissions.take(act, assigned, member, kept)
     return assigned.id
 
 
@@ -151,7 +150,7 @@ def begin(service: Service, assignment: str) -> str:
         by = act._replace(by=accounts.add_person(act, "Tess").id)
         assigned = courses.ASSIGNMENTS.find(act.db, id=assignment)
         assert assigned
-        return grading.begin(by, assigned, public_only=False).id
+        return gradings.begin(by, assigned, public_only=False).id
 
 
 def until(is_so: Callable[[], _Found]) -> _Found:
@@ -175,7 +174,7 @@ def begin_anew(service: Service) -> list[str]:
             assert "died" in job.fault, job.fault
             found = uploads.GRADINGS.find(act.db, id=job.about)
             if found:
-                grading.try_again(act, found)
+                gradings.try_again(act, found)
             else:
                 queue.begin_anew(act.db, job.id)
     return [job.kind for job in faults]

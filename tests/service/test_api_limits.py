@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.grading.ledger import originals
 from harness.intake.archive_limits import IntakeLimits
 from harness.service.app import guard_application
-from harness.service.handing_in import receiving
+from harness.service.courses import submissions
 from harness.service.people import accounts
 from harness.service.web.rate_limits import Rates, RequestsUnderWay
 from tests.service.serving import (
@@ -215,7 +215,7 @@ def test_too_large_a_submission_is_refused_as_such(service, asking):
 
 def test_a_submission_that_every_check_refuses_is_refused_at_once(service, asking, monkeypatch):
     """It was taken up to the limit of uploads, and did not count."""
-    monkeypatch.setattr(receiving, "IntakeLimits", lambda: IntakeLimits(compressed=1000))
+    monkeypatch.setattr(submissions, "IntakeLimits", lambda: IntakeLimits(compressed=1000))
     answer = send(asking, bytes(1001))
     assert answer.status_code == 422
     assert "the archive has 1,001 bytes; the limit is 1,000" in answer.json()["detail"]

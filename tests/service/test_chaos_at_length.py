@@ -26,7 +26,7 @@ from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
 from harness.service import counters
-from harness.service.courses import grading as gradings
+from harness.service.courses import gradings
 from harness.service.records import DONE
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads

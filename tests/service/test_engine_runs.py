@@ -8,10 +8,10 @@ import pytest
 from harness.cli import runs
 from harness.client import Client, suite_of
 from harness.errors import UsageError
+from harness.service.courses import engine_suites
 from harness.service.operating import administering
 from harness.service.people import accounts
 from harness.service.records import RUN
-from harness.service.runs import keeping
 from harness.service.storage import courses, pruning, queue, suites
 from harness.service.work import job_handlers
 from tests.harness import small_class
@@ -158,7 +158,7 @@ def test_a_suite_with_engines_takes_documents_too(ann, suite):
 
 
 def test_nobody_has_more_than_three_engines_waiting(ann, suite):
-    for _ in range(keeping.MOST_WAITING):
+    for _ in range(engine_suites.MOST_WAITING):
         post(ann, suite, RIGHT)
     assert "wait already" in post(ann, suite, RIGHT, 422)["detail"]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import event
 
-from harness.service.courses import former_students, roster
+from harness.service.courses import roster
 from harness.service.pages import submission
 from harness.service.people import accounts
 from harness.service.records import DONE, WAITING
@@ -216,7 +216,7 @@ def _list_students(service, course):
 
 def remove_student(service, course, _ada):
     with service.database.acting() as act:
-        former_students.remove(act, course.assignment.split("/")[2], "ada")
+        roster.remove(act, course.assignment.split("/")[2], "ada")
 
 
 def end_session(service, _course, ada):

@@ -10,8 +10,7 @@ from alembic import command
 from sqlalchemy import text
 
 from harness.errors import UsageError
-from harness.service.courses import deadline_extensions, making, roster
-from harness.service.handing_in import ownership, receiving
+from harness.service.courses import deadlines, making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import TEACHER, Assigned
 from harness.service.storage import courses, uploads
@@ -57,16 +56,16 @@ def begin(service, lines):
 def hand_in(service, assigned, who, name, folder):
     path = folder / "a.tgz"
     path.write_text(name)
-    kept = receiving.keep(service.store, path, name, 100)
+    kept = submissions.keep(service.store, path, name, 100)
     with service.database.acting() as act:
         (member,) = (one for one in courses.students(act.db, assigned.course) if one.key == who)
-        return receiving.take(act, assigned, member, kept)
+        return submissions.take(act, assigned, member, kept)
 
 
 def count_submissions(service, assigned):
     """Return by students and groups what would be graded now: the last name counts."""
     with service.database.reading() as db:
-        found = receiving.entries(db, service.store, assigned)
+        found = submissions.entries(db, service.store, assigned)
     return {one.key: " ".join(handed.name for handed in one.handed) for one in found}
 
 
@@ -134,7 +133,7 @@ def test_who_is_moved_while_a_file_is_sent_has_it_all_the_same(service, tmp_path
         before = courses.students(act.db, assigned.course)[0]
         take_roster(act, assigned.course, "ada,duo\n")
     with service.database.acting() as act:
-        receiving.take(act, assigned, before, receiving.keep(service.store, path, "1", 100))
+        submissions.take(act, assigned, before, submissions.keep(service.store, path, "1", 100))
     assert count_submissions(service, assigned) == {"ben": "", "duo": "1"}
 
 
@@ -164,7 +163,7 @@ def test_an_extension_is_kept(service, name):
     with service.database.acting() as act:
         for key, hours in given.items():
             own = (late + datetime.timedelta(hours=hours)).isoformat()
-            deadline_extensions.extend(act, assigned, key, own)
+            deadlines.extend(act, assigned, key, own)
         take_roster(act, assigned.course, after)
         rule = making.late(assigned, courses.extensions(act.db, assigned.id))
         members = courses.students(act.db, assigned.course)
@@ -179,7 +178,7 @@ def test_an_extension_of_a_group_ends_for_all_of_it(service):
     assigned = begin(service, DUO)
     with service.database.acting() as act:
         for key, own in (("ada", "2026-01-03"), ("duo", "2026-01-02"), ("duo", "")):
-            deadline_extensions.extend(act, assigned, key, own)
+            deadlines.extend(act, assigned, key, own)
         assert set(courses.extensions(act.db, assigned.id)) == {"ada"}
 
 
@@ -375,7 +374,7 @@ def former(request, tmp_path, monkeypatch):
 def test_what_a_group_had_in_a_former_version_is_its_students(former):
     with closing(Database(former)) as database, database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
-        found = {key: heap.last.id for key, heap in ownership.of_all(db, assigned).items()}
+        found = {key: heap.last.id for key, heap in submissions.of_all(db, assigned).items()}
         assert found == {"ada": "ada", "duo": "duo"}
         assert courses.extensions(db, "a") == {
             "ada": "2026-01-02", "cyd": "2026-01-02", "dan": "2026-01-03"}  # fmt: skip

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from harness.service.courses import late_terms, making
-from harness.service.handing_in import ownership
+from harness.service.courses import deadlines, making, submissions
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Assigned, Member, Upload
 from harness.service.storage import courses, uploads
@@ -54,14 +53,14 @@ def test_what_one_has_is_what_it_has_among_all(service):
             assigned = make(act, seed)
         with service.database.reading() as db:
             everybody = courses.students(db, assigned.course)
-            heaps = ownership.of_all(db, assigned)
+            heaps = submissions.of_all(db, assigned)
             for key in {one.submits_as for one in everybody}:
                 theirs = [one for one in everybody if one.submits_as == key]
                 assert courses.submitting_as(db, assigned.course, key) == theirs
-                assert ownership.of(db, assigned, key) == heaps[key]
+                assert submissions.of(db, assigned, key) == heaps[key]
             for key in {*KEYS, *TEAMS, "nobody"} - set(heaps):
                 assert courses.submitting_as(db, assigned.course, key) == []
-                assert ownership.of(db, assigned, key) == ownership.Heap()
+                assert submissions.of(db, assigned, key) == submissions.Heap()
 
 
 def test_the_dates_of_one_are_those_of_its_group(service):
@@ -69,7 +68,7 @@ def test_the_dates_of_one_are_those_of_its_group(service):
         with service.database.acting() as act:
             assigned = make(act, seed)
         with service.database.reading() as db:
-            for key, heap in ownership.of_all(db, assigned).items():
-                found = late_terms.load_rules(db, assigned, heap.all, key)
-                rule = late_terms.load_rule(db, assigned, key)
+            for key, heap in submissions.of_all(db, assigned).items():
+                found = deadlines.load_rules(db, assigned, heap.all, key)
+                rule = deadlines.load_rule(db, assigned, key)
                 assert found == {one.id: rule for one in heap.all}

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness.grading import grade
-from harness.service.courses import own_files, removing
+from harness.service.courses import changes, own_files
 from harness.service.pages import assignment_page
 from harness.service.storage import courses
 from harness.service.work.assignment_context import ground
@@ -336,8 +336,8 @@ def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
 
     def remove_and_receive(here):
         with service.database.acting() as act:
-            removing.remove_assignment(act, here.assigned)
-        removing.clear(service.settings, here.assigned)
+            changes.remove_assignment(act, here.assigned)
+        changes.clear(service.settings, here.assigned)
         return receive(here)
 
     monkeypatch.setattr(assignment_page, "receive_files", remove_and_receive)

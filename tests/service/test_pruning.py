@@ -9,7 +9,7 @@ from sqlalchemy import text
 from harness import cli
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.seal import Seal
-from harness.service.handing_in import receiving
+from harness.service.courses import submissions
 from harness.service.operating import pruning
 from harness.service.people import accounts
 from harness.service.storage import courses, people, uploads
@@ -197,14 +197,14 @@ def test_bytes_stay_that_another_assignment_needs(service, counting):
 def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, counting, monkeypatch):
     """They were there when they were sent again, and gone when that was to be written down."""
     course, ada = grade_class(service)
-    real = receiving.keep
+    real = submissions.keep
 
     def keep(*given):
         found = real(*given)
         found.path.unlink()
         return found
 
-    monkeypatch.setattr(receiving, "keep", keep)
+    monkeypatch.setattr(submissions, "keep", keep)
     files = {"file": ("a1.tgz", small_class.submission("return 3 * n"))}
     answer = ada.post(f"{course.assignment}/uploads", course.assignment, files)
     assert answer.status_code == 422 and "submit it once more" in answer.text

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from harness.grading.ledger import owners
-from harness.service.courses import grading, making
+from harness.service.courses import gradings, making
 from harness.service.people import accounts
 from harness.service.records import (
     CHECK,
@@ -129,7 +129,7 @@ def test_of_two_gradings_the_one_with_the_earlier_deadline_goes_first(database):
         for place in places:
             found = courses.ASSIGNMENTS.find(act.db, id=place)
             by = act._replace(by=accounts.add_person(act, "Tom").id)
-            grading.begin(by, found, public_only=True)
+            gradings.begin(by, found, public_only=True)
     with database.changing() as db:
         leased = [queue.lease(db) for _ in places]
     assert [one.assignment for one in leased] == [places[1], places[0], places[2]]

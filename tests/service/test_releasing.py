@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from harness.service.courses.late_terms import list_open_dates
+from harness.service.courses.deadlines import list_open_dates
 from harness.service.local_times import describe_date
 from harness.service.records import DONE, FAULT, GRADE, Assigned, Course
 from harness.service.storage import courses, queue, uploads

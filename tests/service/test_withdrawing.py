@@ -6,9 +6,8 @@ import time
 import pytest
 
 from harness.errors import UsageError
-from harness.service.courses import making, roster
-from harness.service.handing_in import receiving
-from harness.service.pages import asking_again
+from harness.service.courses import making, roster, submissions
+from harness.service.pages import forms
 from harness.service.people import accounts
 from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
 from harness.service.storage import courses, uploads
@@ -57,7 +56,7 @@ def test_until_when_a_submission_may_be_withdrawn(service, deadline, closes, own
         upload = add_upload(act, assigned)
         if own is not None:
             courses.extend(act.db, assigned.id, ["ada"], at(own))
-        assert receiving.explain_bound(act.db, assigned, "ada", upload, NOW) == told
+        assert submissions.explain_bound(act.db, assigned, "ada", upload, NOW) == told
 
 
 def add_upload(act, assigned):
@@ -97,7 +96,7 @@ def test_a_deadline_that_ends_while_somebody_withdraws_counts(service, counting,
         end(service, course, "deadline")
         return True
 
-    monkeypatch.setattr(asking_again, "is_sure", say_yes)
+    monkeypatch.setattr(forms, "is_sure", say_yes)
     answer = ada.post(f"{first}/withdraw", first)
     assert answer.status_code == 409 and "the deadline was 1 Jan 2026" in answer.text
 

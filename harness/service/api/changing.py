@@ -17,9 +17,8 @@ from harness.service.api.courses import (
     describe_assignment,
     describe_course,
 )
-from harness.service.courses import removing
-from harness.service.handing_in import changing
-from harness.service.handing_in.changing import Change
+from harness.service.courses import changes
+from harness.service.courses.changes import Change
 from harness.service.web.access import Now, Routes
 from harness.service.web.rules import TEACHERS
 
@@ -76,9 +75,9 @@ def change(
     now = here.sure().assigned
     told = now._replace(**wanted.model_dump(exclude_none=True))
     with here.service.database.acting(here.by) as act:
-        planned = changing.plan(act.db, now, told)
+        planned = changes.plan(act.db, now, told)
         if not preview:
-            changing.change(act, now, told, planned.digest)
+            changes.change(act, now, told, planned.digest)
     return _describe(planned)
 
 
@@ -95,8 +94,8 @@ def remove(here: Now) -> Response:
     """Remove an assignment that nobody has submitted to."""
     assigned = here.sure().assigned
     with here.service.database.acting(here.by) as act:
-        removing.remove_assignment(act, assigned)
-    removing.clear(here.service.settings, assigned)
+        changes.remove_assignment(act, assigned)
+    changes.clear(here.service.settings, assigned)
     return Response(status_code=204)
 
 
@@ -114,7 +113,7 @@ def rename_course(
     """Give a course another title; its address stays."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        made = changing.rename_course(act, here.course, wanted.title)
+        made = changes.rename_course(act, here.course, wanted.title)
     return describe_course(made, here.member)
 
 
@@ -123,6 +122,6 @@ def remove_course(here: Now) -> Response:
     """Remove a course that nobody has submitted in, with its assignments and its roster."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        removed = removing.remove_course(act, here.course)
-    removing.clear_course(here.service.settings, here.course, removed)
+        removed = changes.remove_course(act, here.course)
+    changes.clear_course(here.service.settings, here.course, removed)
     return Response(status_code=204)

@@ -14,7 +14,7 @@ from harness.grading.records import decimal
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import comments_and_overrides as writing
+from harness.service.courses import gradings as writing
 from harness.service.records import COMMENT, OVERRIDE, Comment, Override
 from harness.service.storage import courses, people, uploads
 from harness.service.web.access import Now, Routes

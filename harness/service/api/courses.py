@@ -15,7 +15,7 @@ from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import making
-from harness.service.courses.late_terms import load_rule
+from harness.service.courses.deadlines import load_rule
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Assigned, Course, Member
 from harness.service.storage import courses

@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import gradebooks, grading
-from harness.service.courses.comments_and_overrides import list_outdated
+from harness.service.courses import gradebooks, gradings
+from harness.service.courses.gradings import list_outdated
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import Act
@@ -57,7 +57,7 @@ class GradingShown(BaseModel):
     id: str
     at: datetime.datetime
     public_only: bool
-    state: grading.State
+    state: gradings.State
     left: int  # submissions that are still to be run
     trouble: str  # why no marks were made or changed; empty if they were
     faults: list[GradingFault]
@@ -119,7 +119,7 @@ def begin(
             act,
             idempotency_key,
             sent,
-            lambda: grading.begin(act, assigned, public_only=only).id,
+            lambda: gradings.begin(act, assigned, public_only=only).id,
         )
         return _find(here, act.db, made)
 
@@ -145,20 +145,20 @@ def release(
     """
     return _act(
         here,
-        lambda act, one: grading.release(act, one, is_early=early, leaves_changes=unchanged),
+        lambda act, one: gradings.release(act, one, is_early=early, leaves_changes=unchanged),
     )
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
 def accept(here: Now) -> GradingShown:
     """Change the marks in force that would change."""
-    return _act(here, grading.accept)
+    return _act(here, gradings.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS, scope="all", response_model=GradingShown)
 def again(here: Now) -> GradingShown:
     """Try again what the harness failed in."""
-    return _act(here, grading.try_again)
+    return _act(here, gradings.try_again)
 
 
 def _act(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
@@ -171,7 +171,7 @@ def _act(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
 @ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
 def files(here: Now) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
-    return GradingFiles(names=grading.names(_folder(here)))
+    return GradingFiles(names=gradings.names(_folder(here)))
 
 
 @ROUTES.at(
@@ -179,7 +179,7 @@ def files(here: Now) -> GradingFiles:
 )
 def file(here: Now) -> Response:
     """Give a page or a sheet of a grading."""
-    path = grading.file(_folder(here), here.request.path_params["name"])
+    path = gradings.path_of_file(_folder(here), here.request.path_params["name"])
     if path is None:
         raise Refused(404, "there is no such file")
     return Response(path.read_bytes(), media_type=_BYTES)
@@ -286,12 +286,12 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         id=found.id,
         at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
         public_only=found.public_only,
-        state=grading.state(db, found),
+        state=gradings.state(db, found),
         left=queue.count_unfinished(jobs, GRADE),
         trouble=found.trouble,
         faults=[_fault(one) for one in jobs if one.state == FAULT],
         accepted=found.accept,
-        decisions=grading.list_decisions(db, found),
+        decisions=gradings.list_decisions(db, found),
         changes=json.loads(found.changes),
         is_last=is_last,
         outdated_overrides=list_outdated(db, found) if is_last else [],

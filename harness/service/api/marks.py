@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.api.paging import Asked, Page, cut
-from harness.service.courses import grading
-from harness.service.courses.comments_and_overrides import as_given
+from harness.service.courses import gradings
+from harness.service.courses.gradings import as_given
 from harness.service.records import Grading, Override
 from harness.service.storage import uploads
 from harness.service.web.access import Now, Routes
@@ -73,7 +73,7 @@ def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
 
 def _list_unmarked(db: Connection, here: Here) -> Iterator[MarkShown]:
     assert here.grading
-    for each in grading.list_unmarked(db, here.grading, here.sure().course.id):
+    for each in gradings.list_unmarked(db, here.grading, here.sure().course.id):
         yield MarkShown(
             student=each.member.key,
             group=each.member.team,

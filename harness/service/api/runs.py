@@ -17,10 +17,9 @@ from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
-from harness.service.handing_in import receiving
+from harness.service.courses import engine_suites, run_documents, submissions
+from harness.service.courses.engine_suites import Posted, RunArchive
 from harness.service.records import SuiteRun
-from harness.service.runs import comparing, documents, keeping
-from harness.service.runs.keeping import Posted, RunArchive
 from harness.service.storage import suites
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
@@ -41,7 +40,7 @@ _DOCUMENT: dict[int | str, dict[str, Any]] = {
 
 def _body() -> dict[str, Any]:
     """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
-    told = bodies.describe_body(documents.RunDocument)
+    told = bodies.describe_body(run_documents.RunDocument)
     told["requestBody"]["content"][bodies.BYTES] = {"schema": bodies.IS_BYTES}
     return told
 
@@ -55,7 +54,7 @@ class RunShown(BaseModel):
     id: str
     number: int  # in the suite, from 1
     at: datetime.datetime  # when it came
-    state: keeping.State
+    state: engine_suites.State
     trouble: str  # why an engine could not be run
     name: str  # of an archive that is run here; empty: a document was posted
     sha256: str  # of the archive
@@ -132,33 +131,35 @@ async def post(
     told by its content, whatever its type is said to be.
     """
     async with bodies.as_file(here) as path:
-        if documents.is_document(path):
+        if run_documents.is_document(path):
             return await run_in_threadpool(_post, here, path, revision, idempotency_key)
         return await run_in_threadpool(_post_engine, here, path, name, revision, idempotency_key)
 
 
 def _post(here: Here, path: Path, revision: str, key: str) -> RunCompared:
-    if path.stat().st_size > documents.LARGEST:
-        raise Refused(413, f"more than {documents.LARGEST:,} bytes are not taken here")
-    data = documents.load(path)
+    if path.stat().st_size > run_documents.LARGEST:
+        raise Refused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
+    data = run_documents.load(path)
     suite, posted = here.sure_suite(), Posted.read(data, revision)
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with here.service.database.acting(here.by) as act:
-        made = once(act, key, sent, lambda: keeping.post(act, suite, posted, _folder(here)).id)
+        made = once(
+            act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(here)).id
+        )
         return _describe_posted(act.db, here, made)
 
 
 def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> RunCompared:
     suite, service = here.sure_suite(), here.service
-    most, wanted = service.settings.largest, documents.WANTED
-    kept = receiving.keep(service.store, path, name, most, wanted)
+    most, wanted = service.settings.largest, run_documents.WANTED
+    kept = submissions.keep(service.store, path, name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(here.by) as act:
         made = once(
             act,
             key,
             (suite.id, *archive),
-            lambda: keeping.post_engine(act, suite, archive, _folder(here)).id,
+            lambda: engine_suites.post_engine(act, suite, archive, _folder(here)).id,
         )
         return _describe_posted(act.db, here, made)
 
@@ -169,7 +170,7 @@ def _describe_posted(db: Connection, here: Here, made: str) -> RunCompared:
 
 
 def _compare(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
-    former = comparing.before(db, found) if found.started else None
+    former = engine_suites.run_before(db, found) if found.started else None
     comparison = _comparison(here, former, found) if former else None
     return RunCompared(**_members(db, here, found), comparison=comparison)
 
@@ -184,7 +185,7 @@ def one(here: Now) -> RunCompared:
 @ROUTES.at("GET", f"{_ONE}/document", SIGNED_IN, responses=_DOCUMENT)
 def document(here: Now) -> Response:
     """Give the document that was posted."""
-    data = keeping.data(_folder(here), here.sure_run())
+    data = engine_suites.data(_folder(here), here.sure_run())
     if data is None:
         raise Refused(404, "its document no longer exists")
     return Response(data, media_type="application/json")
@@ -212,7 +213,7 @@ def comparison(
 
 def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
     if not named:
-        found = comparing.before(db, run)
+        found = engine_suites.run_before(db, run)
     else:
         found = None if "\0" in named else suites.RUNS.find(db, id=named, suite=run.suite)
     if found is None:
@@ -224,7 +225,7 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
 def remove(here: Now) -> Response:
     """Remove a run; the others keep their numbers."""
     with here.service.database.acting(here.by) as act:
-        keeping.remove_run(act, here.sure_run(), _folder(here))
+        engine_suites.remove_run(act, here.sure_run(), _folder(here))
     return Response(status_code=204)
 
 
@@ -240,19 +241,19 @@ def _members(db: Connection, here: Here, run: SuiteRun) -> dict[str, Any]:
     counts = ("tests", "passed", "failed", "undecided", "broken")
     return {
         **{name: getattr(run, name) for name in (*names, *counts)},
-        "state": keeping.state_of(db, run),
+        "state": engine_suites.state_of(db, run),
         "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
         "page": f"{here.service.settings.base}/suites/{run.suite}/runs/{run.id}",
     }
 
 
 def _comparison(here: Here, former: SuiteRun, run: SuiteRun) -> ComparisonShown | None:
-    found = comparing.compare(_folder(here), former, run)
+    found = engine_suites.compare(_folder(here), former, run)
     if found is None:
         return None
     return ComparisonShown(
         former=former.number,
-        is_worse=comparing.is_worse(found),
+        is_worse=engine_suites.is_worse(found),
         broken_files=list(found.broken_files),
         new_errors=list(found.new_errors),
         faults=list(found.faults),

@@ -13,13 +13,7 @@ from pydantic import BaseModel, Field
 from harness.service.api import bodies
 from harness.service.api.courses import DATE
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import (
-    deadline_extensions,
-    former_students,
-    gradebooks,
-    roster,
-    roster_files,
-)
+from harness.service.courses import deadlines, gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterChange
 from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, FORMER, STUDENT, Member
@@ -146,7 +140,7 @@ def remove(here: Now) -> Response:
     """Remove a student from the course; submissions and marks are kept."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        former_students.remove(act, here.course.id, here.student)
+        roster.remove(act, here.course.id, here.student)
     return Response(status_code=204)
 
 
@@ -164,7 +158,7 @@ def restore(here: Now) -> StudentShown:
     """Add a removed student again, with everything as before."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        return _describe(former_students.restore(act, here.course.id, here.student))
+        return _describe(roster.restore(act, here.course.id, here.student))
 
 
 # --- deadlines of their own --------------------------------------------------------------------
@@ -197,7 +191,7 @@ def extend(
     """Give a student, or each of a group, a later deadline, or take it back."""
     assigned = here.sure().assigned
     with here.service.database.acting(here.by) as act:
-        deadline_extensions.extend(act, assigned, here.student, wanted.deadline)
+        deadlines.extend(act, assigned, here.student, wanted.deadline)
         theirs = courses.students_of(act.db, assigned.course, here.student)
-        latest = deadline_extensions.latest(courses.extensions(act.db, assigned.id), theirs)
+        latest = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), theirs)
     return Extension(student=here.student, deadline=add_offset(latest) or None)

@@ -19,10 +19,16 @@ from sqlalchemy import Connection
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
-from harness.service.courses.late_terms import describe_late, load_rules
-from harness.service.handing_in import ownership, receiving
-from harness.service.handing_in.explaining import explain_place
-from harness.service.handing_in.ownership import COUNTS, MAY_COUNT, Heap, Place, refusal
+from harness.service.courses import submissions
+from harness.service.courses.deadlines import describe_late, load_rules
+from harness.service.courses.submissions import (
+    COUNTS,
+    MAY_COUNT,
+    Heap,
+    Place,
+    explain_place,
+    refusal,
+)
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import Act
@@ -106,7 +112,7 @@ def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
         if not here.is_staff:
             named["id"] = [one.id for one in own_uploads(db, here)]
         found = find(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
-        places = ownership.places(_heaps(db, here))
+        places = submissions.places(_heaps(db, here))
         late = _list_late(db, here, found.rows)
         items = [
             SubmissionShown(**_members(db, here, one, places), late=late[one.id])
@@ -127,7 +133,7 @@ def one(here: Now) -> SubmissionResult:
 def file(here: Now) -> Response:
     """Give the bytes that were submitted."""
     assert here.upload
-    if receiving.is_pruned(here.service.store, here.upload):
+    if submissions.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is no longer kept")
     path = here.service.store.path(here.upload.sha256)
     return send_attachment(f"{here.upload.id}.archive", path)
@@ -154,7 +160,7 @@ async def submit(
 
 def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
     known, service = here.sure(), here.service
-    kept = receiving.keep(service.store, path, name, service.settings.largest)
+    kept = submissions.keep(service.store, path, name, service.settings.largest)
     sent = (known.assigned.id, kept.name, kept.sha256)
     with service.database.acting(here.by) as act:
         made = once(act, key, sent, lambda: _put(act, here, kept).id)
@@ -163,9 +169,9 @@ def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
         return _result(act.db, here, found)
 
 
-def _put(act: Act, here: Here, kept: receiving.Kept) -> Upload:
-    known, most = here.sure(), receiving.quota(here.service.settings)
-    return receiving.take(act, known.assigned, known.member, kept, most)
+def _put(act: Act, here: Here, kept: submissions.Kept) -> Upload:
+    known, most = here.sure(), submissions.quota(here.service.settings)
+    return submissions.take(act, known.assigned, known.member, kept, most)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit", response_model=SubmissionResult)
@@ -174,7 +180,7 @@ def withdraw(here: Now) -> SubmissionResult:
     assert here.upload
     known = here.sure()
     with here.service.database.acting(here.by) as act:
-        receiving.withdraw(act, known.assigned, known.member.submits_as, here.upload)
+        submissions.withdraw(act, known.assigned, known.member.submits_as, here.upload)
         return _result(act.db, here, here.upload._replace(withdrawn=True))
 
 
@@ -185,8 +191,8 @@ def _heaps(db: Connection, here: Here) -> list[Heap]:
     """Return what was submitted, to a student the own submissions."""
     known = here.sure()
     if here.is_staff:
-        return [*ownership.of_all(db, known.assigned).values()]
-    return [ownership.of(db, known.assigned, known.member.submits_as)]
+        return [*submissions.of_all(db, known.assigned).values()]
+    return [submissions.of(db, known.assigned, known.member.submits_as)]
 
 
 def _list_late(db: Connection, here: Here, found: Sequence[Upload]) -> dict[str, str]:
@@ -229,11 +235,11 @@ def _state(db: Connection, upload: Upload) -> State:
 def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
     heaps = _heaps(db, here)
     late = _list_late(db, here, [upload])[upload.id]
-    shown = SubmissionShown(**_members(db, here, upload, ownership.places(heaps)), late=late)
+    shown = SubmissionShown(**_members(db, here, upload, submissions.places(heaps)), late=late)
     waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
     return SubmissionResult(
         **shown.model_dump(),
-        place=explain_place(ownership.heap_with(heaps, upload.id), upload),
+        place=explain_place(submissions.heap_with(heaps, upload.id), upload),
         ahead=queue.ahead(db, waiting[0]) if waiting else 0,
         check=_check(here, upload) if shown.state in _ENDED else None,
     )

@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field
 from harness.service.api import bodies
 from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.api.paging import Asked, Page, find
+from harness.service.courses import engine_cases, engine_suites
+from harness.service.courses.engine_cases import HowToRun
 from harness.service.records import Suite
-from harness.service.runs import keeping, own_cases
-from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
@@ -84,7 +84,7 @@ def make(
     """Make a suite."""
     sent = ("suite", wanted.title, wanted.source)
     with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: keeping.make(act, *sent[1:]).id)
+        made = once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
     return _describe(here, require_kept(found, "suite"))
 
@@ -109,7 +109,7 @@ def change(
     """Change what a suite is called, who may read it, or whether it has a badge."""
     suite = here.sure_suite()
     with here.service.database.acting(here.by) as act:
-        made = keeping.change(
+        made = engine_suites.change(
             act,
             suite,
             suite.title if wanted.title is None else wanted.title,
@@ -147,10 +147,10 @@ async def take_cases(
 def _take_cases(here: Here, path: Path, name: str, how: HowToRun) -> SuiteShown:
     settings, suite = here.service.settings, here.sure_suite()
     with (
-        own_cases.unpack(settings, path, name, how) as (place, own),
+        engine_cases.unpack(settings, path, name, how) as (place, own),
         here.service.database.acting(here.by) as act,
     ):
-        own_cases.take(act, settings, suite, place, own)
+        engine_cases.take(act, settings, suite, place, own)
         found = suites.SUITES.find(act.db, id=suite.id)
     assert found
     return _describe(here, found)
@@ -161,7 +161,7 @@ def remove(here: Now) -> Response:
     """Remove a suite with all its runs."""
     suite = here.sure_suite()
     with here.service.database.acting(here.by) as act:
-        keeping.remove(act, suite, here.service.settings)
+        engine_suites.remove(act, suite, here.service.settings)
     return Response(status_code=204)
 
 
@@ -169,13 +169,13 @@ def _describe(here: Here, suite: Suite) -> SuiteShown:
     base, is_mine = here.service.settings.base, suite.person == here.by
     has_badge = suite.badge and is_mine
     with here.service.database.reading() as db:
-        source = keeping.source(db, suite)
+        source = engine_suites.source(db, suite)
     return SuiteShown(
         source=source,
         id=suite.id,
         title=suite.title,
         is_mine=is_mine,
         is_open=suite.is_open,
-        badge=f"{base}{keeping.badge_path(suite)}" if has_badge else None,
+        badge=f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
         page=f"{base}/suites/{suite.id}",
     )

@@ -21,8 +21,7 @@ from harness.grading.exports.exporters import EXPORTS
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.sheet_filling import Filled
 from harness.grading.exports.writing import Downloaded, Sheets
-from harness.service.courses.comments_and_overrides import export_anew
-from harness.service.courses.grading import NotNowError
+from harness.service.courses.gradings import NotNowError, export_anew
 from harness.service.records import Assigned, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads

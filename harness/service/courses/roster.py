@@ -1,4 +1,4 @@
-"""Rosters: students become members of a course, with keys as a grading makes them."""
+"""The roster of a course: students join, leave and return, with keys as a grading makes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
 from harness.grading.taking_in.sources.pieces import key_with_digest
-from harness.service.courses import roster_files, roster_groups, roster_matching
+from harness.service.courses import roster_files, roster_matching
 from harness.service.courses.roster_files import Listed, RosterFile
 from harness.service.courses.roster_matching import Matches
 from harness.service.people import accounts
@@ -76,10 +76,10 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
     members = _list_all(act, course)
     before = {one.key: one for one in members}
     known = roster_matching.match(members, wanted.students)
-    grouped = roster_groups.give_keys(wanted.students, members, known.members)
+    grouped = roster_matching.give_keys(wanted.students, members, known.members)
     taken = [_take_one(act, course, one, known.members) for one in _give_keys(grouped, before)]
     _check_groups(_list_all(act, course))
-    alike = roster_groups.tell_alike(courses.students(act.db, course))
+    alike = roster_matching.tell_alike(courses.students(act.db, course))
     remarks = (*wanted.remarks, *_tell_otherwise(known), *alike)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
@@ -322,3 +322,52 @@ def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
 def _student(one: Member) -> Student:
     pairs = tuple((str(name), str(value)) for name, value in json.loads(one.ids))
     return Student(one.key, one.name, pairs)
+
+
+# --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------
+# A former student does not see the course, and counts nowhere in it: the next grading leaves the
+# student out. Submissions, marks, comments and extensions stay with the key of the student, so that
+# all is there again once the student is.
+
+
+def find_present(act: Act, course: str, key: str) -> Member:
+    """Return a student of a course, who stays so until the end of the transaction.
+
+    Raises:
+        UsageError: the course has no such student.
+    """
+    return _find(act, course, key, STUDENT)
+
+
+def remove(act: Act, course: str, key: str) -> Member:
+    """Remove a student from a course.
+
+    Raises:
+        UsageError: as :func:`find_present`.
+    """
+    found = find_present(act, course, key)
+    return _change(act, found._replace(role=FORMER), "student removed")
+
+
+def restore(act: Act, course: str, key: str) -> Member:
+    """Add a removed student again.
+
+    Raises:
+        UsageError: there is no such former student.
+    """
+    found = _find(act, course, key, FORMER)
+    return _change(act, found._replace(role=STUDENT), "student added again")
+
+
+def _find(act: Act, course: str, key: str, role: str) -> Member:
+    courses.lock_course(act.db, course)  # a roster may be taken at the same time
+    found = courses.MEMBERS.find(act.db, course=course, key=key, role=role)
+    if not key or found is None:
+        raise UsageError("there is no such student: open the page of the course again")
+    return found
+
+
+def _change(act: Act, one: Member, what: str) -> Member:
+    courses.MEMBERS.change(act.db, {"role": one.role}, course=one.course, person=one.person)
+    act.note(what, one.course, key=one.key, student=one.person)
+    return one

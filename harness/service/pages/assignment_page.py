@@ -12,20 +12,19 @@ from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.report.html.parts import choices
-from harness.service.courses import grading, making, own_files
-from harness.service.courses.deadline_extensions import latest
-from harness.service.courses.late_terms import (
+from harness.service.courses import gradings as grading
+from harness.service.courses import making, own_files, submissions
+from harness.service.courses.deadlines import (
     describe_late,
+    latest_deadline,
     list_dates,
     list_dates_for_staff,
     load_rule,
     warn_late,
 )
-from harness.service.handing_in import ownership, packing, receiving, repeated_forms
-from harness.service.handing_in.ownership import Heap, refusal
-from harness.service.pages import student_table
-from harness.service.pages.form_files import receive_files
-from harness.service.pages.upload_states import state
+from harness.service.courses.submissions import Heap, refusal
+from harness.service.pages import forms, student_table
+from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
@@ -57,25 +56,27 @@ def show(here: Now) -> Response:
 def _to_student(here: Here) -> Response:
     known = here.sure()
     with here.service.database.reading() as db:
-        heap = ownership.of(db, known.assigned, known.member.submits_as)
+        heap = submissions.of(db, known.assigned, known.member.submits_as)
         rule = load_rule(db, known.assigned, known.member.submits_as)
         shown = list_uploads(db, heap.seen_by(known.member.key), [heap], rule)
         group = courses.submitting_as(db, known.course.id, known.member.submits_as)
         extensions = courses.extensions(db, known.assigned.id)
         key = known.member.submits_as
         now = datetime.datetime.now()
-        closed = receiving.explain_closed(db, known.assigned, key, now)
+        closed = submissions.explain_closed(db, known.assigned, key, now)
         is_released = uploads.find_released(db, known.assigned.id) is not None
     return rendering.page(
         here,
         "assignment.html",
         crumbs(here),
         uploads=shown,
-        dates=list_dates(known.assigned, rule, latest(extensions, (one.key for one in group))),
+        dates=list_dates(
+            known.assigned, rule, latest_deadline(extensions, (one.key for one in group))
+        ),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         closed=closed,
         warning=warn_late(rule, now.timestamp(), heap.last),
-        is_before=receiving.is_before(known.assigned, now),
+        is_before=submissions.is_before(known.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(here.service.settings, known.assigned).archive.name,
         once=secrets.token_hex(32),
@@ -118,12 +119,12 @@ def list_uploads(
 
     ``rule``: the dates of whose uploads they are.
     """
-    places = ownership.places(heaps)
+    places = submissions.places(heaps)
     jobs = queue.checks(db, about=[one.id for one in found])
     return [
         UploadLine(
             one,
-            state(one, jobs.get(one.id)),
+            upload_state(one, jobs.get(one.id)),
             places.get(one.id, ""),
             refusal(one),
             describe_late(rule, one.at),
@@ -141,28 +142,28 @@ def crumbs(here: Here, last: str = "") -> list[tuple[str, str]]:
     return [(known.course.title, course), (known.assigned.title, own), *more]
 
 
-@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, most=Form(files=packing.MOST, page=show))
+@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, most=Form(files=forms.MOST, page=show))
 def hand_in(here: Now) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     known, service = here.sure(), here.service
     archive = own_files.assignment_of(service.settings, known.assigned).archive
     with receive_files(here, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
-        kept = receiving.keep(service.store, found.path, name, service.settings.largest)
+        kept = submissions.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(here.by) as act:
-        quota = receiving.quota(service.settings)
-        upload = repeated_forms.take_once(
+        quota = submissions.quota(service.settings)
+        upload = submissions.take_once(
             act,
             here.field("once"),
             (known.assigned.id, kept.name, kept.sha256),
-            lambda: receiving.take(act, known.assigned, known.member, kept, quota),
+            lambda: submissions.take(act, known.assigned, known.member, kept, quota),
         )
     return RedirectResponse(
         f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
     )
 
 
-@ROUTES.at("POST", f"{_PATH}/source", TEACHERS, most=Form(files=packing.MOST, page=show))
+@ROUTES.at("POST", f"{_PATH}/source", TEACHERS, most=Form(files=forms.MOST, page=show))
 def replace(here: Now) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
     known, settings = here.sure(), here.service.settings
@@ -177,7 +178,7 @@ def replace(here: Now) -> Response:
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, most=Form(files=packing.MOST, page=show))
+@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, most=Form(files=forms.MOST, page=show))
 def take_overlay(here: Now) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     known, service = here.sure(), here.service

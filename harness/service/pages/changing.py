@@ -5,11 +5,10 @@ from __future__ import annotations
 from fastapi.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
-from harness.service.courses import making, removing
-from harness.service.handing_in import changing
-from harness.service.handing_in.changing import Change
+from harness.service.courses import changes, making
+from harness.service.courses.changes import Change
 from harness.service.local_times import keep_same
-from harness.service.pages import asking_again, assignment_page
+from harness.service.pages import assignment_page, forms
 from harness.service.records import Assigned
 from harness.service.storage import courses
 from harness.service.web import rendering
@@ -28,9 +27,9 @@ def show(here: Now) -> Response:
     """Show the forms by which an assignment is changed or removed."""
     known, settings = here.sure(), here.service.settings
     with here.service.database.reading() as db:
-        kept = removing.list_kept(db, known.assigned)
-        lost = removing.list_lost(db, settings, known.assigned)
-    filled = changing.values_of(known.assigned).digest
+        kept = changes.list_kept(db, known.assigned)
+        lost = changes.list_lost(db, settings, known.assigned)
+    filled = changes.values_of(known.assigned).digest
     trail = assignment_page.crumbs(here, "Change or remove")
     return rendering.page(
         here, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
@@ -42,15 +41,15 @@ def change(here: Now) -> Response:
     """Change an assignment, once it was seen what changes for those who have submitted."""
     known, wanted, filled = here.sure(), _read(here), here.field("filled") or None
     # Before the dates are judged, which may fit no longer.
-    changing.values_of(known.assigned).require(filled)
+    changes.values_of(known.assigned).require(filled)
     with here.service.database.acting(here.by) as act:
-        planned = changing.plan(act.db, known.assigned, wanted)
+        planned = changes.plan(act.db, known.assigned, wanted)
         is_to_be_seen = _moves_dates(known.assigned, planned) and bool(
-            planned.ended or removing.list_kept(act.db, known.assigned)
+            planned.ended or changes.list_kept(act.db, known.assigned)
         )
         seen = here.field("seen")
         if not is_to_be_seen or seen:
-            changing.change(act, known.assigned, wanted, seen or None, filled)
+            changes.change(act, known.assigned, wanted, seen or None, filled)
             return RedirectResponse(_address(here), 303)
     trail = assignment_page.crumbs(here, "Change")
     return rendering.page(here, "assignment_change_seen.html", trail, planned=planned)
@@ -85,13 +84,13 @@ def remove(here: Now) -> Response:
     known = here.sure()
     _require_tick(here)
     with here.service.database.acting(here.by) as act:
-        removing.remove_assignment(act, known.assigned)
-    removing.clear(here.service.settings, known.assigned)
+        changes.remove_assignment(act, known.assigned)
+    changes.clear(here.service.settings, known.assigned)
     return RedirectResponse(f"/courses/{known.course.id}", 303)
 
 
 def _require_tick(here: Here) -> None:
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         raise UsageError("to remove it, tick that you want this")
 
 
@@ -100,7 +99,7 @@ def show_course(here: Now) -> Response:
     """Show the forms by which a course is renamed or removed."""
     assert here.course
     with here.service.database.reading() as db:
-        kept = removing.list_kept_in_course(db, here.course)
+        kept = changes.list_kept_in_course(db, here.course)
         students = courses.students(db, here.course.id)
         found = courses.ASSIGNMENTS.all(db, "title", course=here.course.id)
     trail = [(here.course.title, f"/courses/{here.course.id}"), ("Rename or remove", "")]
@@ -111,7 +110,7 @@ def show_course(here: Now) -> Response:
         kept=kept,
         students=students,
         assignments=found,
-        filled=changing.values_of_course(here.course).digest,
+        filled=changes.values_of_course(here.course).digest,
     )
 
 
@@ -121,7 +120,7 @@ def rename_course(here: Now) -> Response:
     assert here.course
     with here.service.database.acting(here.by) as act:
         filled = here.field("filled") or None
-        changing.rename_course(act, here.course, here.field("title"), filled)
+        changes.rename_course(act, here.course, here.field("title"), filled)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
 
 
@@ -131,6 +130,6 @@ def remove_course(here: Now) -> Response:
     assert here.course
     _require_tick(here)
     with here.service.database.acting(here.by) as act:
-        removed = removing.remove_course(act, here.course)
-    removing.clear_course(here.service.settings, here.course, removed)
+        removed = changes.remove_course(act, here.course)
+    changes.clear_course(here.service.settings, here.course, removed)
     return RedirectResponse("/", 303)

@@ -15,10 +15,8 @@ from harness.grading.exports import sheet
 from harness.service.courses import making, own_files, roster, staff
 from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
-from harness.service.handing_in import packing
-from harness.service.pages import asking_again, sign_in, student_table
-from harness.service.pages.asking_again import SecondQuestion
-from harness.service.pages.form_files import receive_files
+from harness.service.pages import forms, sign_in, student_table
+from harness.service.pages.forms import SecondQuestion, receive_files
 from harness.service.pages.student_table import StudentStanding
 from harness.service.people import accounts, mail_server, mails
 from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Letter, Member
@@ -116,7 +114,7 @@ def _read_form(here: Here, source: str) -> Assigned:
     "POST",
     "/courses/{course}/assignments/own",
     TEACHERS,
-    most=Form(files=packing.MOST, page=show),
+    most=Form(files=forms.MOST, page=show),
 )
 def assign_own(here: Now) -> Response:
     """Make an assignment of a folder with an assignment.toml."""
@@ -140,7 +138,7 @@ def make_links(here: Now) -> Response:
     """
     assert here.course
     with here.service.database.acting(here.by) as act:
-        if not asking_again.is_sure(here) and roster.have_links(act.db, here.course.id):
+        if not forms.is_sure(here) and roster.have_links(act.db, here.course.id):
             return _ask_for_new_links(here, here.course)
         links = roster.make_links(act, here.course.id, here.service.settings.base)
     rows = [roster.StudentLink._fields, *links]
@@ -156,7 +154,7 @@ def _ask_for_new_links(here: Here, one: Course) -> Response:
         "Yes, make new links",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), ("Links", "")], question)
+    return forms.ask_again(here, [(one.title, place), ("Links", "")], question)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show))
@@ -177,7 +175,7 @@ def link_staff(here: Now) -> Response:
     assert here.course
     base, person = here.service.settings.base, here.field("person")
     with here.service.database.acting(here.by) as act:
-        if not asking_again.is_sure(here) and people.some_have_links(act.db, [person]):
+        if not forms.is_sure(here) and people.some_have_links(act.db, [person]):
             found = staff.find_to_link(act, here.course.id, person)
             return _ask_for_new_link(here, here.course, found.name)
         return _show_link(here, *staff.make_link(act, here.course.id, person, base))
@@ -191,7 +189,7 @@ def _ask_for_new_link(here: Here, one: Course, name: str) -> Response:
         "Yes, make a new link",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), (f"A link for {name}", "")], question)
+    return forms.ask_again(here, [(one.title, place), (f"A link for {name}", "")], question)
 
 
 def _show_link(here: Here, member: Member, link: str) -> Response:
@@ -216,7 +214,7 @@ def _remove_staff(here: Here, one: Course, person: str) -> Response:
     place = f"/courses/{one.id}"
     with here.service.database.acting(here.by) as act:
         found = staff.find_removable(act, one.id, person)
-        if asking_again.is_sure(here):
+        if forms.is_sure(here):
             staff.remove(act, one.id, person)
             return RedirectResponse("/" if person == here.by else place, 303)
     question = SecondQuestion(
@@ -226,7 +224,7 @@ def _remove_staff(here: Here, one: Course, person: str) -> Response:
         f"Yes, remove {found.name}",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), (f"Remove {found.name}", "")], question)
+    return forms.ask_again(here, [(one.title, place), (f"Remove {found.name}", "")], question)
 
 
 def _rights(here: Here) -> tuple[str, ...]:

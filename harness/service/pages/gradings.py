@@ -17,17 +17,17 @@ from sqlalchemy import Connection
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.service import machines
-from harness.service.courses import gradebooks, grading
-from harness.service.courses.comments_and_overrides import (
+from harness.service.courses import gradebooks, gradings
+from harness.service.courses.deadlines import list_open_dates
+from harness.service.courses.gradings import (
     Together,
     format_counting_mark,
     list_outdated,
     together,
 )
-from harness.service.courses.late_terms import list_open_dates
-from harness.service.pages import asking_again, assignment_page
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.pages import assignment_page, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import (
     EXPORT,
     FAULT,
@@ -80,7 +80,7 @@ def begin(here: Now) -> Response:
             service.database, service.settings, here.sure().assigned, tick
         )
     with here.service.database.acting(here.by) as act:
-        made = grading.begin(act, here.sure().assigned, public_only=public_only)
+        made = gradings.begin(act, here.sure().assigned, public_only=public_only)
     return RedirectResponse(_address(here, made.id), 303)
 
 
@@ -96,8 +96,8 @@ def show(here: Now) -> Response:
     with here.service.database.reading() as db:
         jobs = queue.of(db, here.grading.id)
         rows = _rows(db, here.grading, here.sure().course.id)
-        state = grading.state(db, here.grading)
-        later = grading.find_later(db, here.grading)
+        state = gradings.state(db, here.grading)
+        later = gradings.find_later(db, here.grading)
         outdated = [] if later else list_outdated(db, here.grading)
         open_dates = list_open_dates(db, here.sure().assigned, datetime.datetime.now())
     folder = _folder(here)
@@ -117,7 +117,7 @@ def show(here: Now) -> Response:
         outdated=outdated,
         later=later,
         open_dates=open_dates,
-        names=grading.names(folder),
+        names=gradings.names(folder),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
         rosters=gradebooks.kept_rosters(here.service.settings, here.sure().course.id),
@@ -146,7 +146,7 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
         _row(each, together(own, students.get(each.key, [])))
         for each in uploads.MARKS.all(db, "key", grading=one.id)
     ]
-    newcomers = grading.list_unmarked(db, one, course)
+    newcomers = gradings.list_unmarked(db, one, course)
     present = {each.submits_as for each in courses.students(db, course)}
     linked = [row._replace(page=row.key if row.key in present else "") for row in marked]
     return linked + [
@@ -182,10 +182,10 @@ def release(here: Now) -> Response:
     assert here.grading
     is_early, leaves = (here.field(one) == "yes" for one in ("early", "unchanged"))
     with here.service.database.acting(here.by) as act:
-        if not (is_early or leaves or asking_again.is_sure(here)):
-            grading.require_releasable(act, here.grading, is_early=False, leaves_changes=False)
+        if not (is_early or leaves or forms.is_sure(here)):
+            gradings.require_releasable(act, here.grading, is_early=False, leaves_changes=False)
             return _ask_to_release(here, here.grading)
-        grading.release(act, here.grading, is_early=is_early, leaves_changes=leaves)
+        gradings.release(act, here.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(_address(here, here.grading.id), 303)
 
 
@@ -196,19 +196,19 @@ def _ask_to_release(here: Here, one: Grading) -> Response:
         "Yes, release the marks",
         _address(here, one.id),
     )
-    return asking_again.ask(here, assignment_page.crumbs(here, "Release the marks"), question)
+    return forms.ask_again(here, assignment_page.crumbs(here, "Release the marks"), question)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
 def accept(here: Now) -> Response:
     """Change the marks in force that would change."""
-    return _act(here, grading.accept)
+    return _act(here, gradings.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS, most=Form(page=show))
 def again(here: Now) -> Response:
     """Try again what the harness failed in."""
-    return _act(here, grading.try_again)
+    return _act(here, gradings.try_again)
 
 
 def _act(here: Here, action: Callable[[Act, Grading], None]) -> Response:
@@ -268,7 +268,7 @@ def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> R
 
     ``update``: makes the page that is shown of the one that was written.
     """
-    path = grading.file(folder, name)
+    path = gradings.path_of_file(folder, name)
     if path is None:
         raise Refused(404, "there is no such file")
     data = path.read_bytes()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.pages import asking_again, sign_in
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.pages import forms, sign_in
+from harness.service.pages.forms import SecondQuestion
 from harness.service.people import mail_server, mails
 from harness.service.records import Course
 from harness.service.web import rendering
@@ -38,7 +38,7 @@ def send(here: Now) -> Response:
     assert here.course
     with here.service.database.acting(here.by) as act:
         letters = mails.count_with_address(act.db, here.course.id)
-        if letters and not asking_again.is_sure(here):
+        if letters and not forms.is_sure(here):
             return _ask_to_send(here, here.course, letters)
         mails.to_roster(act, here.course.id)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
@@ -54,4 +54,4 @@ def _ask_to_send(here: Here, one: Course, letters: int) -> Response:
         "Yes, send the links",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), ("Links by mail", "")], question)
+    return forms.ask_again(here, [(one.title, place), ("Links by mail", "")], question)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from harness.grading.exports.feedback import put_mark
 from harness.grading.records import Marks, counting_mark
-from harness.service.courses.comments_and_overrides import as_given
+from harness.service.courses.gradings import as_given
 from harness.service.pages import assignment_page, student
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Grading, Override

@@ -14,10 +14,10 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
-from harness.service.pages import asking_again
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.pages import forms
 from harness.service.pages.assignment_page import crumbs
 from harness.service.pages.course import attachment, read_upload
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
@@ -105,7 +105,7 @@ def download(here: Now) -> Response:
 def remove(here: Now) -> Response:
     """Remove a case file, once it was said that this is wanted."""
     name = here.field("name")
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         cases.require(_get_folder(here), name)
         return _ask_to_remove(here, name)
     with here.service.database.acting(here.by) as act:
@@ -121,7 +121,7 @@ def _ask_to_remove(here: Here, name: str) -> Response:
         f"Yes, remove {name}",
         _address(here),
     )
-    return asking_again.ask(here, crumbs(here, f"Remove {name}"), question)
+    return forms.ask_again(here, crumbs(here, f"Remove {name}"), question)
 
 
 # --- positions ---------------------------------------------------------------------------------

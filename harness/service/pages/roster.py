@@ -10,11 +10,11 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
-from harness.service.courses import former_students, gradebooks, roster, roster_files
+from harness.service.courses import gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
-from harness.service.pages import asking_again, course
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.pages import course, forms
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import Course
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
@@ -71,10 +71,10 @@ def remove(here: Now) -> Response:
     """Remove a student from the course, once it was said that this is wanted."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        found = former_students.find_present(act, here.course.id, here.field("student"))
-        if not asking_again.is_sure(here):
+        found = roster.find_present(act, here.course.id, here.field("student"))
+        if not forms.is_sure(here):
             return _ask_to_remove(here, here.course, found.name or found.key)
-        former_students.remove(act, here.course.id, found.key)
+        roster.remove(act, here.course.id, found.key)
     return RedirectResponse(f"/courses/{here.course.id}", 303)
 
 
@@ -88,7 +88,7 @@ def _ask_to_remove(here: Here, one: Course, name: str) -> Response:
         place,
     )
     trail = [(one.title, place), (f"Remove {name}", "")]
-    return asking_again.ask(here, trail, question)
+    return forms.ask_again(here, trail, question)
 
 
 @ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=course.show))
@@ -96,5 +96,5 @@ def restore(here: Now) -> Response:
     """Add a removed student again."""
     assert here.course
     with here.service.database.acting(here.by) as act:
-        former_students.restore(act, here.course.id, here.field("student"))
+        roster.restore(act, here.course.id, here.field("student"))
     return RedirectResponse(f"/courses/{here.course.id}", 303)

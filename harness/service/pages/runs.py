@@ -7,12 +7,12 @@ from pathlib import Path
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.service.pages import asking_again
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.courses import engine_suites
+from harness.service.pages import forms
 from harness.service.pages.course import attachment
+from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.suites import crumbs
 from harness.service.records import SuiteRun
-from harness.service.runs import comparing, keeping
 from harness.service.storage import suites
 from harness.service.web import rendering
 from harness.service.web.access import Now, Routes
@@ -29,10 +29,10 @@ def show(here: Now) -> Response:
     """Show a run, compared with a former one: the one before, or ``?with=`` another's id."""
     run, named = here.sure_run(), here.request.query_params.get("with", "")
     with here.service.database.reading() as db:
-        others = suites.last_runs(db, run.suite, keeping.KEPT)
+        others = suites.last_runs(db, run.suite, engine_suites.KEPT)
         former = _former(db, run, named) if run.started else None
-        state = keeping.state_of(db, run)
-    found = comparing.compare(_folder(here), former, run) if former else None
+        state = engine_suites.state_of(db, run)
+    found = engine_suites.compare(_folder(here), former, run) if former else None
     return rendering.page(
         here,
         "run.html",
@@ -48,7 +48,7 @@ def show(here: Now) -> Response:
 
 def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
     if not named:
-        return comparing.before(db, run)
+        return engine_suites.run_before(db, run)
     found = suites.RUNS.find(db, id=named.replace("\0", ""), suite=run.suite)
     if found is None:
         raise Refused(404, "there is no former run to compare it with")
@@ -59,7 +59,7 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
 def document(here: Now) -> Response:
     """Give the document that was posted."""
     run = here.sure_run()
-    data = keeping.data(_folder(here), run)
+    data = engine_suites.data(_folder(here), run)
     if data is None:
         raise Refused(404, "its document no longer exists")
     return attachment(f"run-{run.number}.json", data, "application/json")
@@ -68,10 +68,10 @@ def document(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/remove", OWNERS)
 def remove(here: Now) -> Response:
     """Remove a run."""
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         return _ask_to_remove(here, here.sure_run())
     with here.service.database.acting(here.by) as act:
-        keeping.remove_run(act, here.sure_run(), _folder(here))
+        engine_suites.remove_run(act, here.sure_run(), _folder(here))
     return RedirectResponse(f"/suites/{here.sure_run().suite}", 303)
 
 
@@ -83,7 +83,7 @@ def _ask_to_remove(here: Here, run: SuiteRun) -> Response:
         f"Yes, remove {name}",
         f"/suites/{run.suite}/runs/{run.id}",
     )
-    return asking_again.ask(here, crumbs(here.sure_suite(), (f"Remove {name}", "")), question)
+    return forms.ask_again(here, crumbs(here.sure_suite(), (f"Remove {name}", "")), question)
 
 
 def _folder(here: Here) -> Path:

@@ -10,14 +10,12 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks, decimal
-from harness.service.courses import comments_and_overrides as writing
-from harness.service.courses import deadline_extensions, roster
-from harness.service.courses.deadline_extensions import latest
-from harness.service.courses.late_terms import describe_terms, load_rule
-from harness.service.handing_in import ownership
+from harness.service.courses import deadlines, roster, submissions
+from harness.service.courses import gradings as writing
+from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
 from harness.service.local_times import describe_time, keep_same
-from harness.service.pages import asking_again, assignment_page
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.pages import assignment_page, forms
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Comment, Marked, Member
 from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import rendering
@@ -50,13 +48,13 @@ def show(here: Now) -> Response:
         members = courses.MEMBERS.all(db, course=known.course.id)
         (entry,) = (one for one in roster.students(members) if one.key == here.student)
         students = [one.key for one in entry.students]
-        heap = ownership.of(db, known.assigned, here.student)
+        heap = submissions.of(db, known.assigned, here.student)
         rule = load_rule(db, known.assigned, here.student)
         found = assignment_page.list_uploads(db, heap.all, [heap], rule)
         said = comments(db, known.assigned.id, students, known.member)
         own = uploads.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
-        extension = latest(courses.extensions(db, known.assigned.id), students)
+        extension = latest_deadline(courses.extensions(db, known.assigned.id), students)
         history = audit.of_student(
             db, here.service.database.log, known.assigned.id,
             [here.student, *students], [one.id for one in heap.all],
@@ -109,9 +107,9 @@ def extend(here: Now) -> Response:
     assigned = here.sure().assigned
     with here.service.database.acting(here.by) as act:
         students = courses.students_of(act.db, assigned.course, here.student)
-        before = latest(courses.extensions(act.db, assigned.id), students)
+        before = latest_deadline(courses.extensions(act.db, assigned.id), students)
         wanted = keep_same(here.field("deadline"), before)
-        deadline_extensions.extend(act, assigned, here.student, wanted)
+        deadlines.extend(act, assigned, here.student, wanted)
     return _back(here)
 
 
@@ -127,7 +125,7 @@ def comment(here: Now) -> Response:
 def remove_comment(here: Now) -> Response:
     """Remove a comment, once it was said that this is wanted."""
     found = here.sure_comment()
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         return _ask_about(here, found)
     with here.service.database.acting(here.by) as act:
         writing.remove_comment(act, here.sure().assigned, here.student, found)
@@ -142,7 +140,7 @@ def _ask_about(here: Here, one: Comment) -> Response:
         _address(here),
         one.text,
     )
-    return asking_again.ask(here, assignment_page.crumbs(here, "Remove a comment"), question)
+    return forms.ask_again(here, assignment_page.crumbs(here, "Remove a comment"), question)
 
 
 @ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE), most=Form(page=show))
@@ -158,7 +156,7 @@ def override(here: Now) -> Response:
 def end_override(here: Now) -> Response:
     """Let the computed mark count again, once it was said that this is wanted."""
     given = _list_given(here)
-    if given and not asking_again.is_sure(here):
+    if given and not forms.is_sure(here):
         return _ask_to_end_override(here, given)
     with here.service.database.acting(here.by) as act:
         writing.end_override(act, here.sure().assigned, here.student)
@@ -193,7 +191,7 @@ def _ask_to_end_override(here: Here, given: list[str]) -> Response:
         "\n".join(given),
     )
     trail = assignment_page.crumbs(here, "Let the computed mark count")
-    return asking_again.ask(here, trail, question)
+    return forms.ask_again(here, trail, question)
 
 
 def _back(here: Here) -> Response:

@@ -10,12 +10,10 @@ from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.grading.records import StudentSubmissions
-from harness.service.courses import making, roster
-from harness.service.courses.deadline_extensions import latest
-from harness.service.courses.late_terms import describe_late
-from harness.service.handing_in import ownership
-from harness.service.handing_in.ownership import MAY_COUNT, Heap
-from harness.service.pages.upload_states import state
+from harness.service.courses import making, roster, submissions
+from harness.service.courses.deadlines import describe_late, latest_deadline
+from harness.service.courses.submissions import MAY_COUNT, Heap
+from harness.service.pages.forms import upload_state
 from harness.service.records import FAULT, Assigned, Job, Upload
 from harness.service.storage import courses, queue
 
@@ -45,7 +43,7 @@ class StudentStanding(NamedTuple):
 def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
     """Return where each student or group of a course stands, sorted by key."""
     entries = roster.students(courses.students(db, assigned.course))
-    heaps = ownership.of_all(db, assigned)
+    heaps = submissions.of_all(db, assigned)
     jobs = queue.checks(db, assignment=assigned.id)
     extensions = courses.extensions(db, assigned.id)
     rule = making.late(assigned, extensions)
@@ -55,7 +53,7 @@ def of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
 def of_one(db: Connection, assigned: Assigned, key: str) -> StudentStanding:
     """Return where a student or group of a course stands."""
     group = courses.submitting_as(db, assigned.course, key)
-    heap = ownership.of(db, assigned, key)
+    heap = submissions.of(db, assigned, key)
     jobs = queue.checks(db, about=[one.id for one in heap.counting])
     rule = making.late(assigned, courses.extensions(db, assigned.id))
     return _standing(roster.entry(key, group), heap, jobs, rule)
@@ -76,7 +74,7 @@ def _standing(
 ) -> StudentStanding:
     keys = [one.key for one in entry.students]
     extensions = {key: time.isoformat() for key, time in rule.own}
-    own, last = latest(extensions, keys), heap.last
+    own, last = latest_deadline(extensions, keys), heap.last
     late = describe_late(rule.of(keys), last.at) if last else ""
     names = tuple(one.name for one in entry.students if one.name)
     kinds, words = _how_far(heap, jobs)
@@ -94,7 +92,7 @@ def _how_far(heap: Heap, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]
     job = jobs.get(upload.id)
     if job and job.state == FAULT:
         return (SUBMITTED, FAULTY), "could not be checked"
-    return (SUBMITTED,), f"{state(upload, job)}{_tell_later(heap, upload)}"
+    return (SUBMITTED,), f"{upload_state(upload, job)}{_tell_later(heap, upload)}"
 
 
 def _tell_later(heap: Heap, upload: Upload) -> str:

@@ -16,12 +16,10 @@ from starlette.types import Receive, Scope, Send
 
 from harness.report.markup import NOTHING
 from harness.service import machines
-from harness.service.courses import late_terms
-from harness.service.handing_in import ownership, receiving
-from harness.service.handing_in.explaining import explain_place
-from harness.service.handing_in.ownership import Heap
-from harness.service.pages import asking_again, assignment_page, upload_states
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.courses import deadlines, submissions
+from harness.service.courses.submissions import Heap, explain_place
+from harness.service.pages import assignment_page, forms
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import access, rendering
@@ -55,14 +53,14 @@ def show(here: Now) -> Response:
         words = _parse(uploads.words(db, [here.upload.id]).get(here.upload.id, ()))
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
         asker = "" if here.is_staff else known.member.submits_as
-        rules = late_terms.load_rules(db, known.assigned, [here.upload], asker)
+        rules = deadlines.load_rules(db, known.assigned, [here.upload], asker)
         place = explain_place(heap_of(db, here), here.upload)
     return rendering.page(
         here,
         "upload.html",
         assignment_page.crumbs(here, here.upload.name),
-        state=upload_states.state(here.upload, job),
-        late=late_terms.describe_late(rules[here.upload.id], here.upload.at),
+        state=forms.upload_state(here.upload, job),
+        late=deadlines.describe_late(rules[here.upload.id], here.upload.at),
         place=place,
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and here.is_staff else "",
@@ -80,8 +78,8 @@ def heap_of(db: Connection, here: Here) -> Heap:
     known = here.sure()
     assert here.upload
     if not here.is_staff:
-        return ownership.of(db, known.assigned, known.member.submits_as)
-    return ownership.heap_with(ownership.of_all(db, known.assigned).values(), here.upload.id)
+        return submissions.of(db, known.assigned, known.member.submits_as)
+    return submissions.heap_with(submissions.of_all(db, known.assigned).values(), here.upload.id)
 
 
 def _is_running(job: Job | None) -> bool:
@@ -205,7 +203,7 @@ def _explain_place(here: Here) -> str:
 def download(here: Now) -> Response:
     """Give the bytes that were submitted, never to be shown by a browser."""
     assert here.upload
-    if receiving.is_pruned(here.service.store, here.upload):
+    if submissions.is_pruned(here.service.store, here.upload):
         raise Refused(410, "the file is no longer kept")
     path = here.service.store.path(here.upload.sha256)
     return send_attachment(f"{here.upload.id}.archive", path)
@@ -228,12 +226,12 @@ def withdraw(here: Now) -> Response:
     assert here.upload
     known = here.sure()
     own = known.assigned, known.member.submits_as, here.upload
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         with here.service.database.reading() as db:
-            receiving.require_withdrawable(db, *own)
+            submissions.require_withdrawable(db, *own)
         return _ask_to_withdraw(here, here.upload.name)
     with here.service.database.acting(here.by) as act:
-        receiving.withdraw(act, *own)
+        submissions.withdraw(act, *own)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 
@@ -245,7 +243,7 @@ def _ask_to_withdraw(here: Here, name: str) -> Response:
         "Yes, withdraw it",
         here.request.url.path.removesuffix("/withdraw"),
     )
-    return asking_again.ask(here, assignment_page.crumbs(here, f"Withdraw {name}"), question)
+    return forms.ask_again(here, assignment_page.crumbs(here, f"Withdraw {name}"), question)
 
 
 def _explain_bound(here: Here) -> str:
@@ -253,4 +251,4 @@ def _explain_bound(here: Here) -> str:
     assert here.upload
     with here.service.database.reading() as db:
         key, now = known.member.submits_as, datetime.datetime.now()
-        return receiving.explain_bound(db, known.assigned, key, here.upload, now)
+        return submissions.explain_bound(db, known.assigned, key, here.upload, now)

@@ -9,15 +9,19 @@ from fastapi.responses import RedirectResponse, Response
 from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
-from harness.service.courses import own_files
-from harness.service.handing_in import packing, receiving
-from harness.service.pages import asking_again
-from harness.service.pages.form_files import Sent, receive_files
+from harness.service.courses import (
+    engine_cases,
+    engine_suites,
+    own_files,
+    run_documents,
+    submissions,
+)
+from harness.service.courses.engine_cases import HowToRun
+from harness.service.courses.engine_suites import Posted, RunArchive
+from harness.service.pages import forms
+from harness.service.pages.forms import Sent, receive_files
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite, SuiteRun
-from harness.service.runs import badge, documents, histories, keeping, own_cases
-from harness.service.runs.keeping import Posted, RunArchive
-from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
@@ -53,7 +57,7 @@ def list_suites(here: Now) -> Response:
 def make(here: Now) -> Response:
     """Make a suite."""
     with here.service.database.acting(here.by) as act:
-        made = keeping.make(act, here.field("title"), here.field("source"))
+        made = engine_suites.make(act, here.field("title"), here.field("source"))
     return RedirectResponse(f"/suites/{made.id}", 303)
 
 
@@ -62,11 +66,11 @@ def show(here: Now) -> Response:
     """Show a suite: its last runs as pictures, all of them as a list."""
     suite = here.sure_suite()
     with here.service.database.reading() as db:
-        found = suites.all_runs(db, suite.id, keeping.KEPT)
-        states = {one.id: keeping.state_of(db, one) for one in found}
-        source = keeping.source(db, suite)
+        found = suites.all_runs(db, suite.id, engine_suites.KEPT)
+        states = {one.id: engine_suites.state_of(db, one) for one in found}
+        source = engine_suites.source(db, suite)
     done = [one for one in found if one.started][:_SHOWN]
-    kept = keeping.load_kept(here.service.settings.suite(suite.id), done[::-1])
+    kept = engine_suites.load_kept(here.service.settings.suite(suite.id), done[::-1])
     return rendering.page(
         here,
         "suite.html",
@@ -78,7 +82,7 @@ def show(here: Now) -> Response:
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
         base=here.service.settings.base,
-        badge=keeping.badge_path(suite) if suite.badge else "",
+        badge=engine_suites.badge_path(suite) if suite.badge else "",
     )
 
 
@@ -86,7 +90,7 @@ def show(here: Now) -> Response:
 def change(here: Now) -> Response:
     """Change what a suite is called, who may read it, and whether it has a badge."""
     with here.service.database.acting(here.by) as act:
-        keeping.change(
+        engine_suites.change(
             act,
             here.sure_suite(),
             here.field("title"),
@@ -99,11 +103,11 @@ def change(here: Now) -> Response:
 @ROUTES.at("POST", f"{_ONE}/remove", OWNERS, most=Form(page=show))
 def remove(here: Now) -> Response:
     """Remove a suite with all its runs."""
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         raise UsageError("nothing was removed: tick that you are sure")
     suite = here.sure_suite()
     with here.service.database.acting(here.by) as act:
-        keeping.remove(act, suite, here.service.settings)
+        engine_suites.remove(act, suite, here.service.settings)
     return RedirectResponse("/suites", 303)
 
 
@@ -111,36 +115,36 @@ def remove(here: Now) -> Response:
 def post(here: Now) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
     with receive_files(here) as found:
-        made = _post(here, found) if documents.is_document(found.path) else _run(here, found)
+        made = _post(here, found) if run_documents.is_document(found.path) else _run(here, found)
     return RedirectResponse(f"{_address(here)}/runs/{made.id}", 303)
 
 
 def _post(here: Here, found: Sent) -> SuiteRun:
     suite, folder = here.sure_suite(), _folder(here)
-    posted = Posted.read(documents.load(found.path), here.field("revision"))
+    posted = Posted.read(run_documents.load(found.path), here.field("revision"))
     with here.service.database.acting(here.by) as act:
-        return keeping.post(act, suite, posted, folder)
+        return engine_suites.post(act, suite, posted, folder)
 
 
 def _run(here: Here, found: Sent) -> SuiteRun:
     service = here.service
-    most, wanted = service.settings.largest, documents.WANTED
-    kept = receiving.keep(service.store, found.path, found.name, most, wanted)
+    most, wanted = service.settings.largest, run_documents.WANTED
+    kept = submissions.keep(service.store, found.path, found.name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, here.field("revision"))
     with service.database.acting(here.by) as act:
-        return keeping.post_engine(act, here.sure_suite(), archive, _folder(here))
+        return engine_suites.post_engine(act, here.sure_suite(), archive, _folder(here))
 
 
-@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=packing.MOST, page=show))
+@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=forms.MOST, page=show))
 def take_cases(here: Now) -> Response:
     """Run the engines of a suite by case files of the owner's own."""
     settings, how = here.service.settings, HowToRun(here.field("command"), here.field("build"))
     with (
         receive_files(here) as found,
-        own_cases.unpack(settings, found.path, found.name, how) as (place, own),
+        engine_cases.unpack(settings, found.path, found.name, how) as (place, own),
         here.service.database.acting(here.by) as act,
     ):
-        own_cases.take(act, settings, here.sure_suite(), place, own)
+        engine_cases.take(act, settings, here.sure_suite(), place, own)
     return RedirectResponse(_address(here), 303)
 
 
@@ -149,11 +153,11 @@ def history(here: Now) -> Response:
     """Give a page of the history of a suite, as ``gtp-harness history`` writes it."""
     suite = here.sure_suite()
     with here.service.database.reading() as db:
-        found = suites.last_runs(db, suite.id, histories.RUNS)
+        found = suites.last_runs(db, suite.id, engine_suites.RUNS)
     if not found:
         raise Refused(404, "there is no run yet")
     home = (suite.title, _address(here))
-    folder = histories.write_pages(here.service.settings.suite(suite.id), suite, found, home)
+    folder = engine_suites.write_pages(here.service.settings.suite(suite.id), suite, found, home)
     return serve_file(folder, here.request.path_params["name"])
 
 
@@ -166,7 +170,7 @@ def show_badge(here: Now) -> Response:
         last = suites.last_ended(db, suite.id) if suite else None
     if suite is None:
         raise Refused(404, "there is no such badge")
-    picture = badge.svg(last)
+    picture = engine_suites.badge_svg(last)
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
 
 

@@ -6,8 +6,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
 from harness.escaping import one_line
-from harness.service.pages import asking_again
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.pages import forms
+from harness.service.pages.forms import SecondQuestion
 from harness.service.people import accounts
 from harness.service.records import Token
 from harness.service.storage import people
@@ -52,7 +52,7 @@ def make(here: Now) -> Response:
 def revoke(here: Now) -> Response:
     """Let a token hold no longer, once it was said that this is wanted."""
     token = _sure_token(here)
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(here):
         return _ask_to_revoke(here, token.name)
     with here.service.database.acting(here.by) as act:
         accounts.revoke_token(act, token.id)
@@ -78,4 +78,4 @@ def _ask_to_revoke(here: Here, name: str) -> Response:
         "/tokens",
     )
     trail = [("API tokens", "/tokens"), (f"Revoke {name}", "")]
-    return asking_again.ask(here, trail, question)
+    return forms.ask_again(here, trail, question)

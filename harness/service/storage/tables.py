@@ -1,4 +1,4 @@
-"""The service's own tables, alike on SQLite and PostgreSQL, and the records that their rows become."""
+"""The service's own tables, alike on SQLite and PostgreSQL, and the records of their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploads and whose they are, what workers said of them, gradings, marks, comments and overrides."""
+"""Uploads and whose they are, what workers said of them, gradings, marks and comments."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from starlette.routing import Match
 
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import service_log
-from harness.service.courses.grading import NotNowError
+from harness.service.courses.gradings import NotNowError
 from harness.service.people.accounts import ShutOutError
 from harness.service.web import problems, rendering
 from harness.service.web.access import guard_of

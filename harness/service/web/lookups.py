@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sqlalchemy import Connection
 
-from harness.service.handing_in import ownership
+from harness.service.courses import submissions
 from harness.service.records import (
     ASSISTANT,
     DRAFT,
@@ -81,7 +81,7 @@ def _upload(db: Connection, here: Here, name: str) -> Here:
 def own_uploads(db: Connection, here: Here) -> list[Upload]:
     """Return what the student who asks may see of the submissions, the last one last."""
     known = here.sure()
-    heap = ownership.of(db, known.assigned, known.member.submits_as)
+    heap = submissions.of(db, known.assigned, known.member.submits_as)
     return heap.seen_by(known.member.key)
 
 

@@ -20,7 +20,7 @@ from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_script import SCRIPT
 from harness.report.html.page_style import STYLE
 from harness.report.markup import Markup
-from harness.service.courses.comments_and_overrides import format_counting_mark
+from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (
     describe_date,
     describe_moment,

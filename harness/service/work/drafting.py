@@ -19,7 +19,7 @@ from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.reading import casefile
 from harness.service.courses import cases, own_files
-from harness.service.courses.grading import NotNowError
+from harness.service.courses.gradings import NotNowError
 from harness.service.records import DONE, DRAFT, FAULT, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue

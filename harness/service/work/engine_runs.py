@@ -17,9 +17,9 @@ from harness.grading.taking_in.receive import receive
 from harness.records import RunResult
 from harness.report import json as run_json
 from harness.report.tally import tally
+from harness.service.courses import engine_suites
+from harness.service.courses.engine_suites import Posted
 from harness.service.records import Job, SuiteRun
-from harness.service.runs import keeping
-from harness.service.runs.keeping import Posted
 from harness.service.storage import suites
 from harness.service.work.assignment_context import Ground
 
@@ -58,9 +58,9 @@ def keep(ground: Ground, job: Job, plan: GradingPlan) -> None:
     posted = None if trouble else Posted.read(_document(ground, graded), run.revision)
     with ground.database.acting() as act:
         if posted:
-            keeping.conclude(act, run, posted, folder)
+            engine_suites.conclude(act, run, posted, folder)
         else:
-            keeping.fail(act, run, escape_controls(trouble)[:_LONGEST])
+            engine_suites.fail(act, run, escape_controls(trouble)[:_LONGEST])
 
 
 def _trouble(graded: Graded) -> str:

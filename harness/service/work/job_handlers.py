@@ -27,9 +27,8 @@ from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service import counters, machines
-from harness.service.courses import gradebooks, roster
-from harness.service.courses.comments_and_overrides import as_given
-from harness.service.handing_in import receiving
+from harness.service.courses import gradebooks, roster, submissions
+from harness.service.courses.gradings import as_given
 from harness.service.records import (
     CHECK,
     CONCLUDE,
@@ -118,7 +117,7 @@ def _find_former_plan(ground: Ground, upload: Upload) -> GradingPlan | None:
 
 def _plan(ground: Ground, job: Job, upload: Upload, own: StudentSubmissions) -> GradingPlan:
     assignment = ground.wanted.assignment
-    entry = own._replace(handed=(receiving.make_submitted_file(ground.store, upload),))
+    entry = own._replace(handed=(submissions.make_submitted_file(ground.store, upload),))
     submission = receive(entry, assignment, ground.store, ground.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)
@@ -270,7 +269,7 @@ def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
         return
     wanted = ground.options_of(grading)
     with ground.database.reading() as db:
-        entries = receiving.entries(db, ground.store, ground.assigned)
+        entries = submissions.entries(db, ground.store, ground.assigned)
     received = [receive(one, wanted.assignment, ground.store, ground.overlay) for one in entries]
     cases = grade.case_files(wanted, ground.ledger)
     found = grade.plan_attempts(wanted, ground.ledger, received, cases)

@@ -16,8 +16,8 @@ from harness import whole_files
 from harness.assignments.assignment import Assignment
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
-from harness.service.courses import grading, own_files, point_weights
-from harness.service.courses.grading import NotNowError
+from harness.service.courses import gradings, own_files, point_weights
+from harness.service.courses.gradings import NotNowError
 from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.records import PREVIEW, Assigned, Grading, Job
@@ -189,7 +189,7 @@ def _set(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Gr
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
     act.note("points set", assigned.id, **now._asdict())
-    return grading.begin(act, assigned, public_only=is_public_only(act.db, assigned))
+    return gradings.begin(act, assigned, public_only=is_public_only(act.db, assigned))
 
 
 def is_public_only(db: Connection, assigned: Assigned) -> bool:

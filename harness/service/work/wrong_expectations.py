@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from harness.service.courses import point_weights
-from harness.service.courses.grading import NotNowError
+from harness.service.courses.gradings import NotNowError
 from harness.service.courses.point_weights import Worth
 from harness.service.records import DONE, FAULT, MEASURE, Assigned
 from harness.service.settings import Settings

@@ -1,17 +1,20 @@
-"""Suites and their runs: made, kept, removed. What a run found is in files, written once.
+"""Suites of engine authors and their runs: made, compared, and shown as a history and a badge.
 
-In the folder of a suite ``runs/ID.json`` is the document as it was posted, and ``runs/ID.kept``
-what a history keeps of it.
+What a run found is in files, written once.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import secrets
 import shutil
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -20,9 +23,16 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.escaping import one_line
-from harness.history.records import RunKept
-from harness.service.courses import making
-from harness.service.courses.grading import NotNowError
+from harness.exits import ExitCode
+from harness.history import history_file, pages
+from harness.history.records import RunKept, Trends
+from harness.history.trends import trends
+from harness.report import baseline
+from harness.report.baseline import Comparison
+from harness.report.markup import Markup
+from harness.service.courses import making, run_documents
+from harness.service.courses.gradings import NotNowError
+from harness.service.courses.run_documents import RunDocument
 from harness.service.records import (
     FAULT,
     LEASED,
@@ -34,13 +44,12 @@ from harness.service.records import (
     Suite,
     SuiteRun,
 )
-from harness.service.runs import documents
-from harness.service.runs.documents import RunDocument
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, suites
 from harness.service.storage.audit import Act
 from harness.service.storage.tables import new_id
 from harness.work import canonical_json
+from oracle import __version__
 
 MOST_SUITES = 50  # of one person
 KEPT = 200  # runs of a suite; older ones go
@@ -66,7 +75,7 @@ class Posted(NamedTuple):
             UsageError: the document or the revision cannot be read.
         """
         _check_revision(revision)
-        return cls(data, documents.read(data), revision)
+        return cls(data, run_documents.read(data), revision)
 
 
 class RunArchive(NamedTuple):
@@ -271,7 +280,7 @@ def _count(run: SuiteRun, posted: Posted) -> SuiteRun:
 
 
 def _write(folder: Path, run: SuiteRun, posted: Posted) -> None:
-    kept = documents.make_kept(posted.found, run.number, run.revision)
+    kept = run_documents.make_kept(posted.found, run.number, run.revision)
     place = document(folder, run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     place.write_bytes(posted.data)
@@ -316,3 +325,118 @@ def load_kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
         if path.is_file():
             found.append(canonical_json.loads(RunKept, path.read_text("ascii")))
     return found
+
+
+# --- A run of a suite beside a former one, with the code that ``run --baseline`` uses ------------
+
+
+def run_before(db: Connection, run: SuiteRun) -> SuiteRun | None:
+    """Return the last run before one that found something; None for the first."""
+    return next(iter(suites.last_runs(db, run.suite, 1, run.number)), None)
+
+
+def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
+    """Compare a run with a former one; None: one of them was removed meanwhile.
+
+    ``folder``: of their suite.
+    """
+    before, now = (data(folder, one) for one in (former, run))
+    if before is None or now is None:
+        return None
+    return baseline.between(json.loads(before), json.loads(now))
+
+
+def is_worse(found: Comparison) -> bool:
+    """Whether a run is worse than the former one, as the exit status of a run says."""
+    return found.exit_code is not ExitCode.OK
+
+
+# --- The history of a suite: the pages that ``gtp-harness history`` writes, of its last runs -----
+# They are made when somebody looks, and stay until there is another run.
+
+
+RUNS = 100  # the last ones, which make a history
+
+
+def find_trends(suite: Suite, runs: Sequence[RunKept]) -> Trends:
+    """Return what the runs of a suite tell together, whatever the program was called in each."""
+    program = runs[-1].program if runs else ""
+    named = [run._replace(program=program) for run in runs]
+    return trends(suite.title, history_file.VERSION, named, program)
+
+
+def write_pages(
+    folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]
+) -> Path:
+    """Return the folder of the pages about runs, the last one first; they are made if need be.
+
+    ``folder``: of the suite; ``home``: the name and address of the page that leads there.
+    """
+    told = "\n".join([__version__, suite.title, *home, *(run.id for run in runs)])
+    made = folder / "history" / hashlib.sha256(told.encode()).hexdigest()[:16]
+    if not made.is_dir():
+        former = list(made.parent.glob("*"))
+        _write_histories(made, find_trends(suite, load_kept(folder, runs[::-1])), home)
+        for old in former:
+            shutil.rmtree(old, ignore_errors=True)
+    return made
+
+
+def _write_histories(made: Path, told: Trends, home: tuple[str, str]) -> None:
+    """Write pages, all or none: another request may do the same meanwhile."""
+    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(dir=made.parent.parent, prefix=".unfinished-"))
+    try:
+        pages.write(str(room), told, (home,))
+        with suppress(OSError):  # it is there by now, and the same
+            room.rename(made)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+# --- A badge: how many tests of the last run passed, as a small picture for the page of an engine
+
+
+_NAME = "tests"
+_GOOD, _BAD, _NONE = "#1a7f37", "#b42318", "#57606a"
+_DARK = "#24292f"
+_LETTER, _ROOM = 6.6, 12  # width of a letter of 11 px, and around a text
+_SVG = Markup(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="20" role="img" '
+    'aria-label="%s"><title>%s</title>%s%s</svg>\n'
+)
+_PART = Markup(
+    '<rect x="%s" width="%s" height="20" fill="%s"/><text x="%s" y="14" fill="#fff" '
+    'text-anchor="middle" font-size="11" font-family="Verdana,DejaVu Sans,sans-serif" '
+    'textLength="%s">%s</text>'
+)
+
+
+def badge_svg(last: SuiteRun | None) -> Markup:
+    """Return the badge of a suite; ``last``: its last run."""
+    told, color = _get_text(last)
+    left, right = _width(_NAME), _width(told)
+    parts = _part(0, _NAME, _DARK), _part(left, told, color)
+    label = f"{_NAME}: {told}"
+    return _SVG % (left + right, label, label, *parts)
+
+
+def _width(text: str) -> int:
+    return round(len(text) * _LETTER) + _ROOM
+
+
+def _part(x: int, text: str, color: str) -> Markup:
+    width = _width(text)
+    return _PART % (x, width, color, x + width / 2, width - _ROOM, text)
+
+
+def _get_text(last: SuiteRun | None) -> tuple[str, str]:
+    """Return what a badge says, and its color. What was not run or not judged did not pass."""
+    if last is None:
+        return "no run yet", _NONE
+    if last.trouble:
+        return "engine could not be run", _BAD
+    if last.broken:
+        return f"{last.passed} of {last.tests}, engine failure", _BAD
+    is_good = not last.failed and not last.undecided and last.tests > 0
+    return f"{last.passed} of {last.tests} passed", _GOOD if is_good else _BAD

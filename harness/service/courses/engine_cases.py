@@ -16,9 +16,8 @@ from typing import NamedTuple
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.service.courses import own_files
+from harness.service.courses import engine_suites, own_files
 from harness.service.records import Suite
-from harness.service.runs import keeping
 from harness.service.settings import Settings
 from harness.service.storage import courses, suites
 from harness.service.storage.audit import Act
@@ -138,7 +137,7 @@ def take(act: Act, settings: Settings, suite: Suite, place: Path, own: Assignmen
     """
     suite = suites.lock(act.db, suite.id)
     if not suite.bench:
-        made = keeping.make_bench(act, suite.title, own_files.OWN, own)
+        made = engine_suites.make_bench(act, suite.title, own_files.OWN, own)
         own_files.keep(settings, place, made)
         suites.SUITES.change(act.db, {"bench": made.id}, id=suite.id)
         act.note("case files taken", suite.id)

@@ -1,18 +1,21 @@
-"""What being late costs in a course, in words: before submitting, and of one submission."""
+"""Deadlines: what being late costs, in words, and extensions for one student or group."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.clock_changes import measure
+from harness.errors import UsageError
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
+from harness.service.courses import making
 from harness.service.courses.making import late, moment
 from harness.service.local_times import (
+    add_offset,
     describe_date,
     describe_moment,
     describe_time,
@@ -20,6 +23,7 @@ from harness.service.local_times import (
 )
 from harness.service.records import Assigned, Upload
 from harness.service.storage import courses, uploads
+from harness.service.storage.audit import Act
 from harness.text import number_of
 
 Fact = tuple[str, str]  # a term, and what it is; empty for none
@@ -150,3 +154,37 @@ def describe_late(rule: Late, at: float) -> str:
     if not found.late or rule.deadline is None:
         return ""
     return f"late by {describe_span(measure(rule.deadline, time))}: {_describe_cost(rule)}"
+
+
+# --- Deadlines of one student or group: given and taken back by the staff ------------------------
+
+
+def latest_deadline(extensions: Mapping[str, str], students: Iterable[str]) -> str:
+    """Return the deadline of their own that these students have together; empty: none."""
+    own = [extensions[one] for one in students if one in extensions]
+    return max(own, key=read_seconds, default="")
+
+
+def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
+    """Give a student, or each of a group, a later deadline; empty for the common one.
+
+    It is theirs in whatever group they are later: the latest of its students' holds for a group.
+    Marks that were made before stay as they are until the next grading.
+
+    Raises:
+        UsageError: it is not a local time, or not later than the common one.
+    """
+    courses.lock(act.db, assigned.id)
+    own = making.date("deadline", deadline)
+    common = making.moment(assigned.deadline) or making.moment(assigned.closes)
+    if own and common is None:
+        raise UsageError("deadline: the assignment has none that could be extended")
+    later = making.moment(own)
+    if later and common and measure(common, later) <= datetime.timedelta():
+        raise UsageError(
+            f"deadline: found {describe_time(later)},"
+            f" expected a time after that of all, {describe_time(common)}"
+        )
+    courses.extend(act.db, assigned.id, courses.students_of(act.db, assigned.course, key), own)
+    what = "deadline extended" if own else "extension ended"
+    act.note(what, assigned.id, key=key, deadline=add_offset(own))

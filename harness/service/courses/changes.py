@@ -1,24 +1,69 @@
-"""Change an assignment that students may already work on: what changes for whom is told first."""
+"""Change or remove what students may already work on: what changes for whom is told first.
+
+An assignment or course goes only if nobody has submitted to it: nothing of students is lost.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+import hashlib
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.grading.marks.marking import judge_time
-from harness.service.courses import making, roster
-from harness.service.courses.grading import NotNowError
-from harness.service.courses.late_terms import describe_late
-from harness.service.handing_in import ownership
-from harness.service.handing_in.stale_forms import ShownValues, digest_of
+from harness.service.courses import cases, gradebooks, making, roster, submissions
+from harness.service.courses.deadlines import describe_late
+from harness.service.courses.gradings import NotNowError
+from harness.service.courses.own_files import OWN
 from harness.service.local_times import describe_date, read_seconds
-from harness.service.records import Assigned, Course
-from harness.service.storage import courses
+from harness.service.records import LEASED, Assigned, Course
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue
 from harness.service.storage.audit import Act
+from harness.text import number_of
+
+
+class ShownValues(NamedTuple):
+    """What a form is filled from when a page shows it."""
+
+    about: str  # such as ``assignment``
+    values: Sequence[str]  # of its fields, as they are kept
+    said: Mapping[str, str]  # the same in words, by the labels of the fields
+
+    @property
+    def digest(self) -> str:
+        """Return what a form carries: it tells these values from other ones."""
+        return digest_of([*self.values])
+
+    def require(self, filled: str | None) -> None:
+        """Refuse a form that was filled from other values than these, which are in force.
+
+        ``filled``: the digest that the form carries, or None without a form.
+
+        Raises:
+            NotNowError: somebody has changed them since.
+        """
+        if filled is None or filled == self.digest:
+            return
+        said = "; ".join(f"{label}: {value}" for label, value in self.said.items())
+        raise NotNowError(
+            f"Somebody has changed this {self.about} since you opened the page. "
+            f"These values are in force now: {said}. The form has what you typed: "
+            "correct it and send it again"
+        )
+
+
+def digest_of(value: object) -> str:
+    """Return what tells a value from others, as short as a form may carry it."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:32]
+
+
+# --- Change an assignment that students may already work on: what changes for whom is told first -
+
 
 _NAMES = {
     "title": "Title",
@@ -151,7 +196,7 @@ def _list_ended(made: Assigned, extensions: Mapping[str, str]) -> list[str]:
 
 
 def _list_effects(db: Connection, one: Assigned, before: Late, after: Late) -> list[Effect]:
-    heaps, found = ownership.of_all(db, one), []
+    heaps, found = submissions.of_all(db, one), []
     for entry in roster.students(courses.students(db, one.course)):
         keys = [student.key for student in entry.students]
         last = heaps[entry.key].last
@@ -170,3 +215,74 @@ def _compare(before: Late, after: Late, at: float) -> tuple[str, str] | tuple[()
 def _cost(rule: Late, at: float) -> tuple[object, ...]:
     found = judge_time(rule, datetime.datetime.fromtimestamp(int(at)))
     return found.refused, found.late, rule.deduction if found.late else 0
+
+
+# --- Remove assignments and courses that nobody has submitted to: nothing of students is lost ----
+
+
+def list_kept(db: Connection, assigned: Assigned) -> list[str]:
+    """Return what is in an assignment and keeps it, such as ``3 submissions``."""
+    counts = courses.count_kept(db, assigned.id)
+    return [number_of(count, name) for name, count in counts.items() if count]
+
+
+def list_lost(db: Connection, settings: Settings, assigned: Assigned) -> list[str]:
+    """Return what of the teachers' own goes with an assignment."""
+    private = len(cases.added(settings.assignment_folder(assigned.id)))
+    counts = {"private case file": private, "extension": len(courses.extensions(db, assigned.id))}
+    found = [number_of(count, name) for name, count in counts.items() if count]
+    return [*found, "the folder that you uploaded"] if assigned.source == OWN else found
+
+
+def list_kept_in_course(db: Connection, course: Course) -> list[str]:
+    """Return what is in the assignments of a course and keeps it, a phrase for each."""
+    found = courses.ASSIGNMENTS.all(db, "title", course=course.id)
+    kept = {one.title: list_kept(db, one) for one in found}
+    return [f"{title}: {', '.join(told)}" for title, told in kept.items() if told]
+
+
+def remove_assignment(act: Act, assigned: Assigned) -> None:
+    """Remove an assignment; :func:`clear` removes its files afterwards.
+
+    Raises:
+        NotNowError: somebody has submitted, or a worker works on it.
+    """
+    courses.lock(act.db, assigned.id)  # a student may submit at this moment
+    if kept := list_kept(act.db, assigned):
+        raise NotNowError(
+            f"{assigned.title} has {', '.join(kept)}, which must not be lost:"
+            " hide it from students instead, or set an earlier time from which it is refused"
+        )
+    if queue.JOBS.all(act.db, assignment=assigned.id, state=LEASED):
+        raise NotNowError(f"work for {assigned.title} is running: try again in a minute")
+    courses.forget_assignment(act.db, assigned.id)
+    act.note("assignment removed", assigned.id, course=assigned.course, title=assigned.title)
+
+
+def remove_course(act: Act, course: Course) -> list[Assigned]:
+    """Remove a course with its assignments and its roster; return the assignments.
+
+    Raises:
+        NotNowError: somebody has submitted to one, or a worker works on one.
+    """
+    courses.lock_course(act.db, course.id)
+    found = courses.ASSIGNMENTS.all(act.db, "id", course=course.id)
+    for one in found:
+        remove_assignment(act, one)
+    students = len(courses.students(act.db, course.id))
+    courses.forget_course(act.db, course.id)
+    act.note("course removed", course.id, title=course.title, students=students)
+    return found
+
+
+def clear_course(settings: Settings, course: Course, removed: Iterable[Assigned]) -> None:
+    """Remove the files of a course that was removed, and of its assignments."""
+    for one in removed:
+        clear(settings, one)
+    gradebooks.forget_rosters(settings, course.id)
+
+
+def clear(settings: Settings, removed: Assigned) -> None:
+    """Remove the files of an assignment that was removed."""
+    shutil.rmtree(settings.assignment_folder(removed.id), ignore_errors=True)
+    settings.keys.joinpath(f"{removed.id}.key").unlink(missing_ok=True)
