@@ -19,7 +19,7 @@ Sample = dict[str, float]  # megabytes, by kind of process
 KINDS = {
     "harness.service.web_process": "web",
     "harness.service.keeper": "keeper",
-    "harness.service.work": "workers",
+    "harness.service.jobs": "workers",
 }
 PARENT = "parent"
 GROWTH = 1.10  # from the second quarter of the time to the last

@@ -20,13 +20,13 @@ from fastapi.testclient import TestClient
 
 from harness import shipped
 from harness.service.app import guard_application
+from harness.service.jobs.worker import Worker
 from harness.service.people import accounts
 from harness.service.records import Person
 from harness.service.settings import Settings, own_schema
 from harness.service.storage.database import Database
 from harness.service.web.rendering import POLICY
 from harness.service.web.service import Service
-from harness.service.work.worker import Worker
 from tests.harness import small_class
 from tests.postgresql import USER, Running
 

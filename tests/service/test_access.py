@@ -18,6 +18,8 @@ from harness.service import living_workers
 from harness.service.app import application
 from harness.service.courses import making, staff
 from harness.service.courses.point_weights import Worth
+from harness.service.jobs import previews
+from harness.service.jobs.previews import Preview
 from harness.service.people import accounts
 from harness.service.people.accounts import form_token
 from harness.service.records import (
@@ -43,8 +45,6 @@ from harness.service.storage.tables import new_id
 from harness.service.web import rules
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
-from harness.service.work import previewing
-from harness.service.work.previewing import Preview
 from tests.service.serving import KINDS, client_of, open_service, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
@@ -313,7 +313,7 @@ def _course(act, people, prefix, settings):
         kind: queue.put(act.db, Job("", kind, assignment, new_id())).about
         for kind in (DRAFT, PREVIEW)
     }
-    before = previewing.describe_in_force(settings, wanted)
+    before = previews.describe_in_force(settings, wanted)
     Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth(), before)
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}

@@ -16,14 +16,13 @@ from harness.grading.records import Marks, PartMark
 from harness.service.api.schema import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
+from harness.service.jobs.candidates import SceneMaker, Sought
+from harness.service.jobs.drafts import DraftFolder, KeptCandidates, Wish
+from harness.service.jobs.previews import Preview, Previewed
+from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
 from harness.service.storage import courses, people, queue, uploads
-from harness.service.work.candidates import Sought
-from harness.service.work.drafting import DraftFolder, KeptCandidates, Wish
-from harness.service.work.previewing import Preview, Previewed
-from harness.service.work.report_folders import folder_of
-from harness.service.work.scene_candidates import SceneMaker
 from harness.work import canonical_json
 from tests.service import test_access
 from tests.service.serving import BASE, KINDS, open_service, settings_of

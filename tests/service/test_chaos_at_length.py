@@ -27,10 +27,10 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
 from harness.service import counters
 from harness.service.courses import gradings
+from harness.service.jobs.result_files import folder_of
 from harness.service.records import DONE
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
-from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
 from tests.harness import small_class

@@ -8,8 +8,8 @@ import pytest
 from harness.service.courses import deadlines, gradings
 from harness.service.courses import gradings as given
 from harness.service.courses.gradings import Decision, NotNowError
+from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
-from harness.service.work import private_cases
 from tests.service.serving import KINDS, counting, make_course, open_service, settings_of, work
 from tests.service.test_late_terms import at
 from tests.service.test_releasing import grade, submit

@@ -9,11 +9,11 @@ from harness.cli import runs
 from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import engine_suites
+from harness.service.jobs import job_handlers
 from harness.service.operating import administering
 from harness.service.people import accounts
 from harness.service.records import RUN
 from harness.service.storage import courses, pruning, queue, suites
-from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import BASE, KINDS, counting, open_service, settings_of, work
 from tests.service.test_api_submissions import Through

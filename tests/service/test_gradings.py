@@ -11,12 +11,11 @@ from harness.grading import SET_ASIDE
 from harness.grading.attempts.set_aside import SetAside
 from harness.intake import reading
 from harness.service import machines
+from harness.service.jobs import job_handlers
+from harness.service.jobs.assignment_context import ground
+from harness.service.jobs.worker import Shared, Worker
 from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, WAITING
 from harness.service.storage import courses, queue, uploads
-from harness.service.work import job_handlers
-from harness.service.work.assignment_context import ground
-from harness.service.work.company import Shared
-from harness.service.work.worker import Worker
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
 from tests.service.serving import (

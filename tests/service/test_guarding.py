@@ -11,6 +11,7 @@ from starlette.responses import StreamingResponse
 
 import harness
 from harness.report.html import parts
+from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import Grading
 from harness.service.storage import people, uploads
@@ -18,7 +19,6 @@ from harness.service.storage.tables import new_id
 from harness.service.web import rendering
 from harness.service.web.head_requests import HeadAnswered
 from harness.service.web.rendering import files
-from harness.service.work.report_folders import folder_of
 from tests.service.serving import (
     BASE,
     KINDS,

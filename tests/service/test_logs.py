@@ -6,9 +6,9 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 
 from harness.service import service_log
+from harness.service.jobs import job_handlers
 from harness.service.people import accounts
 from harness.service.storage import database, people
-from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,

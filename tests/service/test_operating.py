@@ -545,4 +545,4 @@ def test_who_does_not_grade_loads_nothing_that_does(module):
     )
     loaded = set(done.stdout.split())
     assert module in loaded
-    assert not loaded & {"harness.grading.grade", "harness.service.work.job_handlers", "fastapi"}
+    assert not loaded & {"harness.grading.grade", "harness.service.jobs.job_handlers", "fastapi"}

@@ -8,10 +8,10 @@ import pytest
 
 from harness.grading import grade
 from harness.service.courses import changes, own_files
+from harness.service.jobs.assignment_context import ground
+from harness.service.jobs.worker import Worker
 from harness.service.pages import assignment_page
 from harness.service.storage import courses
-from harness.service.work.assignment_context import ground
-from harness.service.work.worker import Worker
 from tests.harness import archives, small_class
 from tests.service.serving import (
     KINDS,

@@ -12,8 +12,8 @@ from fastapi.routing import APIRoute
 
 from harness.errors import UsageError
 from harness.service.app import application
+from harness.service.jobs import job_handlers
 from harness.service.storage import queue
-from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,

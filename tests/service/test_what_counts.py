@@ -9,9 +9,9 @@ from harness.errors import ReadingFailedError
 from harness.grading.records import Submission
 from harness.grading.taking_in import receive
 from harness.service.courses import submissions
+from harness.service.jobs import job_handlers
 from harness.service.records import Upload
 from harness.service.storage import courses, uploads
-from harness.service.work import job_handlers
 from harness.work import canonical_json
 from tests.harness import small_class
 from tests.service.serving import (

@@ -8,9 +8,9 @@ import pytest
 from harness.errors import SandboxError
 from harness.service import service_log
 from harness.service.courses import cases
+from harness.service.jobs import job_handlers, private_cases
 from harness.service.records import PLAN
 from harness.service.storage import queue
-from harness.service.work import job_handlers, private_cases
 from tests.service.serving import (
     KINDS,
     Browser,

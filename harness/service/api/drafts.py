@@ -15,20 +15,20 @@ from harness.service.api import bodies, private
 from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.api.private import PrivateCases
-from harness.service.records import CASES, DRAFT, Job
-from harness.service.storage import queue
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, whoever_may
-from harness.service.work import drafting
-from harness.service.work.candidates import DraftFindings
-from harness.service.work.drafting import (
+from harness.service.jobs import drafts
+from harness.service.jobs.candidates import DraftFindings
+from harness.service.jobs.drafts import (
     DraftFolder,
     KeptCandidates,
     KeptCaseFile,
     ShownCandidate,
     Wish,
 )
+from harness.service.records import CASES, DRAFT, Job
+from harness.service.storage import queue
+from harness.service.web.access import Now, Routes
+from harness.service.web.here import Here
+from harness.service.web.rules import STAFF_ONLY, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["drafts of private cases"])
 _MAY = whoever_may(CASES)
@@ -127,14 +127,14 @@ def listed(here: Now, asked: Asked) -> Page[DraftLine]:
 )  # fmt: skip
 async def begin(
     here: Now,
-    tests: Annotated[int, Query(ge=1, le=drafting.MOST_TESTS, description="at most")] = 16,
+    tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
     idempotency_key: IdempotencyKey = "",
 ) -> DraftShown:
     """Let a worker find positions; the body has game records (SGF), one after the other, or none.
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    data = await bodies.read(here, drafting.LARGEST)
+    data = await bodies.read(here, drafts.LARGEST)
     return await run_in_threadpool(_begin, here, Wish(tests), data, idempotency_key)
 
 
@@ -143,7 +143,7 @@ def _begin(here: Here, wish: Wish, data: bytes, key: str) -> DraftShown:
     sent = ("draft", assigned.id, str(wish.tests), hashlib.sha256(data).hexdigest())
     games = [data] if data else []
     with here.service.database.acting(here.by) as act:
-        made = once(act, key, sent, lambda: drafting.begin(act, settings, assigned, wish, games))
+        made = once(act, key, sent, lambda: drafts.begin(act, settings, assigned, wish, games))
         (job,) = queue.of(act.db, made)
     return _describe(here, job)
 
@@ -163,7 +163,7 @@ def drop(
     here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
 ) -> DraftShown:
     """Leave a position out."""
-    return _change(here, lambda _, kept: drafting.drop(kept, wanted.position))
+    return _change(here, lambda _, kept: drafts.drop(kept, wanted.position))
 
 
 @ROUTES.at(
@@ -174,7 +174,7 @@ def exchange(
     here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take another position for one."""
-    return _change(here, lambda found, kept: drafting.exchange(found, kept, wanted.position))
+    return _change(here, lambda found, kept: drafts.exchange(found, kept, wanted.position))
 
 
 @ROUTES.at(
@@ -185,7 +185,7 @@ def take_back(
     here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take a position back that was left out or exchanged."""
-    return _change(here, lambda found, kept: drafting.take_back(found, kept, wanted.position))
+    return _change(here, lambda found, kept: drafts.take_back(found, kept, wanted.position))
 
 
 def _change(
@@ -209,7 +209,7 @@ def write(
     own = _folder(here, here.job)
     found, new = own.require_findings(), KeptCaseFile(wanted.name, own.load_choice())
     with here.service.database.acting(here.by) as act:
-        drafting.write(act, here.service.settings, here.sure().assigned, found, new)
+        drafts.write(act, here.service.settings, here.sure().assigned, found, new)
     return private.describe_private_cases(here)
 
 
@@ -222,7 +222,7 @@ def _folder(here: Here, job: Job) -> DraftFolder:
 
 def _members(here: Here, job: Job) -> dict[str, Any]:
     found = _folder(here, job).load_findings()
-    fault = drafting.why_nothing(job, found)
+    fault = drafts.why_nothing(job, found)
     state: State = "failed" if fault else "done" if found else "running"
     return {
         "id": job.about,
@@ -236,7 +236,7 @@ def _describe(here: Here, job: Job) -> DraftShown:
     own = _folder(here, job)
     found = own.load_findings()
     kept = own.load_choice() if found else KeptCandidates(())
-    choice = drafting.describe_choice(found, kept) if found else None
+    choice = drafts.describe_choice(found, kept) if found else None
     return DraftShown(
         **_members(here, job),
         caught=choice.caught if choice else None,

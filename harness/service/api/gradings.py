@@ -19,6 +19,8 @@ from harness.service.api.idempotency import IdempotencyKey, once
 from harness.service.api.paging import Asked, Page, find
 from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
+from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs.result_files import folder_of
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import Act
@@ -26,8 +28,6 @@ from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
-from harness.service.work import private_cases, wrong_expectations
-from harness.service.work.report_folders import folder_of
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"

@@ -17,13 +17,13 @@ from harness.service.api import bodies, courses
 from harness.service.api.courses import AssignmentShown
 from harness.service.api.idempotency import IdempotencyKey, once, require_kept
 from harness.service.courses import making, own_files
+from harness.service.jobs import previews, private_cases
 from harness.service.records import Assigned
 from harness.service.storage import courses as rows
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing, private_cases
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
 _ALL = "/courses/{course}/assignments"
@@ -140,7 +140,7 @@ def _replace(here: Here, path: Path, name: str, key: str) -> SourceShown:
 
 def _source(here: Here, assigned: Assigned) -> SourceShown:
     settings = here.service.settings
-    left = previewing.still_left_out(settings, assigned)
+    left = previews.still_left_out(settings, assigned)
     is_own = assigned.source == own_files.OWN
     return SourceShown(
         upload=assigned.edition + 1 if is_own else 0,

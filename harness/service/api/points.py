@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 from harness.service.api import bodies, gradings
 from harness.service.api.gradings import GradingShown
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
+from harness.service.jobs import previews, wrong_expectations
+from harness.service.jobs.previews import Preview
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing, wrong_expectations
-from harness.service.work.previewing import Preview
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["points"])
 _ALL = "/courses/{course}/assignments/{assignment}/points"
@@ -82,8 +82,8 @@ class PreviewShown(BaseModel):
 def points(here: Now) -> PointsShown:
     """Show what the parts and their tests are worth."""
     settings, assigned = here.service.settings, here.sure().assigned
-    found = previewing.parts(settings, assigned)
-    left = previewing.still_left_out(settings, assigned)
+    found = previews.parts(settings, assigned)
+    left = previews.still_left_out(settings, assigned)
     return PointsShown(
         parts=[_part(one) for one in found], still_left_out=[one.name for one in left]
     )
@@ -104,7 +104,7 @@ def ask(
     """Ask which marks would change; nothing is changed."""
     assigned, told = here.sure().assigned, Worth(wanted.points, wanted.weights)
     with here.service.database.acting(here.by) as act:
-        made = previewing.ask(act, here.service.settings, assigned, told)
+        made = previews.ask(act, here.service.settings, assigned, told)
         (job,) = queue.of(act.db, made)
     return _preview(here, job)
 
@@ -134,7 +134,7 @@ def put_in_force(
             here.service.database, settings, assigned, own, "send all_the_same"
         )
     with here.service.database.acting(here.by) as act:
-        made = previewing.put_in_force(act, settings, assigned, own)
+        made = previews.put_in_force(act, settings, assigned, own)
         found = uploads.GRADINGS.find(act.db, id=made.id)
         assert found
         return gradings.describe_grading(act.db, found, gradings.find_doubts(here))
@@ -158,7 +158,7 @@ def _test(one: WeighedTest) -> TestShown:
 def _preview(here: Here, job: Job) -> PreviewShown:
     settings = here.service.settings
     own = Preview(settings.assignment_folder(job.assignment), job.about)
-    left = previewing.would_be_left_out(settings, here.sure().assigned, own.worth)
+    left = previews.would_be_left_out(settings, here.sure().assigned, own.worth)
     found, asked = own.read(), own.worth
     is_over: Literal["done", "running"] = "done" if found else "running"
     changes = found and [

@@ -11,12 +11,12 @@ from pydantic import BaseModel
 
 from harness.service.api import bodies
 from harness.service.courses import cases
+from harness.service.jobs import previews, private_cases, wrong_expectations
 from harness.service.records import CASES
 from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, whoever_may
-from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
 _MAY = whoever_may(CASES)
@@ -104,7 +104,7 @@ def _path(here: Here) -> Path:
 def describe_private_cases(here: Here) -> PrivateCases:
     """Return the private case files as the API tells them."""
     settings, assigned = here.service.settings, here.sure().assigned
-    left = previewing.still_left_out(settings, assigned)
+    left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
     found = measured.caught
     told = {one.name: one for one in found.files} if found else {}

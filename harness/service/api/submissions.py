@@ -29,6 +29,8 @@ from harness.service.courses.submissions import (
     explain_place,
     refusal,
 )
+from harness.service.jobs import result_files
+from harness.service.jobs.result_files import check_page
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import Act
@@ -38,8 +40,6 @@ from harness.service.web.here import Here
 from harness.service.web.lookups import own_uploads
 from harness.service.web.problems import Refused
 from harness.service.web.rules import MEMBERS, STUDENTS
-from harness.service.work import check_results
-from harness.service.work.report_folders import check_page
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
@@ -246,7 +246,7 @@ def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
 
 
 def _check(here: Here, upload: Upload) -> CheckResult | None:
-    found = check_results.read(
+    found = result_files.read_check_result(
         check_page(here.service.settings.assignment_folder(upload.assignment), upload.id)
     )
     if found is None:

@@ -22,12 +22,12 @@ from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.courses import gradebooks
+from harness.service.jobs import result_files
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copies, courses, data_folder, queue, uploads
 from harness.service.storage.copies import AssignmentLedger, list_ledgers
 from harness.service.storage.database import Database
-from harness.service.work import evidence_places, report_folders
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
@@ -127,10 +127,13 @@ def _copy_zone(settings: Settings, target: Path) -> None:
 def _copy_gradings(settings: Settings, target: Path) -> None:
     """Copy the pages and sheets of gradings, none while it is written anew."""
     for made in sorted((settings.data / "assignments").glob("*")):
-        for folder in report_folders.of_all(made):
-            with report_folders.lock_folder(folder, shared=True):
+        for folder in result_files.folders_of_all(made):
+            with result_files.lock_folder(folder, shared=True):
                 _copy_folder(folder, target / folder.relative_to(settings.data))
-                for beside in (evidence_places.path_of(folder), gradebooks.notes_of(folder)):
+                for beside in (
+                    result_files.path_of_evidence_places(folder),
+                    gradebooks.notes_of(folder),
+                ):
                     _copy_file(beside, target, settings.data)
 
 

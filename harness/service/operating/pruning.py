@@ -17,12 +17,12 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.service.courses.making import moment
+from harness.service.jobs.result_files import check_page
 from harness.service.records import Assigned
 from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
 from harness.service.storage.audit import Act
 from harness.service.storage.database import Database
-from harness.service.work.report_folders import check_page
 
 DAY = 86400.0
 FOREVER = "forever"

@@ -23,6 +23,7 @@ from harness.service.courses.deadlines import (
     warn_late,
 )
 from harness.service.courses.submissions import Heap, refusal
+from harness.service.jobs import previews, private_cases, wrong_expectations
 from harness.service.pages import forms, student_table
 from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import Upload
@@ -31,7 +32,6 @@ from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import MEMBERS, STUDENTS, TEACHERS
-from harness.service.work import previewing, private_cases, wrong_expectations
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
@@ -101,7 +101,7 @@ def _to_staff(here: Here) -> Response:
         gradings=gradings,
         doubts=wrong_expectations.find(settings, known.assigned, measured),
         unchecked=wrong_expectations.explain_unchecked(here.service.database, measured),
-        still_left_out=previewing.still_left_out(settings, known.assigned),
+        still_left_out=previews.still_left_out(settings, known.assigned),
         states=states,
         decisions=decisions,
         is_uploaded=known.assigned.source == own_files.OWN,

@@ -15,6 +15,7 @@ from harness.grading.exports import sheet
 from harness.service.courses import making, own_files, roster, staff
 from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
+from harness.service.jobs import private_cases
 from harness.service.pages import forms, sign_in, student_table
 from harness.service.pages.forms import SecondQuestion, receive_files
 from harness.service.pages.student_table import StudentStanding
@@ -25,7 +26,6 @@ from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import ADMINS, MEMBERS, TEACHERS
-from harness.service.work import private_cases
 
 ROUTES = Routes()
 

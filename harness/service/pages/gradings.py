@@ -25,6 +25,8 @@ from harness.service.courses.gradings import (
     list_outdated,
     together,
 )
+from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs.result_files import folder_of
 from harness.service.pages import assignment_page, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
@@ -45,8 +47,6 @@ from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
-from harness.service.work import private_cases, wrong_expectations
-from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from harness.grading.exports.feedback import put_mark
 from harness.grading.records import Marks, counting_mark
 from harness.service.courses.gradings import as_given
+from harness.service.jobs.result_files import folder_of
 from harness.service.pages import assignment_page, student
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Grading, Override
@@ -19,7 +20,6 @@ from harness.service.web.access import Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STUDENTS
-from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()

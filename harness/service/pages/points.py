@@ -10,14 +10,14 @@ from urllib.parse import quote
 from fastapi.responses import RedirectResponse, Response
 
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
+from harness.service.jobs import previews, wrong_expectations
+from harness.service.jobs.previews import Preview
 from harness.service.pages.assignment_page import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing, wrong_expectations
-from harness.service.work.previewing import Preview
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/points"
@@ -42,12 +42,12 @@ def show(here: Now) -> Response:
         crumbs(here, "Points"),
         parts_of=_parts(here),
         field_of=_field,
-        still_left_out=previewing.still_left_out(here.service.settings, here.sure().assigned),
+        still_left_out=previews.still_left_out(here.service.settings, here.sure().assigned),
     )
 
 
 def _parts(here: Here) -> list[WeighedPart]:
-    return previewing.parts(here.service.settings, here.sure().assigned)
+    return previews.parts(here.service.settings, here.sure().assigned)
 
 
 def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
@@ -61,7 +61,7 @@ def ask(here: Now) -> Response:
     """Let a worker find out which marks would change."""
     told = _read_form(here, _parts(here))
     with here.service.database.acting(here.by) as act:
-        made = previewing.ask(act, here.service.settings, here.sure().assigned, told)
+        made = previews.ask(act, here.service.settings, here.sure().assigned, told)
     return RedirectResponse(f"{_address(here)}/points/{made}", 303)
 
 
@@ -92,7 +92,7 @@ def preview(here: Now) -> Response:
     doubts = wrong_expectations.list_doubts(
         service.database, service.settings, here.sure().assigned, own
     )
-    left = previewing.would_be_left_out(here.service.settings, here.sure().assigned, own.worth)
+    left = previews.would_be_left_out(here.service.settings, here.sure().assigned, own.worth)
     return rendering.page(
         here,
         "preview.html",
@@ -104,7 +104,7 @@ def preview(here: Now) -> Response:
         changed=list(_list_changes(here, own)),
         fault=here.job.fault if here.job.state == FAULT else "",
         is_set=bool(own.grading),
-        stale=previewing.explain_stale(here.service.settings, here.sure().assigned, own),
+        stale=previews.explain_stale(here.service.settings, here.sure().assigned, own),
     )
 
 
@@ -114,8 +114,8 @@ def _list_changes(here: Here, own: Preview) -> Iterator[WorthChange]:
     Once it is set, "now" is what was in force before.
     """
     assigned, settings = here.sure().assigned, here.service.settings
-    now = previewing.parts(settings, assigned, own.worth_before)
-    for one, other in zip(now, previewing.parts(settings, assigned, own.worth), strict=True):
+    now = previews.parts(settings, assigned, own.worth_before)
+    for one, other in zip(now, previews.parts(settings, assigned, own.worth), strict=True):
         yield WorthChange(one.part.name, one.part.points, other.part.points)
         for test, same in zip(one.tests, other.tests, strict=True):
             if test.weight != same.weight:
@@ -139,5 +139,5 @@ def set_points(here: Now) -> Response:
             service.database, service.settings, assigned, asked, tick
         )
     with service.database.acting(here.by) as act:
-        made = previewing.put_in_force(act, service.settings, assigned, asked)
+        made = previews.put_in_force(act, service.settings, assigned, asked)
     return RedirectResponse(f"{_address(here)}/gradings/{made.id}", 303)

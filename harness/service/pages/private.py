@@ -14,6 +14,10 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
+from harness.service.jobs import drafts as drafting
+from harness.service.jobs import previews, private_cases, wrong_expectations
+from harness.service.jobs.candidates import DraftFindings
+from harness.service.jobs.drafts import DraftFolder, KeptCandidates, KeptCaseFile, Wish
 from harness.service.pages import forms
 from harness.service.pages.assignment_page import crumbs
 from harness.service.pages.course import attachment, read_upload
@@ -25,15 +29,6 @@ from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rules import STAFF_ONLY, whoever_may
-from harness.service.work import (
-    drafting,
-    previewing,
-    private_cases,
-    watched_asking,
-    wrong_expectations,
-)
-from harness.service.work.candidates import DraftFindings
-from harness.service.work.drafting import DraftFolder, KeptCandidates, KeptCaseFile, Wish
 from harness.text import read_number
 
 ROUTES = Routes()
@@ -60,12 +55,12 @@ def show(here: Now) -> Response:
         files=[(path.name, told.get(path.name)) for path in measured.paths],
         added=[path.name for path in cases.added(_get_folder(here))],
         found=found,
-        longest=watched_asking.LONGEST,
+        longest=private_cases.LONGEST,
         doubts=wrong_expectations.find(settings, assigned, measured),
         fault=job.fault if job and job.state == FAULT else "",
         is_running=job is not None and job.state != FAULT,
         drafts=drafts,
-        still_left_out=previewing.still_left_out(settings, assigned),
+        still_left_out=previews.still_left_out(settings, assigned),
         why_no_drafts=drafting.why_not(own_files.assignment_of(settings, assigned)),
     )
 
@@ -172,7 +167,7 @@ def show_draft(here: Now) -> Response:
         is_running=not found and not fault,
         progress=_draft(here).load_progress(),
         is_long=time.time() - here.job.made > drafting.LONG,
-        longest=watched_asking.LONGEST,
+        longest=private_cases.LONGEST,
         chosen=drafting.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
         boards=_boards(found, kept.chosen) if found else {},

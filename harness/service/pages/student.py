@@ -13,6 +13,8 @@ from harness.grading.records import Marks, decimal
 from harness.service.courses import deadlines, roster, submissions
 from harness.service.courses import gradings as writing
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
+from harness.service.jobs import result_files
+from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment_page, forms
 from harness.service.pages.forms import SecondQuestion
@@ -22,9 +24,6 @@ from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
 from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, whoever_may
-from harness.service.work import evidence_places
-from harness.service.work.evidence_places import EvidencePlace
-from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -79,7 +78,7 @@ def show(here: Now) -> Response:
 
 def _find_evidence(here: Here, marked: Marked) -> tuple[EvidencePlace, ...]:
     made = here.service.settings.assignment_folder(here.sure().assigned.id)
-    return evidence_places.read(folder_of(made, marked.grading), marked.key)
+    return result_files.read_evidence_places(folder_of(made, marked.grading), marked.key)
 
 
 def comments(db: Connection, assigned: str, students: list[str], reader: Member) -> list[Said]:

@@ -18,6 +18,7 @@ from harness.report.markup import NOTHING
 from harness.service import machines
 from harness.service.courses import deadlines, submissions
 from harness.service.courses.submissions import Heap, explain_place
+from harness.service.jobs.result_files import check_page
 from harness.service.pages import assignment_page, forms
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
@@ -29,7 +30,6 @@ from harness.service.web.here import Here
 from harness.service.web.live_looks import Look
 from harness.service.web.problems import Refused
 from harness.service.web.rules import MEMBERS, STAFF_ONLY, STUDENTS
-from harness.service.work.report_folders import check_page
 from harness.text import read_number
 
 ROUTES = Routes()

@@ -10,14 +10,13 @@ from typing import NamedTuple
 from harness.service.courses import point_weights
 from harness.service.courses.gradings import NotNowError
 from harness.service.courses.point_weights import Worth
+from harness.service.jobs import previews, private_cases
+from harness.service.jobs.previews import Preview
+from harness.service.jobs.private_cases import MeasuredCases, WrongTest
 from harness.service.records import DONE, FAULT, MEASURE, Assigned
 from harness.service.settings import Settings
 from harness.service.storage import queue
 from harness.service.storage.database import Database
-from harness.service.work import previewing, private_cases
-from harness.service.work.failed_by_reference import WrongTest
-from harness.service.work.previewing import Preview
-from harness.service.work.private_cases import MeasuredCases
 
 _TOLD = 5  # tests in one message
 
@@ -60,7 +59,7 @@ def _names_left_out(settings: Settings, assigned: Assigned, worth: Worth) -> fro
     """Return the names of private tests with weight 0 in each part."""
     if not worth.weights:
         return frozenset()
-    tests = [test for part in previewing.parts(settings, assigned, worth) for test in part.tests]
+    tests = [test for part in previews.parts(settings, assigned, worth) for test in part.tests]
     counting = {test.name for test in tests if test.weight}
     return frozenset(test.name for test in tests) - counting
 
@@ -129,4 +128,4 @@ def require_none_in(
 
 def _is_public_only(database: Database, own: Assigned) -> bool:
     with database.reading() as db:
-        return previewing.is_public_only(db, own)
+        return previews.is_public_only(db, own)

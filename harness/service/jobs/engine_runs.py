@@ -19,9 +19,9 @@ from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.courses import engine_suites
 from harness.service.courses.engine_suites import Posted
+from harness.service.jobs.assignment_context import Ground
 from harness.service.records import Job, SuiteRun
 from harness.service.storage import suites
-from harness.service.work.assignment_context import Ground
 
 _LONGEST = 4000  # characters of why there is no result
 

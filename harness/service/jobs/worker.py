@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from sqlalchemy import Connection
 
@@ -13,16 +15,17 @@ from harness import signals
 from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.ledger import owners
+from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import counters, machines, service_log
+from harness.service.jobs import job_handlers
+from harness.service.jobs.assignment_context import ground
+from harness.service.jobs.job_handlers import UnfinishedError
+from harness.service.periodic import meanwhile
 from harness.service.records import DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
-from harness.service.work import job_handlers, lease_renewal
-from harness.service.work.assignment_context import ground
-from harness.service.work.company import OnOtherMachines, Shared
-from harness.service.work.faults_for_teachers import for_teachers
-from harness.service.work.job_handlers import UnfinishedError
+from harness.work.machine import Machine
 
 _PAUSE = 0.3  # seconds between two looks at an empty queue
 _PATIENCE = 5.0  # seconds before a database that cannot be used is tried again
@@ -56,7 +59,7 @@ class Worker:
             if job is None:
                 return False
             with (
-                lease_renewal.beating(self._database, job),
+                beating(self._database, job),
                 self._settle(job),
                 signals.let_through(),
             ):
@@ -152,3 +155,66 @@ def _count(db: Connection, job: Job, ended: str) -> None:
     queue.add_figure(db, counters.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
     if ended in ("done", "fault"):
         queue.add_figure(db, counters.WAITS, max(leased - job.made, 0.0), kind=job.kind)
+
+
+# --- Renews the lease of a job while it is done --------------------------------------------------
+
+
+_BEAT = queue.LEASE / 4  # seconds
+_LONGEST = 4 * 3600.0  # seconds of one job: whatever takes longer has hung
+
+
+def beating(database: Database, job: Job) -> AbstractContextManager[None]:
+    """Keep a job leased meanwhile."""
+    ends = time.monotonic() + _LONGEST
+
+    def renew() -> None:
+        if time.monotonic() < ends:
+            with suppress(HarnessError), database.changing() as db:  # the next beat tries again
+                queue.renew(db, job)
+
+    return meanwhile(renew, _BEAT)
+
+
+# --- How workers share ledgers and the machine: each takes the attempts that nobody has ----------
+
+
+class Shared(Machine):
+    """The company of the other workers; ``folder``: one on this machine, alike for all."""
+
+    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+        """Lease what nobody has."""
+        return ledger.lease_free(bases, len(bases))
+
+
+class OnOtherMachines:
+    """The company of workers whose engines run on other machines: those see to it themselves."""
+
+    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+        """Lease what nobody has."""
+        return ledger.lease_free(bases, len(bases))
+
+    def together(self) -> AbstractContextManager[object]:
+        """Give a time in which others may run engines, too."""
+        return nullcontext()
+
+    def apart(self) -> AbstractContextManager[object]:
+        """Give a time in which the machine that runs an engine runs nothing else."""
+        return nullcontext()
+
+
+# --- Why a job failed, in words that help a teacher; the operator has the details in the log -----
+
+
+# An absolute path, or what only somebody on the server can do.
+_OF_THE_SERVER = re.compile(r"(?<![\w./])/\w[^\s/]*/|\bchmod\b")
+_TOLD = (
+    "a program of the assignment, such as the reference, could not be run on the server. Try its"
+    " command on your own computer. If it works there, ask the operator of the service: the log"
+    " says why"
+)
+
+
+def for_teachers(why: str) -> str:
+    """Return why positions or wrong tests could not be found, without paths of the server."""
+    return _TOLD if _OF_THE_SERVER.search(why) else why

@@ -20,16 +20,21 @@ from harness.errors import UsageError
 from harness.reading import casefile
 from harness.service.courses import cases, own_files
 from harness.service.courses.gradings import NotNowError
+from harness.service.jobs import private_cases
+from harness.service.jobs.assignment_context import Ground
+from harness.service.jobs.candidates import (
+    Candidate,
+    CandidateMaker,
+    ConversationMaker,
+    DraftFindings,
+    SceneMaker,
+    Sought,
+)
 from harness.service.records import DONE, DRAFT, FAULT, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import Act
 from harness.service.storage.tables import new_id
-from harness.service.work import private_cases
-from harness.service.work.assignment_context import Ground
-from harness.service.work.candidates import Candidate, CandidateMaker, DraftFindings, Sought
-from harness.service.work.conversation_candidates import ConversationMaker
-from harness.service.work.scene_candidates import SceneMaker
 from harness.work import canonical_json
 
 MOST_TESTS = 200

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -16,19 +19,23 @@ from harness.banks import bank_runs
 from harness.banks.bank_runs import EngineAsker
 from harness.banks.records import WrongEngine
 from harness.errors import UsageError
+from harness.escaping import one_line
 from harness.grading.records import PRIVATE
-from harness.judging import strength
-from harness.records import CaseFile
+from harness.judging import mistaken, strength
+from harness.reading import expectation
+from harness.records import CaseFile, FailureKind, FileResult, Step
 from harness.service.courses import cases, own_files, point_weights
+from harness.service.jobs.assignment_context import Ground
 from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import Act
-from harness.service.work.assignment_context import Ground
-from harness.service.work.failed_by_reference import WrongTest, list_wrong_tests
-from harness.service.work.watched_asking import WatchedAsker
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
 from harness.work import canonical_json
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import Breakdown
+from oracle.natures import Natures
 
 
 class OfFile(NamedTuple):
@@ -236,3 +243,107 @@ def _of(case: CaseFile, found: strength.Strength | None) -> OfFile:
     return OfFile(
         name, tests, found.caught.bit_count(), tuple(one.step.line for one in found.wrong)
     )
+
+
+# --- Tests that the reference fails, with what it answers instead --------------------------------
+
+
+_LONGEST = 200  # characters of an answer
+
+
+class WrongTest(NamedTuple):
+    """A test that the reference fails."""
+
+    line: int
+    id: int  # -1: none
+    command: str
+    expected: str  # in words
+    answer: str  # of the reference, in words
+
+
+def list_wrong_tests(
+    case: CaseFile, lines: Sequence[int], specification: Specification
+) -> tuple[WrongTest, ...]:
+    """Return the tests in these lines of a case file, with what the reference answers.
+
+    Those of a command that it does not know are left out: it says nothing of them.
+    """
+    if not lines:
+        return ()
+    engine = specification.reference_engine()
+    answers = {step.line: _in_words(raw) for step, raw in mistaken.answers(case, engine)}
+    steps = [step for step in case.steps if step.line in lines and _is_known(engine, step)]
+    return tuple(_describe(step, answers.get(step.line, "nothing")) for step in steps)
+
+
+def _is_known(engine: Engine, step: Step) -> bool:
+    name = step.command.partition(" ")[0]
+    return reply_of(engine.handle(f"known_command {name}")).text == "true"
+
+
+def _describe(step: Step, answer: str) -> WrongTest:
+    expected = expectation.in_a_sentence(step.pattern)
+    return WrongTest(step.line, step.id, one_line(step.command, _LONGEST), expected, answer)
+
+
+def _in_words(raw: str | Breakdown) -> str:
+    if isinstance(raw, Breakdown):
+        return "nothing"
+    reply = reply_of(raw)
+    text = one_line(reply.text, _LONGEST)
+    return f"'{text}'" if reply.ok else f"the error '{text}'"
+
+
+# --- Wrong programs asked while a teacher waits: which one is told, and one that hangs is given up
+# Each call asks all programs anew, and a program that hangs costs its limits each time. So each
+# program has a budget of time for all calls together.
+
+
+MOST_HUNG = 4  # case files of a draft in which a program may hang, in all calls together
+LONGEST = 240.0  # seconds that a program is asked, in all calls together
+
+
+class WatchedAsker(EngineAsker):
+    """Asks programs until they have hung too often, or have taken too long."""
+
+    def __init__(
+        self,
+        natures: Natures,
+        sandbox: str,
+        protocol: str,
+        tell: Callable[[str], None] = lambda _: None,
+        most_hung: float = math.inf,
+    ) -> None:
+        """``tell``: hears which program is asked, before it is. ``most_hung``: case files."""
+        super().__init__(natures, sandbox, protocol=protocol, strict=False)
+        self._tell = tell
+        self._most_hung = most_hung
+        self._hung: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
+        self._refused: set[str] = set()
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The names of the programs that were not asked to the end."""
+        return tuple(sorted(self._refused | {one for one in self._hung if self._has_hung(one)}))
+
+    def _has_hung(self, name: str) -> bool:
+        """Whether a program has hung too often: it was not asked to the end even then."""
+        return self._hung[name] >= self._most_hung
+
+    def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
+        """Return what a program did in each file; nothing if it was given up."""
+        name = engine.name
+        if self._has_hung(name) or self._seconds.get(name, 0.0) >= LONGEST:
+            self._refused.add(name)
+            return ()
+        self._tell(name)
+        begun = time.monotonic()
+        found = super().results(cases, engine)
+        self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - begun
+        self._hung[name] += sum(map(_hangs, found))
+        return found
+
+
+def _hangs(result: FileResult) -> bool:
+    return any(one.kind is FailureKind.TIMEOUT for one in result.failures)

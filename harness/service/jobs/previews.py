@@ -20,12 +20,12 @@ from harness.service.courses import gradings, own_files, point_weights
 from harness.service.courses.gradings import NotNowError
 from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
+from harness.service.jobs.assignment_context import Ground
 from harness.service.records import PREVIEW, Assigned, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import Act
 from harness.service.storage.tables import new_id
-from harness.service.work.assignment_context import Ground
 from harness.work import canonical_json
 
 

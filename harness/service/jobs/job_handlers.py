@@ -29,6 +29,9 @@ from harness.report.views import Views
 from harness.service import counters, machines
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
+from harness.service.jobs import drafts, engine_runs, previews, private_cases, result_files
+from harness.service.jobs.assignment_context import Ground
+from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.records import (
     CHECK,
     CONCLUDE,
@@ -48,16 +51,6 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, queue, uploads
-from harness.service.work import (
-    check_results,
-    drafting,
-    engine_runs,
-    evidence_places,
-    previewing,
-    private_cases,
-)
-from harness.service.work.assignment_context import Ground
-from harness.service.work.report_folders import check_page, folder_of, lock_folder
 from harness.work import canonical_json
 from harness.work.worker_events import (
     AttemptEvent,
@@ -148,7 +141,7 @@ def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
     text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
     path = check_page(ground.settings.assignment_folder(ground.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    check_results.write(path, graded)
+    result_files.write_check_result(path, graded)
     whole_files.write(path, escape_controls(text))
 
 
@@ -396,7 +389,7 @@ def export(ground: Ground, job: Job, _company: Company) -> None:
 
 
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
-    return [f"{previewing.names(change)}: {change}" for change in conclusion.changes]
+    return [f"{previews.names(change)}: {change}" for change in conclusion.changes]
 
 
 def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict[str, Override]:
@@ -411,7 +404,7 @@ def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(ground.settings, ground.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)
-        evidence_places.write(conclusion.result, folder)
+        result_files.write_evidence_places(conclusion.result, folder)
     return own
 
 
@@ -472,8 +465,8 @@ KINDS: dict[str, Doing] = {
     PLAN: plan_grading,
     GRADE: run_one,
     CONCLUDE: conclude,
-    DRAFT: lambda ground, job, _: drafting.draft(ground, job),
-    PREVIEW: lambda ground, job, _: previewing.preview(ground, job),
+    DRAFT: lambda ground, job, _: drafts.draft(ground, job),
+    PREVIEW: lambda ground, job, _: previews.preview(ground, job),
     MEASURE: lambda ground, job, _: private_cases.measure(ground, job),
     EXPORT: export,
     RUN: run_engine,

@@ -1,13 +1,13 @@
-"""``python -m harness.service.work``: a worker, with the settings as JSON on standard input."""
+"""``python -m harness.service.jobs``: a worker, with the settings as JSON on standard input."""
 
 from __future__ import annotations
 
 import sys
 
 from harness.service import background, living_workers
+from harness.service.jobs.worker import Worker
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
-from harness.service.work.worker import Worker
 
 
 def main() -> int:
