@@ -111,9 +111,9 @@ def _missing_argument(action: str) -> str:
 
 
 def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    rows = administering.everybody(act.db)
+    rows = administration.everybody(act.db)
     return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
 
 
@@ -131,17 +131,17 @@ def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
 
 
 def _link(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    secret = administering.link(act, administering.find(act.db, given.who))
+    secret = administration.link(act, administration.find(act.db, given.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
 def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
     from harness.service.people import accounts
 
-    person = administering.find(act.db, given.who)
+    person = administration.find(act.db, given.who)
     accounts.refuse_shut_out(person)
     name = given.name or _TOKEN
     _, secret = accounts.make_token(act, name, given.scope, owner=person.id)
@@ -149,45 +149,45 @@ def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]
 
 
 def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    person = administering.find(act.db, given.who) if given.who else None
+    person = administration.find(act.db, given.who) if given.who else None
     return [
         _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
-        for token, owner in administering.tokens(act.db, person)
+        for token, owner in administration.tokens(act.db, person)
     ]
 
 
 def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    administering.revoke_token(act, given.who)
+    administration.revoke_token(act, given.who)
     return [f"the token {given.who} is no longer valid"]
 
 
 def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    person = administering.find(act.db, given.who)
-    administering.shut_out(act, person)
+    person = administration.find(act.db, given.who)
+    administration.shut_out(act, person)
     return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
 
 
 def _let_in(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    person = administering.find(act.db, given.who)
-    administering.let_in(act, person)
+    person = administration.find(act.db, given.who)
+    administration.let_in(act, person)
     return [
         escape_controls(f"{person.name} may sign in again: gtp-harness admin link makes a link")
     ]
 
 
 def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
     from harness.service.people import accounts
 
-    person = administering.find(act.db, given.who)
+    person = administration.find(act.db, given.who)
     if given.name:
         person = accounts.rename(act, person, given.name)
     if given.email:
@@ -196,29 +196,29 @@ def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
 
 
 def _courses(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
     return [
         _line(course.id, course.title, ", ".join(one.name for one in teachers))
-        for course, teachers in administering.list_courses(act.db)
+        for course, teachers in administration.list_courses(act.db)
     ]
 
 
 def _add_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    course = administering.find_course(act.db, given.course)
-    person = administering.find(act.db, given.who)
-    administering.add_teacher(act, course, person)
+    course = administration.find_course(act.db, given.course)
+    person = administration.find(act.db, given.who)
+    administration.add_teacher(act, course, person)
     return [escape_controls(f"{person.name} is a teacher of {course.title}")]
 
 
 def _remove_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+    from harness.service.operations import administration
 
-    course = administering.find_course(act.db, given.course)
-    person = administering.find(act.db, given.who)
-    administering.remove_teacher(act, course, person)
+    course = administration.find_course(act.db, given.course)
+    person = administration.find(act.db, given.who)
+    administration.remove_teacher(act, course, person)
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 

@@ -87,7 +87,7 @@ def _with_cluster(settings: Settings, given: argparse.Namespace) -> Settings:
 
 
 def _check(settings: Settings) -> int:
-    from harness.service.operating.checking import check
+    from harness.service.operations.checks import check
 
     is_good = True
     for found in check(settings):
@@ -99,8 +99,8 @@ def _check(settings: Settings) -> int:
 
 
 def _serve(settings: Settings) -> int:
-    from harness.service import listening, serving
-    from harness.service.operating import pruning
+    from harness.service import processes, serving
+    from harness.service.operations import pruning
     from harness.service.people import mail_server, oidc
     from harness.service.settings import read_address
     from harness.service.storage import data_folder
@@ -110,7 +110,7 @@ def _serve(settings: Settings) -> int:
     mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
-    with listening.open_socket(settings.host, settings.port) as open_socket:
+    with processes.open_socket(settings.host, settings.port) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
         print(f"Data: {found.data}\nPages: {found.base}", flush=True)
@@ -123,12 +123,12 @@ def _serve(settings: Settings) -> int:
 
 def tell_zone(settings: Settings) -> None:
     """Warn once if the data were last served in another time zone, and write this one down."""
-    from harness.service import service_log
+    from harness.service import monitoring
     from harness.service.storage import data_folder
 
     now = data_folder.find_zone()
     if why := data_folder.explain_other_zone(settings.data, now):
-        service_log.warn(settings, why)
+        monitoring.warn(settings, why)
     data_folder.keep_zone(settings.data, now)
 
 

@@ -23,11 +23,11 @@ from harness.service.api import (
 from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
 from harness.service.api import private as api_private
-from harness.service.operating import routes as operating
+from harness.service.operations import routes
+from harness.service.operations import routes as operating
 from harness.service.pages import (
     assignment_page,
     changing,
-    cluster,
     course,
     gradings,
     mail_links,
@@ -54,7 +54,7 @@ from oracle import __version__
 ROUTES = (
     *(sign_in.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, roster.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
-    *(cluster.ROUTES, tokens.ROUTES, own_name.ROUTES, mail_links.ROUTES, provider.ROUTES),
+    *(routes.ROUTES, tokens.ROUTES, own_name.ROUTES, mail_links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
     *(staff.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),

@@ -11,13 +11,13 @@ import sys
 
 from harness import signals
 from harness.cluster.hub import Hub
-from harness.service import background, machines
+from harness.service import machines, processes
 
 
 def main() -> int:
     """Carry units for the workers of the service until a signal comes."""
     signals.end_on_sigterm()
-    settings = background.begin()
+    settings = processes.begin()
     hub = Hub(
         machines.connector_settings(settings),
         machines.folder(settings),

@@ -22,7 +22,7 @@ from harness.cluster.records import ConnectorSettings
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.set_aside import SetAside
-from harness.service import service_log
+from harness.service import monitoring
 from harness.service.settings import Settings
 
 if TYPE_CHECKING:
@@ -149,10 +149,10 @@ def remark(settings: Settings, text: str, *, once: bool = False) -> None:
     now = time.time()
     if once and any(one.text == text for one in remarks(settings) if one.at > now - _AN_HOUR):
         return
-    service_log.warn(settings, text)
+    monitoring.warn(settings, text)
     path = _remarks(settings)
     with contextlib.suppress(OSError):
-        service_log.append(path, f"{json.dumps(Remark(now, text)._asdict())}\n")
+        monitoring.append_log(path, f"{json.dumps(Remark(now, text)._asdict())}\n")
         if path.stat().st_size > _LONGEST:
             path.replace(path.with_suffix(".old"))
 

@@ -12,7 +12,7 @@ import sys
 import uvicorn
 from anyio import to_thread
 
-from harness.service import background
+from harness.service import processes
 from harness.service.app import guard_application
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web.service import Service
@@ -29,7 +29,7 @@ class _WebServer(uvicorn.Server):
 
 def main(descriptor: int) -> int:
     """Answer until a signal comes, and then what was asked before it."""
-    settings = background.begin()
+    settings = processes.begin()
     service = Service.open(settings, Database.patiently)
     config = uvicorn.Config(
         guard_application(service),

@@ -14,7 +14,7 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from harness.service import living_workers
+from harness.service import monitoring
 from harness.service.app import application
 from harness.service.courses import making, staff
 from harness.service.courses.point_weights import Worth
@@ -279,7 +279,7 @@ class World(NamedTuple):
 def world(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
     settings = settings._replace(rate=10**6, page_rate=10**6)  # one person asks for everything
-    with open_service(settings) as service, living_workers.announce(settings.workers_folder):
+    with open_service(settings) as service, monitoring.announce_worker(settings.workers_folder):
         people = {}
         with service.database.acting() as act:
             ids = _course(act, people, "", settings)

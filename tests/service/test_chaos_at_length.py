@@ -25,7 +25,7 @@ from harness.grading import LEDGER, grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
-from harness.service import counters
+from harness.service import monitoring
 from harness.service.courses import gradings
 from harness.service.jobs.result_files import folder_of
 from harness.service.records import DONE
@@ -189,7 +189,7 @@ class Watched:
 
 def _attempts(db):
     counted = queue.load_figures(db).items()
-    return sum(sum(one.counts) for (name, _), one in counted if name == counters.ATTEMPTS.name)
+    return sum(sum(one.counts) for (name, _), one in counted if name == monitoring.ATTEMPTS.name)
 
 
 class Kills(NamedTuple):

@@ -10,7 +10,7 @@ from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import engine_suites
 from harness.service.jobs import job_handlers
-from harness.service.operating import administering
+from harness.service.operations import administration
 from harness.service.people import accounts
 from harness.service.records import RUN
 from harness.service.storage import courses, pruning, queue, suites
@@ -223,4 +223,4 @@ def test_an_empty_file_is_told_what_a_run_file_is(ann, suite):
 def test_an_operator_sees_no_course_that_engines_are_run_in(service, suite):
     """It was listed as a course without a teacher."""
     with service.database.reading() as db:
-        assert courses.COURSES.all(db) and administering.list_courses(db) == []
+        assert courses.COURSES.all(db) and administration.list_courses(db) == []

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness import shipped
-from harness.service import service_log, web
+from harness.service import monitoring, web
 from harness.service.api.schema import schema_of
 from harness.service.app import application
 from harness.service.people import accounts
@@ -137,7 +137,7 @@ class World(NamedTuple):
 
     def troubles(self) -> list[dict[str, object]]:
         """Return what the service told its operators of."""
-        found = service_log.read_log(self.service.settings)
+        found = monitoring.read_log(self.service.settings)
         return [one for one in found if one["what"] == "trouble"]
 
 

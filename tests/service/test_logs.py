@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from harness.service import service_log
+from harness.service import monitoring
 from harness.service.jobs import job_handlers
 from harness.service.people import accounts
 from harness.service.storage import database, people
@@ -35,7 +35,7 @@ def service(request, tmp_path):
 
 
 def lines(service, what="request"):
-    return [one for one in service_log.read_log(service.settings) if one["what"] == what]
+    return [one for one in monitoring.read_log(service.settings) if one["what"] == what]
 
 
 def test_a_request_has_a_line_under_the_id_of_its_answer(service):
@@ -91,7 +91,7 @@ def test_a_fault_is_told_in_full_under_the_id_that_its_page_names(service, monke
 
 
 def test_standard_error_takes_the_lines_instead(service, capsys):
-    service_log.tell(service.settings._replace(log="-"), "request", status=200)
+    monitoring.tell(service.settings._replace(log="-"), "request", status=200)
     assert json.loads(capsys.readouterr().err)["status"] == 200
     assert lines(service) == []
 

@@ -10,7 +10,7 @@ from harness import cli
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.seal import Seal
 from harness.service.courses import submissions
-from harness.service.operating import pruning
+from harness.service.operations import pruning
 from harness.service.people import accounts
 from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import Log

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from harness.service import background, living_workers
+from harness.service import monitoring, processes
 from harness.service.jobs.worker import Worker
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
@@ -12,11 +12,11 @@ from harness.service.storage.database import Database
 
 def main() -> int:
     """Do jobs until a signal comes; what is under way then goes back to the queue."""
-    return background.run(_work)
+    return processes.run(_work)
 
 
 def _work(settings: Settings, database: Database) -> None:
-    with living_workers.announce(settings.workers_folder):
+    with monitoring.announce_worker(settings.workers_folder):
         Worker(settings, database).run()
 
 

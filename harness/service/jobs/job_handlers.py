@@ -26,7 +26,7 @@ from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
-from harness.service import counters, machines
+from harness.service import machines, monitoring
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import drafts, engine_runs, previews, private_cases, result_files
@@ -168,7 +168,7 @@ class _Noter(Unheard):
         if isinstance(word, BuildFinished):
             return
         with self._ground.database.changing() as db:
-            queue.add_figure(db, counters.ATTEMPTS, _seconds(word), outcome=_outcome(word))
+            queue.add_figure(db, monitoring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
             if isinstance(word, AttemptFinished):
                 queue.note_progress(db, self._job)
 

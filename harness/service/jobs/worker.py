@@ -16,11 +16,11 @@ from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.ledger import owners
 from harness.grading.ledger.ledger import Lease, Ledger
-from harness.service import counters, machines, service_log
+from harness.service import machines, monitoring
 from harness.service.jobs import job_handlers
 from harness.service.jobs.assignment_context import ground
 from harness.service.jobs.job_handlers import UnfinishedError
-from harness.service.periodic import meanwhile
+from harness.service.monitoring import meanwhile
 from harness.service.records import DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
@@ -120,7 +120,7 @@ class Worker:
             ended = type(error).__name__
             raise
         finally:
-            service_log.tell(
+            monitoring.tell(
                 self._settings,
                 "job",
                 job=job.id,
@@ -137,7 +137,7 @@ class Worker:
 
     def _fail(self, job: Job, why: str) -> None:
         if job.kind in (DRAFT, MEASURE) and (told := for_teachers(why)) != why:
-            service_log.warn(self._settings, why, job=job.id)
+            monitoring.warn(self._settings, why, job=job.id)
             why = told
         with self._database.changing() as db:
             queue.record_error(db, job, why)
@@ -146,15 +146,15 @@ class Worker:
             _count(db, job, "fault")
 
     def _warn(self, text: str) -> None:
-        service_log.warn(self._settings, text)
+        monitoring.warn(self._settings, text)
 
 
 def _count(db: Connection, job: Job, ended: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
     leased, now = queue.get_lease_time(job), owners.now(db)
-    queue.add_figure(db, counters.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
+    queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
     if ended in ("done", "fault"):
-        queue.add_figure(db, counters.WAITS, max(leased - job.made, 0.0), kind=job.kind)
+        queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
 
 
 # --- Renews the lease of a job while it is done --------------------------------------------------

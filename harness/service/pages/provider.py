@@ -6,7 +6,7 @@ import json
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service import service_log
+from harness.service import monitoring
 from harness.service.pages.sign_in import start_session
 from harness.service.people import accounts, oidc
 from harness.service.people.oidc import AwayError, Claims, Provider, RefusedError
@@ -55,7 +55,7 @@ def come_back(here: Now) -> Response:
     except AwayError as error:
         raise _away(here, error) from None
     except RefusedError as error:
-        service_log.tell(here.service.settings, "sign-in refused", why=str(error))
+        monitoring.tell(here.service.settings, "sign-in refused", why=str(error))
         raise Refused(
             403, f"you are not signed in: {error}. Begin anew on the sign-in page"
         ) from None
@@ -75,7 +75,7 @@ def _provider(here: Here) -> Provider:
 
 
 def _away(here: Here, error: AwayError) -> Refused:
-    service_log.warn(here.service.settings, f"sign-in by OIDC: {error}")
+    monitoring.warn(here.service.settings, f"sign-in by OIDC: {error}")
     return Refused(503, f"{error}. Try again later, or sign in by a link")
 
 

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.escaping import one_line
-from harness.service import service_log
+from harness.service import monitoring
 from harness.service.people import accounts, mail_server
 from harness.service.people.accounts import Secret
 from harness.service.people.mail_server import MailDelayedError, MailRefusedError
@@ -194,7 +194,7 @@ def deliver(settings: Settings, database: Database) -> bool:
     with database.changing() as db:
         rows.LETTERS.change(db, _after(letter, ended, trouble), id=letter.id)
     facts = {"letter": letter.id, "kind": letter.kind, "ended": ended, "trouble": trouble}
-    service_log.tell(settings, "mail", **facts)
+    monitoring.tell(settings, "mail", **facts)
     return True
 
 

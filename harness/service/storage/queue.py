@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, text, tuple_
 
 from harness.grading.ledger import owners
-from harness.service import counters
-from harness.service.counters import MEASURES, Found, Histogram, Labels, Measure
+from harness.service import monitoring
+from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.records import (
     CHECK,
     CONCLUDE,
@@ -288,7 +288,7 @@ _ADD = text(
 def add_figure(db: Connection, measure: Measure, seconds: float, **labels: str) -> None:
     """Count one that took so long. Only so many values of a label may ever be given."""
     row = {"name": measure.name, "labels": json.dumps([*labels.items()]), "total": seconds}
-    db.execute(_ADD, {**row, "place": counters.bucket(measure, seconds)})
+    db.execute(_ADD, {**row, "place": monitoring.bucket(measure, seconds)})
 
 
 def load_figures(db: Connection) -> Found:
@@ -296,7 +296,7 @@ def load_figures(db: Connection) -> Found:
     result: dict[tuple[str, Labels], Histogram] = {}
     for row in db.execute(select(FIGURE)):
         key = row.name, tuple((name, value) for name, value in json.loads(row.labels))
-        known = result.get(key) or counters.empty(_BY_NAME[row.name])
+        known = result.get(key) or monitoring.empty(_BY_NAME[row.name])
         counts = list(known.counts)
         counts[row.place] = row.number
         result[key] = Histogram(tuple(counts), known.total + row.total)

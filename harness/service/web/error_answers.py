@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from harness.errors import HarnessError, ServerError, UsageError
-from harness.service import service_log
+from harness.service import monitoring
 from harness.service.courses.gradings import NotNowError
 from harness.service.people.accounts import ShutOutError
 from harness.service.web import problems, rendering
@@ -142,7 +142,7 @@ def _answer_method(request: Request, *, is_page: bool) -> Response:
 
 def _unavailable(request: Request, error: Exception) -> Response:
     settings = request.app.state.service.settings
-    service_log.warn(settings, str(error), request=request.state.request)
+    monitoring.warn(settings, str(error), request=request.state.request)
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
 
 
@@ -152,7 +152,7 @@ def _system(request: Request, error: Exception) -> Response:
         return _fault(request, error)
     settings = request.app.state.service.settings
     told = f"cannot write into {settings.data}: {error.strerror}"
-    service_log.warn(settings, told, request=request.state.request)
+    monitoring.warn(settings, told, request=request.state.request)
     return answer(
         request, 503, "the disk of the service is full, so this was not kept: tell its operator"
     )
@@ -162,7 +162,7 @@ def _fault(request: Request, error: Exception) -> Response:
     """Tell the operator all, and anyone who asks nothing of it."""
     named = request.state.request
     told = "".join(traceback.format_exception(error))
-    service_log.warn(request.app.state.service.settings, told, request=named)
+    monitoring.warn(request.app.state.service.settings, told, request=named)
     return answer(
         request, 500, f"that is the service's own fault; it has been written down as {named}"
     )

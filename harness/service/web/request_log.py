@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.service import counters, service_log
-from harness.service.counters import Counter
+from harness.service import monitoring
+from harness.service.monitoring import Counter
 from harness.service.settings import Settings
 
 HEADER = b"x-request-id"
@@ -45,9 +45,9 @@ class Logged:
             await self._app(scope, receive, with_id)
         finally:
             seconds = time.monotonic() - begun
-            self._counter.count(counters.REQUESTS, seconds, **_labels(scope, status))
+            self._counter.count(monitoring.REQUESTS, seconds, **_labels(scope, status))
             facts = {"request": request, "status": status, "seconds": round(seconds, 4)}
-            service_log.tell(self._settings, "request", **facts, **_about(scope))
+            monitoring.tell(self._settings, "request", **facts, **_about(scope))
 
 
 def _labels(scope: Scope, status: int) -> dict[str, str]:

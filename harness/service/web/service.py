@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from harness.grading.ledger.originals import Store
-from harness.service.counters import Counter
+from harness.service.monitoring import Counter
 from harness.service.people import providers
 from harness.service.people.oidc import Provider
 from harness.service.settings import Settings

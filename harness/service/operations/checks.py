@@ -14,9 +14,9 @@ from harness.errors import HarnessError, UsageError
 from harness.loopback import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
-from harness.service import listening, living_workers, machines
-from harness.service.operating import pruning
-from harness.service.operating.state import LEAST_FREE
+from harness.service import machines, monitoring, processes
+from harness.service.operations import pruning
+from harness.service.operations.state import LEAST_FREE
 from harness.service.people import mail_server, providers
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database
@@ -62,10 +62,10 @@ def _settings(settings: Settings) -> str:
 def _port(settings: Settings) -> str:
     """Name the port; it is good if this very service answers there already."""
     try:
-        with listening.open_socket(settings.host, settings.port):
+        with processes.open_socket(settings.host, settings.port):
             return f"{settings.port or 'any'} of {settings.host} is free"
     except UsageError:
-        if not living_workers.count(settings.workers_folder):
+        if not monitoring.count_workers(settings.workers_folder):
             raise
         return f"{settings.port} of {settings.host} is in use, by this service it seems"
 

@@ -1,15 +1,18 @@
-"""A process of the service beside the one that answers: its settings, its database, its end."""
+"""What the processes of a service have in common: settings, database, socket and end."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import gc
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import closing
 
 from harness import signals
+from harness.errors import UsageError
 from harness.intake import confined_reading
 from harness.service.settings import Settings, load_settings
 from harness.service.storage.database import Database
@@ -52,3 +55,29 @@ def run(work: Callable[[Settings, Database], None]) -> int:
         with closing(Database.patiently(settings)) as database:
             work(settings, database)
     return 0
+
+
+# --- The socket on which a service answers -------------------------------------------------------
+
+
+_BACKLOG = 512  # connections that wait while the web process is started again
+
+
+_OF_PORTS = (errno.EADDRINUSE, errno.EACCES)
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; ``port``: 0 for any that is free.
+
+    Raises:
+        UsageError: another process has the port, or the address is not this machine's.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while attempting")[0]  # the address once more
+        option = "--port" if error.errno in _OF_PORTS else "--host"
+        raise UsageError(
+            f"cannot answer on {host}:{port}: {reason}; {option} names another one"
+        ) from None
