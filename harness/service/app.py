@@ -5,24 +5,23 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from harness.service.api import changing as api_changing
 from harness.service.api import (
-    comments_and_overrides,
     courses,
     drafts,
     marks,
     own_files,
     people,
+    requests,
     runs,
-    schema,
     staff,
     students,
     submissions,
     suites,
 )
+from harness.service.api import courses as api_changing
 from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
-from harness.service.api import private as api_private
+from harness.service.api import private_cases as api_private
 from harness.service.operations import routes
 from harness.service.operations import routes as operating
 from harness.service.pages import (
@@ -56,8 +55,8 @@ ROUTES = (
     *(student.ROUTES, roster.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
     *(routes.ROUTES, tokens.ROUTES, own_name.ROUTES, mail_links.ROUTES, provider.ROUTES),
     *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
-    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
-    *(staff.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),
+    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES),
+    *(staff.ROUTES, marks.REMARKS, api_private.ROUTES, api_points.ROUTES),
     *(own_files.ROUTES, drafts.ROUTES),
     *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
     *(changing.ROUTES, api_changing.ROUTES),

@@ -13,7 +13,7 @@ from schemathesis.specs.openapi import checks
 
 from harness.assignments import assignment as assignments
 from harness.grading.records import Marks, PartMark
-from harness.service.api.schema import schema_of
+from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
 from harness.service.jobs.candidates import SceneMaker, Sought

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from harness import shipped
 from harness.service import monitoring, web
-from harness.service.api.schema import schema_of
+from harness.service.api.requests import schema_of
 from harness.service.app import application
 from harness.service.people import accounts
 from harness.service.records import FAULT

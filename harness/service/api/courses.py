@@ -1,20 +1,28 @@
-"""Courses and their assignments, as everybody in a course may see them; made by teachers."""
+"""Courses and their assignments, as everybody in a course may see them; teachers change them."""
 
 from __future__ import annotations
 
 import datetime
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Query
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
-from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import making
+from harness.service.api import requests
+from harness.service.api.requests import (
+    Asked,
+    IdempotencyKey,
+    Page,
+    find_page,
+    make_once,
+    require_kept,
+)
+from harness.service.courses import changes, making
+from harness.service.courses.changes import Change
 from harness.service.courses.deadlines import load_rule
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Assigned, Course, Member
@@ -77,17 +85,17 @@ class AssignmentWanted(BaseModel):
     scope="all",
     status_code=201,
     response_model=CourseOfMine,
-    openapi_extra=bodies.describe_body(CourseWanted),
+    openapi_extra=requests.describe_body(CourseWanted),
 )
 def make_course(
     here: Now,
-    wanted: Annotated[CourseWanted, Depends(bodies.json_of(CourseWanted))],
+    wanted: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> CourseOfMine:
     """Make a course; the owner of the token is its first teacher."""
     sent = ("course", wanted.title)
     with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: making.course(act, wanted.title).id)
+        made = make_once(act, idempotency_key, sent, lambda: making.course(act, wanted.title).id)
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=here.by)
     return describe_course(require_kept(found, "course"), member)
@@ -97,7 +105,7 @@ def make_course(
 def my_courses(here: Now, asked: Asked) -> Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
     with here.service.database.reading() as db:
-        found = find(db, courses.MEMBERS, ["course"], asked, person=here.by, role=[*ROLES])
+        found = find_page(db, courses.MEMBERS, ["course"], asked, person=here.by, role=[*ROLES])
         pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
     return Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
 
@@ -126,7 +134,7 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     order = ("deadline", "title", "id")
     named = {} if here.is_staff else {"hidden": 0}
     with here.service.database.reading() as db:
-        found = find(db, courses.ASSIGNMENTS, order, asked, course=here.course.id, **named)
+        found = find_page(db, courses.ASSIGNMENTS, order, asked, course=here.course.id, **named)
         items = [describe_assignment(one, _find_own(db, here, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
@@ -138,11 +146,11 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     scope="all",
     status_code=201,
     response_model=AssignmentShown,
-    openapi_extra=bodies.describe_body(AssignmentWanted),
+    openapi_extra=requests.describe_body(AssignmentWanted),
 )
 def make_assignment(
     here: Now,
-    wanted: Annotated[AssignmentWanted, Depends(bodies.json_of(AssignmentWanted))],
+    wanted: Annotated[AssignmentWanted, Depends(requests.json_of(AssignmentWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of a course."""
@@ -152,7 +160,7 @@ def make_assignment(
     row = Assigned("", here.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
     with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
+        made = make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
     return describe_assignment(require_kept(found, "assignment"))
 
@@ -191,3 +199,109 @@ def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentSho
 
 def _format(time: datetime.datetime | None) -> str:
     return add_zone(time).isoformat() if time else ""
+
+
+# --- Assignments and courses changed and removed by teachers -------------------------------------
+
+_COURSE = "/courses/{course}"
+_ONE = f"{_COURSE}/assignments/{{assignment}}"
+_DATE = Field(default=None, max_length=30, description=f"{DATE}; empty for none")
+
+
+class AssignmentChange(BaseModel):
+    """What is to be changed. What is left out stays."""
+
+    title: str | None = Field(default=None, max_length=200)
+    opens: str | None = _DATE
+    deadline: str | None = _DATE
+    closes: str | None = _DATE
+    deduction: str | None = Field(default=None, max_length=30, description="percent")
+    grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
+    hidden: bool | None = Field(default=None, description="from students")
+
+
+class ChangeEffect(BaseModel):
+    """What a change does to a student or group."""
+
+    student: str
+    now: str  # in words, such as: in time
+    then: str
+
+
+class AssignmentChanged(BaseModel):
+    """An assignment as it is after a change, or would be."""
+
+    assignment: AssignmentShown
+    effects: list[ChangeEffect]
+    ended: list[str]  # students whose extensions end, because all have as much time
+
+
+@ROUTES.at(
+    "PATCH",
+    _ONE,
+    TEACHERS,
+    scope="all",
+    response_model=AssignmentChanged,
+    openapi_extra=requests.describe_body(AssignmentChange),
+)
+def change(
+    here: Now,
+    wanted: Annotated[AssignmentChange, Depends(requests.json_of(AssignmentChange))],
+    preview: Annotated[
+        bool, Query(description="only tell what would change; nothing is changed")
+    ] = False,
+) -> AssignmentChanged:
+    """Change an assignment: who would be late, or late no longer, is told."""
+    now = here.sure().assigned
+    told = now._replace(**wanted.model_dump(exclude_none=True))
+    with here.service.database.acting(here.by) as act:
+        planned = changes.plan(act.db, now, told)
+        if not preview:
+            changes.change(act, now, told, planned.digest)
+    return _describe(planned)
+
+
+def _describe(planned: Change) -> AssignmentChanged:
+    effects = [
+        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned.effects
+    ]
+    shown = describe_assignment(planned.made)
+    return AssignmentChanged(assignment=shown, effects=effects, ended=planned.ended)
+
+
+@ROUTES.at("DELETE", _ONE, TEACHERS, scope="all", status_code=204)
+def remove(here: Now) -> Response:
+    """Remove an assignment that nobody has submitted to."""
+    assigned = here.sure().assigned
+    with here.service.database.acting(here.by) as act:
+        changes.remove_assignment(act, assigned)
+    changes.clear(here.service.settings, assigned)
+    return Response(status_code=204)
+
+
+@ROUTES.at(
+    "PATCH",
+    _COURSE,
+    TEACHERS,
+    scope="all",
+    response_model=CourseOfMine,
+    openapi_extra=requests.describe_body(CourseWanted),
+)
+def rename_course(
+    here: Now, wanted: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))]
+) -> CourseOfMine:
+    """Give a course another title; its address stays."""
+    assert here.course
+    with here.service.database.acting(here.by) as act:
+        made = changes.rename_course(act, here.course, wanted.title)
+    return describe_course(made, here.member)
+
+
+@ROUTES.at("DELETE", _COURSE, TEACHERS, scope="all", status_code=204)
+def remove_course(here: Now) -> Response:
+    """Remove a course that nobody has submitted in, with its assignments and its roster."""
+    assert here.course
+    with here.service.database.acting(here.by) as act:
+        removed = changes.remove_course(act, here.course)
+    changes.clear_course(here.service.settings, here.course, removed)
+    return Response(status_code=204)

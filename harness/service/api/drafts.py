@@ -11,10 +11,9 @@ from fastapi import Depends, Query
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies, private
-from harness.service.api.idempotency import IdempotencyKey, once
-from harness.service.api.paging import Asked, Page, find
-from harness.service.api.private import PrivateCases
+from harness.service.api import private_cases, requests
+from harness.service.api.private_cases import PrivateCases
+from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
 from harness.service.jobs import drafts
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.jobs.drafts import (
@@ -35,7 +34,7 @@ _MAY = whoever_may(CASES)
 _ALL = "/courses/{course}/assignments/{assignment}/drafts"
 _ONE = f"{_ALL}/{{draft}}"
 _GAMES: dict[str, Any] = {
-    "requestBody": {"required": False, "content": {bodies.BYTES: {"schema": bodies.IS_BYTES}}}
+    "requestBody": {"required": False, "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
 }
 
 State = Literal["running", "done", "failed"]
@@ -116,7 +115,7 @@ def listed(here: Now, asked: Asked) -> Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
     order, named = ("made", "about"), {"kind": DRAFT, "assignment": here.sure().assigned.id}
     with here.service.database.reading() as db:
-        found = find(db, queue.JOBS, order, asked, **named)
+        found = find_page(db, queue.JOBS, order, asked, **named)
     items = [DraftLine(**_members(here, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
@@ -134,7 +133,7 @@ async def begin(
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    data = await bodies.read(here, drafts.LARGEST)
+    data = await requests.receive_body(here, drafts.LARGEST)
     return await run_in_threadpool(_begin, here, Wish(tests), data, idempotency_key)
 
 
@@ -143,7 +142,9 @@ def _begin(here: Here, wish: Wish, data: bytes, key: str) -> DraftShown:
     sent = ("draft", assigned.id, str(wish.tests), hashlib.sha256(data).hexdigest())
     games = [data] if data else []
     with here.service.database.acting(here.by) as act:
-        made = once(act, key, sent, lambda: drafts.begin(act, settings, assigned, wish, games))
+        made = make_once(
+            act, key, sent, lambda: drafts.begin(act, settings, assigned, wish, games)
+        )
         (job,) = queue.of(act.db, made)
     return _describe(here, job)
 
@@ -157,10 +158,10 @@ def one(here: Now) -> DraftShown:
 
 @ROUTES.at(
     "POST", f"{_ONE}/drop", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=bodies.describe_body(PositionNamed),
+    openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def drop(
-    here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
+    here: Now, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Leave a position out."""
     return _change(here, lambda _, kept: drafts.drop(kept, wanted.position))
@@ -168,10 +169,10 @@ def drop(
 
 @ROUTES.at(
     "POST", f"{_ONE}/exchange", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=bodies.describe_body(PositionNamed),
+    openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def exchange(
-    here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
+    here: Now, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take another position for one."""
     return _change(here, lambda found, kept: drafts.exchange(found, kept, wanted.position))
@@ -179,10 +180,10 @@ def exchange(
 
 @ROUTES.at(
     "POST", f"{_ONE}/take-back", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=bodies.describe_body(PositionNamed),
+    openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def take_back(
-    here: Now, wanted: Annotated[PositionNamed, Depends(bodies.json_of(PositionNamed))]
+    here: Now, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take a position back that was left out or exchanged."""
     return _change(here, lambda found, kept: drafts.take_back(found, kept, wanted.position))
@@ -199,10 +200,10 @@ def _change(
 
 @ROUTES.at(
     "POST", f"{_ONE}/write", _MAY, scope="all", response_model=PrivateCases,
-    openapi_extra=bodies.describe_body(CaseFileWanted),
+    openapi_extra=requests.describe_body(CaseFileWanted),
 )  # fmt: skip
 def write(
-    here: Now, wanted: Annotated[CaseFileWanted, Depends(bodies.json_of(CaseFileWanted))]
+    here: Now, wanted: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
 ) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
     assert here.job
@@ -210,7 +211,7 @@ def write(
     found, new = own.require_findings(), KeptCaseFile(wanted.name, own.load_choice())
     with here.service.database.acting(here.by) as act:
         drafts.write(act, here.service.settings, here.sure().assigned, found, new)
-    return private.describe_private_cases(here)
+    return private_cases.describe_private_cases(here)
 
 
 # --- what is shown -----------------------------------------------------------------------------

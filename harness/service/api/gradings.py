@@ -14,9 +14,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
-from harness.service.api.paging import Asked, Page, find
+from harness.service.api import requests
+from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
 from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import private_cases, wrong_expectations
@@ -86,7 +85,9 @@ class GradingFiles(BaseModel):
 def listed(here: Now, asked: Asked) -> Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
     with here.service.database.reading() as db:
-        found = find(db, uploads.GRADINGS, ("at", "id"), asked, assignment=here.sure().assigned.id)
+        found = find_page(
+            db, uploads.GRADINGS, ("at", "id"), asked, assignment=here.sure().assigned.id
+        )
         doubts = find_doubts(here)
         items = [describe_grading(db, one, doubts) for one in found.rows]
     return Page(items=items, next=found.next)
@@ -99,11 +100,11 @@ def listed(here: Now, asked: Asked) -> Page[GradingShown]:
     scope="all",
     status_code=201,
     response_model=GradingShown,
-    openapi_extra=bodies.describe_body(GradingWanted),
+    openapi_extra=requests.describe_body(GradingWanted),
 )
 def begin(
     here: Now,
-    wanted: Annotated[GradingWanted, Depends(bodies.json_of(GradingWanted))],
+    wanted: Annotated[GradingWanted, Depends(requests.json_of(GradingWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> GradingShown:
     """Grade all that was submitted."""
@@ -115,7 +116,7 @@ def begin(
         wrong_expectations.require_none(service.database, service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))
     with here.service.database.acting(here.by) as act:
-        made = once(
+        made = make_once(
             act,
             idempotency_key,
             sent,
@@ -219,7 +220,7 @@ async def take_gradebook(
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    data = await bodies.read(here, gradebooks.LARGEST)
+    data = await requests.receive_body(here, gradebooks.LARGEST)
     own = gradebooks.GradebookWanted(here.request.path_params["name"], columns, data=data)
     return await run_in_threadpool(_take_gradebook, here, own)
 

@@ -13,9 +13,9 @@ from fastapi import Query
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies, courses
+from harness.service.api import courses, requests
 from harness.service.api.courses import AssignmentShown
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
+from harness.service.api.requests import IdempotencyKey, make_once, require_kept
 from harness.service.courses import making, own_files
 from harness.service.jobs import previews, private_cases
 from harness.service.records import Assigned
@@ -69,7 +69,7 @@ class OverlayShown(BaseModel):
     scope="all",
     status_code=201,
     response_model=AssignmentShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def make(
     here: Now,
@@ -77,7 +77,7 @@ async def make(
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
-    async with bodies.as_file(here) as path:
+    async with requests.as_file(here) as path:
         return await run_in_threadpool(_make, here, path, wanted, idempotency_key)
 
 
@@ -92,7 +92,9 @@ def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> Assign
         own_files.unpack(settings, path, name) as (place, own),
         here.service.database.acting(here.by) as act,
     ):
-        made = once(act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id)
+        made = make_once(
+            act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id
+        )
         found = require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
         private_cases.let_measure(act, settings, found)
     return courses.describe_assignment(found)
@@ -111,11 +113,11 @@ def source(here: Now) -> SourceShown:
     scope="all",
     status_code=201,
     response_model=SourceShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def replace(here: Now, name: Name, idempotency_key: IdempotencyKey = "") -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
-    async with bodies.as_file(here) as path:
+    async with requests.as_file(here) as path:
         return await run_in_threadpool(_replace, here, path, name, idempotency_key)
 
 
@@ -131,7 +133,7 @@ def _replace(here: Here, path: Path, name: str, key: str) -> SourceShown:
             own_files.replace(act, settings, assigned, place)
             return assigned.id
 
-        found = rows.ASSIGNMENTS.find(act.db, id=once(act, key, sent, replace))
+        found = rows.ASSIGNMENTS.find(act.db, id=make_once(act, key, sent, replace))
         if found is None:  # it was removed after this request had come
             raise Refused(404, "there is no such assignment")
         private_cases.let_measure(act, settings, found)
@@ -161,13 +163,13 @@ def overlay(here: Now) -> OverlayShown:
     TEACHERS,
     scope="all",
     response_model=OverlayShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def take_overlay(
     here: Now, name: Name, idempotency_key: IdempotencyKey = ""
 ) -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
-    async with bodies.as_file(here) as path:
+    async with requests.as_file(here) as path:
         return await run_in_threadpool(_take_overlay, here, path, name, idempotency_key)
 
 
@@ -181,7 +183,7 @@ def _take_overlay(here: Here, path: Path, name: str, key: str) -> OverlayShown:
 
         if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
             raise Refused(404, "there is no such assignment")
-        once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
+        make_once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
     return _overlay(here)
 
 

@@ -9,8 +9,8 @@ from fastapi import Depends
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies
-from harness.service.api.paging import Asked, Page, find
+from harness.service.api import requests
+from harness.service.api.requests import Asked, Page, find_page
 from harness.service.people import accounts
 from harness.service.records import Token
 from harness.service.storage import people
@@ -72,9 +72,9 @@ def me(here: Now) -> Me:
     SIGNED_IN,
     scope="all",
     response_model=Me,
-    openapi_extra=bodies.describe_body(NameWanted),
+    openapi_extra=requests.describe_body(NameWanted),
 )
-def rename(here: Now, wanted: Annotated[NameWanted, Depends(bodies.json_of(NameWanted))]) -> Me:
+def rename(here: Now, wanted: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]) -> Me:
     """Change the name of the owner of the token, as others see it."""
     assert here.person and here.token
     with here.service.database.acting(here.by) as act:
@@ -86,7 +86,7 @@ def rename(here: Now, wanted: Annotated[NameWanted, Depends(bodies.json_of(NameW
 def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
     with here.service.database.reading() as db:
-        found = find(db, people.TOKENS, ("made", "id"), asked, person=here.by)
+        found = find_page(db, people.TOKENS, ("made", "id"), asked, person=here.by)
     return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
 
 
@@ -97,10 +97,10 @@ def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
     scope="all",
     status_code=201,
     response_model=NewToken,
-    openapi_extra=bodies.describe_body(TokenWanted),
+    openapi_extra=requests.describe_body(TokenWanted),
 )
 def make_token(
-    here: Now, wanted: Annotated[TokenWanted, Depends(bodies.json_of(TokenWanted))]
+    here: Now, wanted: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
 ) -> NewToken:
     """Make another token of the same owner."""
     with here.service.database.acting(here.by) as act:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies, gradings
+from harness.service.api import gradings, requests
 from harness.service.api.gradings import GradingShown
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.jobs import previews, wrong_expectations
@@ -96,10 +96,10 @@ def points(here: Now) -> PointsShown:
     scope="all",
     status_code=201,
     response_model=PreviewShown,
-    openapi_extra=bodies.describe_body(PointsWanted),
+    openapi_extra=requests.describe_body(PointsWanted),
 )
 def ask(
-    here: Now, wanted: Annotated[PointsWanted, Depends(bodies.json_of(PointsWanted))]
+    here: Now, wanted: Annotated[PointsWanted, Depends(requests.json_of(PointsWanted))]
 ) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
     assigned, told = here.sure().assigned, Worth(wanted.points, wanted.weights)

@@ -14,9 +14,15 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.report.baseline import ChangedVerdict, Comparison
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
-from harness.service.api.paging import Asked, Page, find
+from harness.service.api import requests
+from harness.service.api.requests import (
+    Asked,
+    IdempotencyKey,
+    Page,
+    find_page,
+    make_once,
+    require_kept,
+)
 from harness.service.courses import engine_suites, run_documents, submissions
 from harness.service.courses.engine_suites import Posted, RunArchive
 from harness.service.records import SuiteRun
@@ -40,8 +46,8 @@ _DOCUMENT: dict[int | str, dict[str, Any]] = {
 
 def _body() -> dict[str, Any]:
     """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
-    told = bodies.describe_body(run_documents.RunDocument)
-    told["requestBody"]["content"][bodies.BYTES] = {"schema": bodies.IS_BYTES}
+    told = requests.describe_body(run_documents.RunDocument)
+    told["requestBody"]["content"][requests.BYTES] = {"schema": requests.IS_BYTES}
     return told
 
 
@@ -103,7 +109,7 @@ class RunCompared(RunShown):
 def listed(here: Now, asked: Asked) -> Page[RunShown]:
     """List the runs of a suite, the first one first."""
     with here.service.database.reading() as db:
-        found = find(db, suites.RUNS, ("number", "id"), asked, suite=here.sure_suite().id)
+        found = find_page(db, suites.RUNS, ("number", "id"), asked, suite=here.sure_suite().id)
         items = [RunShown(**_members(db, here, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
@@ -130,7 +136,7 @@ async def post(
     An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
     told by its content, whatever its type is said to be.
     """
-    async with bodies.as_file(here) as path:
+    async with requests.as_file(here) as path:
         if run_documents.is_document(path):
             return await run_in_threadpool(_post, here, path, revision, idempotency_key)
         return await run_in_threadpool(_post_engine, here, path, name, revision, idempotency_key)
@@ -143,7 +149,7 @@ def _post(here: Here, path: Path, revision: str, key: str) -> RunCompared:
     suite, posted = here.sure_suite(), Posted.read(data, revision)
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with here.service.database.acting(here.by) as act:
-        made = once(
+        made = make_once(
             act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(here)).id
         )
         return _describe_posted(act.db, here, made)
@@ -155,7 +161,7 @@ def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> 
     kept = submissions.keep(service.store, path, name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(here.by) as act:
-        made = once(
+        made = make_once(
             act,
             key,
             (suite.id, *archive),

@@ -11,8 +11,8 @@ from fastapi import Depends
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies
-from harness.service.api.paging import Asked, Found, Page, find
+from harness.service.api import requests
+from harness.service.api.requests import Asked, Found, Page, find_page
 from harness.service.courses import roster, staff
 from harness.service.courses.staff import NewStaff
 from harness.service.people import accounts
@@ -114,10 +114,10 @@ def list_staff(here: Now, asked: Asked) -> Page[StaffShown]:
     scope="all",
     status_code=201,
     response_model=StaffAdded,
-    openapi_extra=bodies.describe_body(StaffWanted),
+    openapi_extra=requests.describe_body(StaffWanted),
 )
 def add_staff(
-    here: Now, wanted: Annotated[StaffWanted, Depends(bodies.json_of(StaffWanted))]
+    here: Now, wanted: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
 ) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
     made, link = _add(here, NewStaff(wanted.name, wanted.role, tuple(wanted.may), wanted.email))
@@ -130,10 +130,10 @@ def add_staff(
     TEACHERS,
     scope="all",
     response_model=StaffShown,
-    openapi_extra=bodies.describe_body(RoleWanted),
+    openapi_extra=requests.describe_body(RoleWanted),
 )
 def change_staff(
-    here: Now, wanted: Annotated[RoleWanted, Depends(bodies.json_of(RoleWanted))]
+    here: Now, wanted: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
 ) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
     return _describe(_change(here, wanted.role, wanted.may))
@@ -173,10 +173,10 @@ def listed(here: Now, asked: Asked) -> Page[AssistantShown]:
     scope="all",
     status_code=201,
     response_model=NewAssistant,
-    openapi_extra=bodies.describe_body(AssistantWanted),
+    openapi_extra=requests.describe_body(AssistantWanted),
 )
 def add(
-    here: Now, wanted: Annotated[AssistantWanted, Depends(bodies.json_of(AssistantWanted))]
+    here: Now, wanted: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))]
 ) -> NewAssistant:
     """Add somebody new as an assistant."""
     made, link = _add(here, NewStaff(wanted.name, ASSISTANT, tuple(wanted.may)))
@@ -189,10 +189,10 @@ def add(
     TEACHERS,
     scope="all",
     response_model=AssistantShown,
-    openapi_extra=bodies.describe_body(RightsWanted),
+    openapi_extra=requests.describe_body(RightsWanted),
 )
 def change(
-    here: Now, wanted: Annotated[RightsWanted, Depends(bodies.json_of(RightsWanted))]
+    here: Now, wanted: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
 ) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
     return _describe_assistant(_change(here, ASSISTANT, wanted.may))
@@ -210,7 +210,7 @@ def remove(here: Now) -> Response:
 def _find(here: Here, asked: Asked, *roles: str) -> Found[Member]:
     with here.service.database.reading() as db:
         named = {"course": _course(here), "role": [*roles]}
-        return find(db, courses.MEMBERS, ("name", "person"), asked, **named)
+        return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
 
 
 def _add(here: Here, wanted: NewStaff) -> tuple[Member, str]:

@@ -10,9 +10,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies
+from harness.service.api import requests
 from harness.service.api.courses import DATE
-from harness.service.api.paging import Asked, Page, find
+from harness.service.api.requests import Asked, Page, find_page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterChange
 from harness.service.local_times import add_offset
@@ -82,7 +82,7 @@ def students(here: Now, asked: Asked) -> Page[StudentShown]:
 def _page(here: Here, asked: Asked, role: str = STUDENT) -> tuple[list[Member], str | None]:
     assert here.course
     with here.service.database.reading() as db:
-        found = find(db, courses.MEMBERS, ("key",), asked, course=here.course.id, role=role)
+        found = find_page(db, courses.MEMBERS, ("key",), asked, course=here.course.id, role=role)
     return found.rows, found.next
 
 
@@ -106,7 +106,7 @@ async def take_roster(
 
     ``name``: of the file, as errors call it.
     """
-    async with bodies.as_file(here) as path:  # a zip of a class's submissions is large
+    async with requests.as_file(here) as path:  # a zip of a class's submissions is large
         return await run_in_threadpool(_take, here, path, name)
 
 
@@ -183,10 +183,10 @@ def extensions(here: Now, asked: Asked) -> Page[Extension]:
     whoever_may(EXTEND),
     scope="all",
     response_model=Extension,
-    openapi_extra=bodies.describe_body(ExtensionWanted),
+    openapi_extra=requests.describe_body(ExtensionWanted),
 )
 def extend(
-    here: Now, wanted: Annotated[ExtensionWanted, Depends(bodies.json_of(ExtensionWanted))]
+    here: Now, wanted: Annotated[ExtensionWanted, Depends(requests.json_of(ExtensionWanted))]
 ) -> Extension:
     """Give a student, or each of a group, a later deadline, or take it back."""
     assigned = here.sure().assigned

@@ -16,9 +16,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
-from harness.service.api.paging import Asked, Page, find
+from harness.service.api import requests
+from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
 from harness.service.courses import submissions
 from harness.service.courses.deadlines import describe_late, load_rules
 from harness.service.courses.submissions import (
@@ -45,7 +44,7 @@ ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
 _ONE = f"{_ALL}/{{upload}}"
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The bytes", "content": {bodies.BYTES: {"schema": bodies.IS_BYTES}}}
+    200: {"description": "The bytes", "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
 }
 
 State = Literal["waiting", "checking", "checked", "refused", "fault", "withdrawn"]
@@ -111,7 +110,7 @@ def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
     with here.service.database.reading() as db:
         if not here.is_staff:
             named["id"] = [one.id for one in own_uploads(db, here)]
-        found = find(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
+        found = find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
         places = submissions.places(_heaps(db, here))
         late = _list_late(db, here, found.rows)
         items = [
@@ -146,7 +145,7 @@ def file(here: Now) -> Response:
     scope="submit",
     status_code=201,
     response_model=SubmissionResult,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def submit(
     here: Now,
@@ -154,7 +153,7 @@ async def submit(
     idempotency_key: IdempotencyKey = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
-    async with bodies.as_file(here) as path:
+    async with requests.as_file(here) as path:
         return await run_in_threadpool(_take, here, path, name, idempotency_key)
 
 
@@ -163,7 +162,7 @@ def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
     kept = submissions.keep(service.store, path, name, service.settings.largest)
     sent = (known.assigned.id, kept.name, kept.sha256)
     with service.database.acting(here.by) as act:
-        made = once(act, key, sent, lambda: _put(act, here, kept).id)
+        made = make_once(act, key, sent, lambda: _put(act, here, kept).id)
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
         return _result(act.db, here, found)

@@ -10,9 +10,15 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
-from harness.service.api.paging import Asked, Page, find
+from harness.service.api import requests
+from harness.service.api.requests import (
+    Asked,
+    IdempotencyKey,
+    Page,
+    find_page,
+    make_once,
+    require_kept,
+)
 from harness.service.courses import engine_cases, engine_suites
 from harness.service.courses.engine_cases import HowToRun
 from harness.service.records import Suite
@@ -63,7 +69,7 @@ class SuiteChange(BaseModel):
 def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with here.service.database.reading() as db:
-        found = find(db, suites.SUITES, ("made", "id"), asked, person=here.by)
+        found = find_page(db, suites.SUITES, ("made", "id"), asked, person=here.by)
     return Page(items=[_describe(here, one) for one in found.rows], next=found.next)
 
 
@@ -74,17 +80,17 @@ def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
     scope="all",
     status_code=201,
     response_model=SuiteShown,
-    openapi_extra=bodies.describe_body(SuiteWanted),
+    openapi_extra=requests.describe_body(SuiteWanted),
 )
 def make(
     here: Now,
-    wanted: Annotated[SuiteWanted, Depends(bodies.json_of(SuiteWanted))],
+    wanted: Annotated[SuiteWanted, Depends(requests.json_of(SuiteWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
     sent = ("suite", wanted.title, wanted.source)
     with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
+        made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
     return _describe(here, require_kept(found, "suite"))
 
@@ -101,10 +107,10 @@ def one(here: Now) -> SuiteShown:
     OWNERS,
     scope="all",
     response_model=SuiteShown,
-    openapi_extra=bodies.describe_body(SuiteChange),
+    openapi_extra=requests.describe_body(SuiteChange),
 )
 def change(
-    here: Now, wanted: Annotated[SuiteChange, Depends(bodies.json_of(SuiteChange))]
+    here: Now, wanted: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
 ) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
     suite = here.sure_suite()
@@ -125,7 +131,7 @@ def change(
     OWNERS,
     scope="submit",
     response_model=SuiteShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def take_cases(
     here: Now,
@@ -140,7 +146,7 @@ async def take_cases(
 ) -> SuiteShown:
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
     how = HowToRun(command, build)
-    async with bodies.as_file(here) as path:
+    async with requests.as_file(here) as path:
         return await run_in_threadpool(_take_cases, here, path, name, how)
 
 

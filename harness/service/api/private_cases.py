@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel
 
-from harness.service.api import bodies
+from harness.service.api import requests
 from harness.service.courses import cases
 from harness.service.jobs import previews, private_cases, wrong_expectations
 from harness.service.records import CASES
@@ -65,7 +65,7 @@ def one(here: Now) -> Response:
 @ROUTES.at("PUT", _ONE, _MAY, scope="all", response_model=PrivateCases, openapi_extra=_BODY)
 async def put(here: Now) -> PrivateCases:
     """Add a private case file, or put another one in the place of one of the same name."""
-    data = await bodies.read(here, cases.LARGEST)
+    data = await requests.receive_body(here, cases.LARGEST)
     return await run_in_threadpool(_put, here, data)
 
 
