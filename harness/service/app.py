@@ -16,33 +16,25 @@ from harness.service.api import (
     staff,
     students,
     submissions,
-    suites,
 )
-from harness.service.api import courses as api_changing
 from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
-from harness.service.api import private_cases as api_private
-from harness.service.operations import routes
-from harness.service.operations import routes as operating
+from harness.service.api import private_cases as api_private_cases
+from harness.service.api import suites as api_suites
+from harness.service.operations import routes as operations
 from harness.service.pages import (
-    assignment_page,
-    changing,
+    account,
+    assignment,
     course,
     gradings,
-    mail_links,
-    own_mark,
-    own_name,
     points,
-    private,
-    provider,
+    private_cases,
     roster,
     sign_in,
     student,
     submission,
-    tokens,
+    suites,
 )
-from harness.service.pages import runs as pages_of_runs
-from harness.service.pages import suites as pages_of_suites
 from harness.service.web import access, error_answers
 from harness.service.web.guarding import Guarded
 from harness.service.web.head_requests import HeadAnswered
@@ -51,17 +43,13 @@ from harness.service.web.service import Service
 from oracle import __version__
 
 ROUTES = (
-    *(sign_in.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, roster.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
-    *(routes.ROUTES, tokens.ROUTES, own_name.ROUTES, mail_links.ROUTES, provider.ROUTES),
-    *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
-    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES),
-    *(staff.ROUTES, marks.REMARKS, api_private.ROUTES, api_points.ROUTES),
-    *(own_files.ROUTES, drafts.ROUTES),
-    *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
-    *(changing.ROUTES, api_changing.ROUTES),
-    operating.ROUTES,
-    operating.FOR_TOKENS,
+    *(sign_in.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, account.ROUTES),
+    suites.ROUTES,
+    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, staff.ROUTES),
+    *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
+    *(drafts.ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES, api_suites.ROUTES),
+    *(runs.ROUTES, operations.ROUTES, operations.FOR_TOKENS),
 )
 
 

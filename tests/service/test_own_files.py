@@ -10,7 +10,7 @@ from harness.grading import grade
 from harness.service.courses import changes, own_files
 from harness.service.jobs.assignment_context import ground
 from harness.service.jobs.worker import Worker
-from harness.service.pages import assignment_page
+from harness.service.pages import assignment
 from harness.service.storage import courses
 from tests.harness import archives, small_class
 from tests.service.serving import (
@@ -332,7 +332,7 @@ def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
     """The page with the form was shown once more, of an assignment that was gone."""
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = send(course, as_archive(FILES)).url.path
-    receive = assignment_page.receive_files
+    receive = assignment.receive_files
 
     def remove_and_receive(here):
         with service.database.acting() as act:
@@ -340,6 +340,6 @@ def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
         changes.clear(service.settings, here.assigned)
         return receive(here)
 
-    monkeypatch.setattr(assignment_page, "receive_files", remove_and_receive)
+    monkeypatch.setattr(assignment, "receive_files", remove_and_receive)
     answer = course.teacher.post(f"{page}/{place}", page, as_archive(NEWER))
     assert answer.status_code in (404, 409, 422) and "was removed" in answer.text

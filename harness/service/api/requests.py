@@ -1,7 +1,7 @@
-"""What requests of the API have in common: bodies, lists in pages, idempotency keys, the schema.
+"""What requests of the API have in common: bodies, pages of lists, idempotency keys, the schema.
 
-A body is read once the guard let it in, and no more of it than is needed. Each page of a list tells
-where the next one begins. A request that is sent again under the same key does nothing again.
+A body is read once the guard let it in, and no more of it than is needed. Each page of a list
+tells where the next one begins. A request sent again under the same key does nothing again.
 """
 
 from __future__ import annotations

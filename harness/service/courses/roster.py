@@ -326,8 +326,8 @@ def _student(one: Member) -> Student:
 
 # --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------
 # A former student does not see the course, and counts nowhere in it: the next grading leaves the
-# student out. Submissions, marks, comments and extensions stay with the key of the student, so that
-# all is there again once the student is.
+# student out. Submissions, marks, comments and extensions stay with the key of the student, so
+# that all is there again once the student is.
 
 
 def find_present(act: Act, course: str, key: str) -> Member:

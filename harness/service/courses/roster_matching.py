@@ -102,8 +102,8 @@ def _ids(one: Member) -> dict[str, str]:
 
 
 # --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----
-# Keys are unique in one file only: ``Team 1`` and ``Team/1`` have the same key in two files. So the
-# name is kept as the last file wrote it, and compared.
+# Keys are unique in one file only: ``Team 1`` and ``Team/1`` have the same key in two files. So
+# the name is kept as the last file wrote it, and compared.
 
 
 def give_keys(

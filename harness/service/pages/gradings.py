@@ -27,7 +27,7 @@ from harness.service.courses.gradings import (
 )
 from harness.service.jobs import private_cases, wrong_expectations
 from harness.service.jobs.result_files import folder_of
-from harness.service.pages import assignment_page, forms
+from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import (
@@ -65,9 +65,7 @@ class Row(NamedTuple):
     page: str = ""  # the key of whose page to look at; "" if all have left the course
 
 
-@ROUTES.at(
-    "POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS), most=Form(page=assignment_page.show)
-)
+@ROUTES.at("POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS), most=Form(page=assignment.show))
 def begin(here: Now) -> Response:
     """Grade all that was submitted."""
     public_only = here.field("public_only") == "yes"
@@ -104,7 +102,7 @@ def show(here: Now) -> Response:
     return rendering.page(
         here,
         "grading.html",
-        assignment_page.crumbs(here, "Grading"),
+        assignment.crumbs(here, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, GRADE),
         stuck=machines.complaint(here.service.settings),
@@ -196,7 +194,7 @@ def _ask_to_release(here: Here, one: Grading) -> Response:
         "Yes, release the marks",
         _address(here, one.id),
     )
-    return forms.ask_again(here, assignment_page.crumbs(here, "Release the marks"), question)
+    return forms.ask_again(here, assignment.crumbs(here, "Release the marks"), question)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
 from harness.service.jobs import previews, wrong_expectations
 from harness.service.jobs.previews import Preview
-from harness.service.pages.assignment_page import crumbs
+from harness.service.pages.assignment import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes

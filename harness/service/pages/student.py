@@ -1,4 +1,4 @@
-"""One student or group in an assignment, as the staff see it: what they may do for it."""
+"""One student or group in an assignment, as the staff see it, and the student's own mark."""
 
 from __future__ import annotations
 
@@ -9,21 +9,34 @@ from urllib.parse import quote
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.grading.records import Marks, decimal
+from harness.grading.exports.feedback import put_mark
+from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.courses import deadlines, roster, submissions
 from harness.service.courses import gradings as writing
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
+from harness.service.courses.gradings import as_given
 from harness.service.jobs import result_files
 from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
-from harness.service.pages import assignment_page, forms
+from harness.service.pages import assignment, forms
 from harness.service.pages.forms import SecondQuestion
-from harness.service.records import COMMENT, EXTEND, OVERRIDE, Comment, Marked, Member
+from harness.service.pages.gradings import serve_file
+from harness.service.records import (
+    COMMENT,
+    EXTEND,
+    OVERRIDE,
+    Comment,
+    Grading,
+    Marked,
+    Member,
+    Override,
+)
 from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
 from harness.service.web.here import Here
-from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, whoever_may
+from harness.service.web.problems import Refused
+from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, STUDENTS, whoever_may
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -49,7 +62,7 @@ def show(here: Now) -> Response:
         students = [one.key for one in entry.students]
         heap = submissions.of(db, known.assigned, here.student)
         rule = load_rule(db, known.assigned, here.student)
-        found = assignment_page.list_uploads(db, heap.all, [heap], rule)
+        found = assignment.list_uploads(db, heap.all, [heap], rule)
         said = comments(db, known.assigned.id, students, known.member)
         own = uploads.overrides(db, known.assigned.id)
         marked = uploads.last_mark(db, known.assigned.id, here.student, students)
@@ -61,7 +74,7 @@ def show(here: Now) -> Response:
     return rendering.page(
         here,
         "student.html",
-        assignment_page.crumbs(here, here.student),
+        assignment.crumbs(here, here.student),
         names=[one.name or one.key for one in entry.students],
         uploads=found,
         extension=extension,
@@ -139,7 +152,7 @@ def _ask_about(here: Here, one: Comment) -> Response:
         _address(here),
         one.text,
     )
-    return forms.ask_again(here, assignment_page.crumbs(here, "Remove a comment"), question)
+    return forms.ask_again(here, assignment.crumbs(here, "Remove a comment"), question)
 
 
 @ROUTES.at("POST", f"{_PATH}/override", whoever_may(OVERRIDE), most=Form(page=show))
@@ -189,7 +202,7 @@ def _ask_to_end_override(here: Here, given: list[str]) -> Response:
         _address(here),
         "\n".join(given),
     )
-    trail = assignment_page.crumbs(here, "Let the computed mark count")
+    trail = assignment.crumbs(here, "Let the computed mark count")
     return forms.ask_again(here, trail, question)
 
 
@@ -201,3 +214,63 @@ def _address(here: Here) -> str:
     known = here.sure()
     place = f"/courses/{known.course.id}/assignments/{known.assigned.id}"
     return f"{place}/students/{quote(here.student, safe='')}"
+
+
+# --- The mark of a student, once marks are released: the one that counts, and what people said ---
+
+_OWN = "/courses/{course}/assignments/{assignment}"
+
+
+class _OwnMark(NamedTuple):
+    """What a student may see of a mark."""
+
+    grading: Grading  # that was released last
+    shown: Marks  # as computed
+    override: Override | None
+
+
+@ROUTES.at("GET", f"{_OWN}/mark", STUDENTS)
+def own_mark(here: Now) -> Response:
+    """Show the student's mark in the grading that was released last, and what people said."""
+    known = here.sure()
+    with here.service.database.reading() as db:
+        own = _find(db, here)
+        said = comments(db, known.assigned.id, [known.member.key], known.member)
+    trail = assignment.crumbs(here, "Your mark")
+    return rendering.page(
+        here, "mark.html", trail, shown=own.shown, override=own.override, comments=said
+    )
+
+
+@ROUTES.at("GET", f"{_OWN}/mark/feedback", STUDENTS)
+def own_feedback(here: Now) -> Response:
+    """Give the student's page of the grading that was released last, with the mark that counts.
+
+    The page is written with the mark of that time. Once a later grading has marks, it is not
+    written again.
+    """
+    known = here.sure()
+    with here.service.database.reading() as db:
+        own = _find(db, here)
+    folder = folder_of(here.service.settings.assignment_folder(known.assigned.id), own.grading.id)
+    given = as_given(own.override) if own.override else None
+    counting = counting_mark(own.shown, given)
+    name = f"feedback/{known.member.key}.html"
+    return serve_file(folder, name, lambda content: put_mark(content, counting))
+
+
+def _find(db: Connection, here: Here) -> _OwnMark:
+    """Return the mark of the student who asks.
+
+    Raises:
+        Refused: there is none, or it is not released.
+    """
+    known = here.sure()
+    released = uploads.find_released(db, known.assigned.id)
+    if released is None:
+        raise Refused(404, "there are no marks yet")
+    marked = uploads.mark_of(db, released.id, known.member.key)
+    if marked is None:
+        raise Refused(404, "there is no mark of yours yet")
+    override = uploads.overrides(db, known.assigned.id).get(known.member.key)
+    return _OwnMark(released, canonical_json.loads(Marks, marked.shown), override)

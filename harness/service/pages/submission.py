@@ -19,7 +19,7 @@ from harness.service import machines
 from harness.service.courses import deadlines, submissions
 from harness.service.courses.submissions import Heap, explain_place
 from harness.service.jobs.result_files import check_page
-from harness.service.pages import assignment_page, forms
+from harness.service.pages import assignment, forms
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
@@ -58,7 +58,7 @@ def show(here: Now) -> Response:
     return rendering.page(
         here,
         "upload.html",
-        assignment_page.crumbs(here, here.upload.name),
+        assignment.crumbs(here, here.upload.name),
         state=forms.upload_state(here.upload, job),
         late=deadlines.describe_late(rules[here.upload.id], here.upload.at),
         place=place,
@@ -243,7 +243,7 @@ def _ask_to_withdraw(here: Here, name: str) -> Response:
         "Yes, withdraw it",
         here.request.url.path.removesuffix("/withdraw"),
     )
-    return forms.ask_again(here, assignment_page.crumbs(here, f"Withdraw {name}"), question)
+    return forms.ask_again(here, assignment.crumbs(here, f"Withdraw {name}"), question)
 
 
 def _explain_bound(here: Here) -> str:

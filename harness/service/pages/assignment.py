@@ -1,19 +1,21 @@
-"""An assignment of a course: its submissions, and submitting."""
+"""An assignment of a course: its submissions, submitting, and where each student stands."""
 
 from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
+from harness.grading.records import StudentSubmissions
 from harness.report.html.parts import choices
 from harness.service.courses import gradings as grading
-from harness.service.courses import making, own_files, submissions
+from harness.service.courses import making, own_files, roster, submissions
 from harness.service.courses.deadlines import (
     describe_late,
     latest_deadline,
@@ -22,11 +24,11 @@ from harness.service.courses.deadlines import (
     load_rule,
     warn_late,
 )
-from harness.service.courses.submissions import Heap, refusal
+from harness.service.courses.submissions import MAY_COUNT, Heap, refusal
 from harness.service.jobs import previews, private_cases, wrong_expectations
-from harness.service.pages import forms, student_table
+from harness.service.pages import forms
 from harness.service.pages.forms import receive_files, upload_state
-from harness.service.records import Upload
+from harness.service.records import FAULT, Assigned, Job, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
@@ -86,7 +88,7 @@ def _to_student(here: Here) -> Response:
 def _to_staff(here: Here) -> Response:
     known, settings = here.sure(), here.service.settings
     with here.service.database.reading() as db:
-        standings = student_table.of_all(db, known.assigned)
+        standings = standings_of_all(db, known.assigned)
         gradings = uploads.gradings(db, known.assigned.id)
         states = {one.id: grading.state(db, one) for one in gradings}
         decisions = {one.id: grading.list_decisions(db, one) for one in gradings}
@@ -97,7 +99,7 @@ def _to_staff(here: Here) -> Response:
         crumbs(here),
         dates=list_dates_for_staff(known.assigned, making.late(known.assigned, {})),
         standings=standings,
-        choices=choices(student_table.choices(standings)),
+        choices=choices(list_choices(standings)),
         gradings=gradings,
         doubts=wrong_expectations.find(settings, known.assigned, measured),
         unchecked=wrong_expectations.explain_unchecked(here.service.database, measured),
@@ -185,3 +187,93 @@ def take_overlay(here: Now) -> Response:
     with receive_files(here) as found, service.database.acting(here.by) as act:
         own_files.take_overlay(act, service.settings, known.assigned, found.path, found.name)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
+
+
+# --- Where each student or group stands with an assignment: what the staff has before it ---------
+
+
+SUBMITTED, NOTHING, REFUSED, FAULTY = "submitted", "nothing", "refused", "fault"
+_CHOICES = {
+    SUBMITTED: "Submitted",
+    NOTHING: "Nothing submitted",
+    REFUSED: "Refused",
+    FAULTY: "Not checked",
+}
+
+
+class StudentStanding(NamedTuple):
+    """What there is of a student or a group."""
+
+    key: str
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    state: str  # of the submission that counts, in words
+    upload: Upload | None  # that submission
+    number: int  # of all submissions
+    extension: str
+    late: str  # of that submission: how late, and what that costs; empty if in time
+    place: str  # what a grading would do with it; empty if there is none
+
+
+def standings_of_all(db: Connection, assigned: Assigned) -> list[StudentStanding]:
+    """Return where each student or group of a course stands, sorted by key."""
+    entries = roster.students(courses.students(db, assigned.course))
+    heaps = submissions.of_all(db, assigned)
+    jobs = queue.checks(db, assignment=assigned.id)
+    extensions = courses.extensions(db, assigned.id)
+    rule = making.late(assigned, extensions)
+    return [_standing(entry, heaps[entry.key], jobs, rule) for entry in entries]
+
+
+def standing_of(db: Connection, assigned: Assigned, key: str) -> StudentStanding:
+    """Return where a student or group of a course stands."""
+    group = courses.submitting_as(db, assigned.course, key)
+    heap = submissions.of(db, assigned, key)
+    jobs = queue.checks(db, about=[one.id for one in heap.counting])
+    rule = making.late(assigned, courses.extensions(db, assigned.id))
+    return _standing(roster.entry(key, group), heap, jobs, rule)
+
+
+def list_choices(standings: Sequence[StudentStanding]) -> list[tuple[str, str, int]]:
+    """Return by what a list can be filtered: the kind, its words, how many are of it."""
+    counts = Counter(kind for one in standings for kind in one.kinds)
+    found = [(kind, words, counts[kind]) for kind, words in _CHOICES.items() if counts[kind]]
+    return [("all", "All", len(standings)), *found]
+
+
+def _standing(
+    entry: StudentSubmissions,
+    heap: Heap,
+    jobs: Mapping[str, Job],
+    rule: Late,
+) -> StudentStanding:
+    keys = [one.key for one in entry.students]
+    extensions = {key: time.isoformat() for key, time in rule.own}
+    own, last = latest_deadline(extensions, keys), heap.last
+    late = describe_late(rule.of(keys), last.at) if last else ""
+    names = tuple(one.name for one in entry.students if one.name)
+    kinds, words = _how_far(heap, jobs)
+    place = heap.places[last.id] if last else ""
+    return StudentStanding(entry.key, names, kinds, words, last, len(heap.all), own, late, place)
+
+
+def _how_far(heap: Heap, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:
+    """Return of which kinds a student or group is, and how far the submission that counts is."""
+    upload = heap.last
+    if upload is None:
+        if not heap.counting:
+            return (NOTHING,), "nothing submitted"
+        return (SUBMITTED, REFUSED), "refused: nothing counts"
+    job = jobs.get(upload.id)
+    if job and job.state == FAULT:
+        return (SUBMITTED, FAULTY), "could not be checked"
+    return (SUBMITTED,), f"{upload_state(upload, job)}{_tell_later(heap, upload)}"
+
+
+def _tell_later(heap: Heap, upload: Upload) -> str:
+    """Return what became of the last submission, if it is not the one that counts."""
+    last = heap.counting[-1]
+    if last == upload:
+        return ""
+    is_waiting = heap.places[last.id] == MAY_COUNT
+    return f"; a later one {'waits for its check' if is_waiting else 'is refused'}"

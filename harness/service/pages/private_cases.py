@@ -19,7 +19,7 @@ from harness.service.jobs import previews, private_cases, wrong_expectations
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.jobs.drafts import DraftFolder, KeptCandidates, KeptCaseFile, Wish
 from harness.service.pages import forms
-from harness.service.pages.assignment_page import crumbs
+from harness.service.pages.assignment import crumbs
 from harness.service.pages.course import attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE

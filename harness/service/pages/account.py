@@ -1,4 +1,4 @@
-"""The API tokens of the person who is signed in: made, shown once, revoked."""
+"""The account of the person who is signed in: the name that others see, and API tokens."""
 
 from __future__ import annotations
 
@@ -19,11 +19,30 @@ from harness.service.web.rules import SIGNED_IN
 from harness.text import read_number
 
 ROUTES = Routes()
+
+
+@ROUTES.at("GET", "/me", SIGNED_IN)
+def show_name(here: Now) -> Response:
+    """Show the name, and a form to change it."""
+    return rendering.page(here, "own_name.html", [("Your name", "")])
+
+
+@ROUTES.at("POST", "/me", SIGNED_IN, most=Form(page=show_name))
+def rename(here: Now) -> Response:
+    """Change the name."""
+    assert here.person
+    with here.service.database.acting(here.by) as act:
+        accounts.rename(act, here.person, here.field("name"))
+    return RedirectResponse("/me", 303)
+
+
+# --- The API tokens of the person who is signed in: made, shown once, revoked --------------------
+
 _LONGEST = 20  # characters of a number that are shown
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN)
-def show(here: Now) -> Response:
+def show_tokens(here: Now) -> Response:
     """Show the person's tokens, never their secrets."""
     return _page(here)
 
@@ -36,8 +55,8 @@ def _page(here: Here, secret: str = "") -> Response:
     return rendering.page(here, "tokens.html", crumbs, tokens=found, secret=secret, scopes=scopes)
 
 
-@ROUTES.at("POST", "/tokens", SIGNED_IN, most=Form(page=show))
-def make(here: Now) -> Response:
+@ROUTES.at("POST", "/tokens", SIGNED_IN, most=Form(page=show_tokens))
+def make_token(here: Now) -> Response:
     """Make a token; its secret is on this answer and nowhere else."""
     name, scope, typed = (here.field(one) for one in ("name", "scope", "days"))
     if (days := read_number(typed)) is None:
@@ -49,7 +68,7 @@ def make(here: Now) -> Response:
 
 
 @ROUTES.at("POST", "/tokens/{token}/revoke", SIGNED_IN)
-def revoke(here: Now) -> Response:
+def revoke_token(here: Now) -> Response:
     """Let a token hold no longer, once it was said that this is wanted."""
     token = _sure_token(here)
     if not forms.is_sure(here):
