@@ -235,12 +235,12 @@ def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
     assert not elsewhere.data.exists()
 
 
-def test_a_backup_of_a_later_version_is_named(settings, elsewhere, tmp_path, capsys):
+def test_a_backup_of_another_version_is_named(settings, elsewhere, tmp_path, capsys):
     with open_service(settings) as service, service.database.changing() as db:
         db.exec_driver_sql("UPDATE service_version SET version_num = '999'")
     backups.back_up(settings, tmp_path / "backup")
     assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 2
-    assert "by a later version of gtp-harness" in capsys.readouterr().err
+    assert "by another version of gtp-harness" in capsys.readouterr().err
     assert not elsewhere.data.exists()
 
 

@@ -3,18 +3,14 @@
 import datetime
 import json
 import re
-from contextlib import closing
 
 import pytest
-from alembic import command
-from sqlalchemy import text
 
 from harness.errors import UsageError
 from harness.service.courses import deadlines, making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import TEACHER, Assigned
-from harness.service.storage import courses, uploads
-from harness.service.storage.database import Database
+from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -326,59 +322,3 @@ def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
     grading, marks = grade_public(service, course)
     assert marks["duo"] == "0 of 5"
     assert "without a mark" not in tess.get(f"{grading}/files/class.html").text
-
-
-# --- what was written by a former version ------------------------------------------------------
-
-
-# A row of each kind, as version 5 kept it, under a key; of the assignment ``a``.
-FORMER = (
-    "INSERT INTO upload (id, assignment, key, person, name, sha256, at)"
-    " VALUES (:key, 'a', :key, 'cyd', 'file', '00', 1)",
-    "INSERT INTO extension (assignment, key, deadline) VALUES ('a', :key, '2026-01-02')",
-    "INSERT INTO comment (id, assignment, key, person) VALUES ('on-' || :key, 'a', :key, 'cyd')",
-    "INSERT INTO override (assignment, key, points, person, at) VALUES ('a', :key, '1', 'cyd', 1)",
-    "INSERT INTO marked (grading, key) VALUES ('g', :key)",
-)
-STEPS = (
-    "INSERT INTO course (id) VALUES ('c')",
-    "INSERT INTO assigned (id, course) VALUES ('a', 'c')",
-    "INSERT INTO person (id) VALUES ('ada'), ('cyd'), ('dan'), ('eve')",
-    "INSERT INTO member (course, person, role, key, team) VALUES"
-    " ('c', 'ada', 'student', 'ada', ''), ('c', 'cyd', 'student', 'cyd', 'duo'),"
-    " ('c', 'dan', 'student', 'dan', 'duo'), ('c', 'eve', 'teacher', '', '')",
-    "INSERT INTO grading (id, assignment, person) VALUES ('g', 'a', 'eve')",
-    # dan has had one alone: it is later than the group's.
-    "INSERT INTO extension (assignment, key, deadline) VALUES ('a', 'dan', '2026-01-03')",
-)
-
-
-@pytest.fixture(params=KINDS)
-def former(request, tmp_path, monkeypatch):
-    """Return settings of a service that a former version made."""
-    folder, upgrade = tmp_path / "data", command.upgrade
-    settings = settings_of(request.param, request, folder, has_tables=False)
-    with monkeypatch.context() as patched:
-        patched.setattr(command, "upgrade", lambda config, _head: upgrade(config, "5"))
-        database = Database(settings)
-    with database.changing() as db:
-        for statement in STEPS:
-            db.execute(text(statement))
-        for key in ("duo", "ada"):
-            for statement in FORMER:
-                db.execute(text(statement), {"key": key})
-    database.close()
-    return settings
-
-
-def test_what_a_group_had_in_a_former_version_is_its_students(former):
-    with closing(Database(former)) as database, database.reading() as db:
-        (assigned,) = courses.ASSIGNMENTS.all(db)
-        found = {key: heap.last.id for key, heap in submissions.of_all(db, assigned).items()}
-        assert found == {"ada": "ada", "duo": "duo"}
-        assert courses.extensions(db, "a") == {
-            "ada": "2026-01-02", "cyd": "2026-01-02", "dan": "2026-01-03"}  # fmt: skip
-        assert set(uploads.overrides(db, "a")) == {"ada", "cyd", "dan"}
-        assert [one.key for one in uploads.comments(db, "a", ["dan"])] == ["duo"]
-        marks = {who: uploads.mark_of(db, "g", who).key for who in ("ada", "cyd", "dan")}
-    assert marks == {"ada": "ada", "cyd": "duo", "dan": "duo"}

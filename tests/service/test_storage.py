@@ -1,4 +1,4 @@
-"""The service's tables: made by steps, alike on both databases, and SQL in this room alone."""
+"""The service's tables: alike on both databases, and SQL in this room alone."""
 
 import ast
 import sqlite3
@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import event, text
 
 from harness.errors import LedgerError, ServerError, UsageError
@@ -16,28 +14,19 @@ from harness.service.people import accounts
 from harness.service.settings import Settings
 from harness.service.storage import database, people
 from harness.service.storage.database import Database
-from harness.service.storage.tables import METADATA, VERSION_TABLE
+from harness.service.storage.tables import METADATA
 from tests.service.serving import KINDS, settings_of
 
 ROOT = Path(__file__).parents[2]
-# Who may speak SQL; alembic's steps are among them.
+# Who may speak SQL.
 ROOMS = ("harness/grading/ledger", "harness/service/storage",
          "harness/declared/reference_answers.py", "harness/history")  # fmt: skip
-SPEAK = ("sqlalchemy", "sqlite3", "psycopg", "alembic")  # packages
+SPEAK = ("sqlalchemy", "sqlite3", "psycopg")  # packages
 
 
 @pytest.fixture(params=KINDS)
 def settings(request, tmp_path):
     return settings_of(request.param, request, tmp_path / "data", has_tables=False)
-
-
-def test_the_steps_make_the_tables_that_are_used(settings):
-    found = Database(settings)
-    with found.reading() as db:
-        context = MigrationContext.configure(db, opts={"compare_type": True})
-        changes = compare_metadata(context, METADATA)
-    found.close()
-    assert [one for one in changes if VERSION_TABLE not in str(one)] == []
 
 
 def test_it_is_opened_again_with_what_was_written(settings):

@@ -1,4 +1,4 @@
-"""The state of a running service: can it do its work, and how far is it behind; as metrics, too."""
+"""The state of a running service: can it do its work, how far is it behind; as metrics, too."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _split_password(place: ServerPlace) -> tuple[str, dict[str, str]]:
     return make_conninfo("", **given), {"PGPASSWORD": str(password)} if password else {}
 
 
-# --- The ledgers of a service, read without bringing its tables up to today's --------------------
+# --- The ledgers of a service --------------------------------------------------------------------
 
 
 _ASSIGNED = (

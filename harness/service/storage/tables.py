@@ -30,7 +30,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
 METADATA = MetaData()
-VERSION_TABLE = "service_version"  # where Alembic notes which they are
+VERSION = "1"  # of these tables: a service refuses those of another one
 _TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 _NUMBER: TypeEngine[float] = Double().with_variant(sqlite.REAL(), "sqlite")
 _BYTES = BigInteger().with_variant(Integer(), "sqlite")
@@ -53,6 +53,8 @@ def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Colum
     default = None if rest.get("primary_key") else text("0")
     return Column(name, kind or Integer(), nullable=False, server_default=default, **rest)
 
+
+SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
 
 # --- people ---
 
