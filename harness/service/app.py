@@ -36,9 +36,7 @@ from harness.service.pages import (
     suites,
 )
 from harness.service.web import access, error_answers
-from harness.service.web.guarding import Guarded
-from harness.service.web.head_requests import HeadAnswered
-from harness.service.web.request_log import Logged
+from harness.service.web.middleware import Guarded, HeadAnswered, Logged
 from harness.service.web.service import Service
 from oracle import __version__
 

@@ -13,7 +13,7 @@ from harness.intake.archive_limits import IntakeLimits
 from harness.service.app import guard_application
 from harness.service.courses import submissions
 from harness.service.people import accounts
-from harness.service.web.rate_limits import Rates, RequestsUnderWay
+from harness.service.web.service import Rates, RequestsUnderWay
 from tests.service.serving import (
     BASE,
     KINDS,

@@ -17,7 +17,7 @@ from harness.service.records import Grading
 from harness.service.storage import people, uploads
 from harness.service.storage.tables import new_id
 from harness.service.web import rendering
-from harness.service.web.head_requests import HeadAnswered
+from harness.service.web.middleware import HeadAnswered
 from harness.service.web.rendering import files
 from tests.service.serving import (
     BASE,

@@ -14,8 +14,9 @@ from harness.service.pages import submission
 from harness.service.people import accounts
 from harness.service.records import DONE, WAITING
 from harness.service.storage import courses, people, queue, uploads
-from harness.service.web import access, live_looks
-from harness.service.web.live_looks import LiveLooks, Look
+from harness.service.web import access
+from harness.service.web import service as live_looks
+from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,

@@ -21,7 +21,7 @@ from harness.service.serving import without_secrets
 from harness.service.settings import dump_settings
 from harness.service.storage import people
 from harness.service.storage.tables import METADATA
-from harness.service.web.rate_limits import Rates
+from harness.service.web.service import Rates
 from tests.service.serving import (
     BASE,
     KINDS,

@@ -28,9 +28,8 @@ from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Assigned, Course, Member
 from harness.service.storage import courses
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import ADMINS, MEMBERS, SIGNED_IN, TEACHERS
+from harness.service.web.request_context import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _ALL = "/courses/{course}/assignments"

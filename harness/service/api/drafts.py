@@ -26,8 +26,7 @@ from harness.service.jobs.drafts import (
 from harness.service.records import CASES, DRAFT, Job
 from harness.service.storage import queue
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, whoever_may
+from harness.service.web.request_context import STAFF_ONLY, Here, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["drafts of private cases"])
 _MAY = whoever_may(CASES)

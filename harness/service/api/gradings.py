@@ -24,9 +24,8 @@ from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import Act
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"

@@ -28,9 +28,14 @@ from harness.service.courses.gradings import as_given
 from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
 from harness.service.storage import courses, people, uploads
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, STUDENTS, whoever_may
+from harness.service.web.request_context import (
+    COMMENT_REMOVERS,
+    STAFF_ONLY,
+    STUDENTS,
+    Here,
+    whoever_may,
+)
 from harness.work import canonical_json
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["marks"])

@@ -21,9 +21,8 @@ from harness.service.jobs import previews, private_cases
 from harness.service.records import Assigned
 from harness.service.storage import courses as rows
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
 _ALL = "/courses/{course}/assignments"

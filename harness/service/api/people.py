@@ -16,7 +16,7 @@ from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web.access import Now, Routes
 from harness.service.web.problems import Refused
-from harness.service.web.rules import SIGNED_IN
+from harness.service.web.request_context import SIGNED_IN
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
 

@@ -15,8 +15,7 @@ from harness.service.jobs.previews import Preview
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["points"])
 _ALL = "/courses/{course}/assignments/{assignment}/points"

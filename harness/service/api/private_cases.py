@@ -14,9 +14,8 @@ from harness.service.courses import cases
 from harness.service.jobs import previews, private_cases, wrong_expectations
 from harness.service.records import CASES
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, whoever_may
+from harness.service.web.request_context import STAFF_ONLY, Here, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
 _MAY = whoever_may(CASES)

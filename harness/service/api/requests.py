@@ -25,9 +25,8 @@ from harness.service.storage import idempotency
 from harness.service.storage.audit import Act
 from harness.service.storage.tables import Rows
 from harness.service.web.access import TOKENS, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import ANYBODY
+from harness.service.web.request_context import ANYBODY, Here
 
 Model = TypeVar("Model", bound=BaseModel)
 _LARGEST = 1 << 16  # bytes

@@ -28,9 +28,8 @@ from harness.service.courses.engine_suites import Posted, RunArchive
 from harness.service.records import SuiteRun
 from harness.service.storage import suites
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import OWNERS, SIGNED_IN
+from harness.service.web.request_context import OWNERS, SIGNED_IN, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["runs"])
 _ALL = "/suites/{suite}/runs"

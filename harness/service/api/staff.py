@@ -19,8 +19,7 @@ from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, Member
 from harness.service.storage import courses
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"

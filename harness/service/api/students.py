@@ -19,8 +19,7 @@ from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, FORMER, STUDENT, Member
 from harness.service.storage import courses
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here, whoever_may
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["students"])
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"

@@ -34,11 +34,9 @@ from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import Act
 from harness.service.web.access import Now, Routes
-from harness.service.web.attachments import send_attachment
-from harness.service.web.here import Here
-from harness.service.web.lookups import own_uploads
 from harness.service.web.problems import Refused
-from harness.service.web.rules import MEMBERS, STUDENTS
+from harness.service.web.rendering import send_attachment
+from harness.service.web.request_context import MEMBERS, STUDENTS, Here, own_uploads
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"

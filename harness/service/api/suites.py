@@ -24,8 +24,7 @@ from harness.service.courses.engine_cases import HowToRun
 from harness.service.records import Suite
 from harness.service.storage import suites
 from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import OWNERS, SIGNED_IN
+from harness.service.web.request_context import OWNERS, SIGNED_IN, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
 _ONE = "/suites/{suite}"

@@ -17,9 +17,10 @@ from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
 from harness.service.operations import pruning
 from harness.service.operations.state import LEAST_FREE
-from harness.service.people import mail_server, providers
+from harness.service.people import mail_server
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database
+from harness.service.web import service
 from harness.text import number_of
 
 Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
@@ -149,7 +150,7 @@ def _processors(settings: Settings) -> str:
 
 
 def _sign_in(settings: Settings) -> str:
-    provider = providers.open_provider(settings)
+    provider = service.open_provider(settings)
     return provider.probe() if provider else "by links alone"
 
 

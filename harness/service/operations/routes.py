@@ -8,7 +8,7 @@ from harness.service import machines
 from harness.service.operations import state
 from harness.service.web import rendering
 from harness.service.web.access import Now, Routes
-from harness.service.web.rules import ADMINS, ANYBODY
+from harness.service.web.request_context import ADMINS, ANYBODY
 
 ROUTES = Routes()
 FOR_TOKENS = Routes(is_api=True, prefix="/api/v1")

@@ -13,9 +13,8 @@ from harness.service.records import Token
 from harness.service.storage import people
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import SIGNED_IN
+from harness.service.web.request_context import SIGNED_IN, Here
 from harness.text import read_number
 
 ROUTES = Routes()

@@ -32,8 +32,7 @@ from harness.service.records import FAULT, Assigned, Job, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import MEMBERS, STUDENTS, TEACHERS
+from harness.service.web.request_context import MEMBERS, STUDENTS, TEACHERS, Here
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"

@@ -26,8 +26,7 @@ from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Letter, M
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import ADMINS, MEMBERS, TEACHERS
+from harness.service.web.request_context import ADMINS, MEMBERS, TEACHERS, Here
 
 ROUTES = Routes()
 

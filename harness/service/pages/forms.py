@@ -19,7 +19,7 @@ from harness.service.courses.submissions import refusal
 from harness.service.records import DONE, FAULT, Job, Upload
 from harness.service.web import rendering
 from harness.service.web.access import FORM_TOKEN
-from harness.service.web.here import Here
+from harness.service.web.request_context import Here
 
 _PIECE = 1 << 20
 

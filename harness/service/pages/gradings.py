@@ -44,9 +44,8 @@ from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import Act
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here, whoever_may
 from harness.work import canonical_json
 
 ROUTES = Routes()

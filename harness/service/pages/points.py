@@ -16,8 +16,7 @@ from harness.service.pages.assignment import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, Here
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/points"

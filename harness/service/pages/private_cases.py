@@ -26,9 +26,8 @@ from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, whoever_may
+from harness.service.web.request_context import STAFF_ONLY, Here, whoever_may
 from harness.text import read_number
 
 ROUTES = Routes()

@@ -19,9 +19,8 @@ from harness.service.people import mail_server, mails
 from harness.service.records import Course
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import ANYBODY, TEACHERS
+from harness.service.web.request_context import ANYBODY, TEACHERS, Here
 from harness.text import number_of
 
 ROUTES = Routes()

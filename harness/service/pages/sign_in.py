@@ -15,9 +15,8 @@ from harness.service.storage import courses, people
 from harness.service.storage.audit import Act
 from harness.service.web import rendering
 from harness.service.web.access import COOKIE, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import ANYBODY, SIGNED_IN
+from harness.service.web.request_context import ANYBODY, SIGNED_IN, Here
 
 ROUTES = Routes()
 _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}

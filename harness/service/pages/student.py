@@ -34,9 +34,14 @@ from harness.service.records import (
 from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
-from harness.service.web.rules import COMMENT_REMOVERS, STAFF_ONLY, STUDENTS, whoever_may
+from harness.service.web.request_context import (
+    COMMENT_REMOVERS,
+    STAFF_ONLY,
+    STUDENTS,
+    Here,
+    whoever_may,
+)
 from harness.work import canonical_json
 
 ROUTES = Routes()

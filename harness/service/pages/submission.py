@@ -25,11 +25,10 @@ from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import access, rendering
 from harness.service.web.access import Now, Routes
-from harness.service.web.attachments import send_attachment
-from harness.service.web.here import Here
-from harness.service.web.live_looks import Look
 from harness.service.web.problems import Refused
-from harness.service.web.rules import MEMBERS, STAFF_ONLY, STUDENTS
+from harness.service.web.rendering import send_attachment
+from harness.service.web.request_context import MEMBERS, STAFF_ONLY, STUDENTS, Here
+from harness.service.web.service import Look
 from harness.text import read_number
 
 ROUTES = Routes()

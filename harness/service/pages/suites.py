@@ -27,10 +27,9 @@ from harness.service.records import Suite, SuiteRun
 from harness.service.storage import suites
 from harness.service.web import rendering
 from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
 from harness.service.web.rendering import Crumbs
-from harness.service.web.rules import ANYBODY, OWNERS, SIGNED_IN
+from harness.service.web.request_context import ANYBODY, OWNERS, SIGNED_IN, Here
 
 ROUTES = Routes()
 _ONE = "/suites/{suite}"

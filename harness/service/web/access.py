@@ -1,7 +1,7 @@
 """Who may do what: one rule on every route, and one place where it is applied.
 
 A route declares its rule (:class:`Routes`); one without a rule ends the start of the service. What
-its path names is looked up before it is answered (:mod:`harness.service.web.lookups`).
+its path names is looked up before it is answered (:mod:`harness.service.web.request_context`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 
 from harness.service.people import accounts
-from harness.service.web import lookups
-from harness.service.web.here import Here
+from harness.service.web import request_context
 from harness.service.web.problems import Refused, document_problems
-from harness.service.web.rules import Rule
+from harness.service.web.request_context import Here, Rule
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
@@ -85,7 +84,7 @@ class Guard:
 
     def _look_up_named(self, db: Connection, here: Here) -> Here:
         """Return a request with all that its path names, if the rule allows it."""
-        found = lookups.look_up(db, here, here.request.path_params)
+        found = request_context.look_up(db, here, here.request.path_params)
         if not self.rule.allows(found):
             raise Refused(403, f"this is for {self.rule.name}")
         return found
@@ -223,9 +222,9 @@ def require_rules(app: FastAPI) -> None:
 
 def _check_path(route: APIRoute, rule: Rule) -> None:
     names = set(route.param_convertors)
-    if unknown := lookups.find_unknown(names):
+    if unknown := request_context.find_unknown(names):
         raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
     if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
         raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
-    if missing := lookups.find_missing(names):
+    if missing := request_context.find_missing(names):
         raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")

@@ -21,8 +21,8 @@ from harness.service.courses.gradings import NotNowError
 from harness.service.people.accounts import ShutOutError
 from harness.service.web import problems, rendering
 from harness.service.web.access import guard_of
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
+from harness.service.web.request_context import Here
 
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk

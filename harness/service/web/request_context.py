@@ -1,29 +1,177 @@
-"""What a path names is looked up, and must belong together: an assignment to the course, an upload
-to the assignment, and to the student who asks. So no route can forget to look.
-
-A user outside a course gets the same answer as for a course that does not exist.
-"""
+"""A request that may be answered: by whom it is, what its path names, and who may do it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
+from fastapi import Request
 from sqlalchemy import Connection
+from starlette.datastructures import FormData
 
 from harness.service.courses import submissions
+from harness.service.people import accounts
 from harness.service.records import (
     ASSISTANT,
+    COMMENT,
     DRAFT,
     FORMER,
     PREVIEW,
+    RIGHTS,
     ROLES,
+    STAFF,
     STUDENT,
     TEACHER,
+    Assigned,
+    Comment,
+    Course,
+    Grading,
+    Job,
+    Member,
+    Person,
+    Suite,
+    SuiteRun,
+    Token,
     Upload,
 )
 from harness.service.storage import courses, queue, suites, uploads
-from harness.service.web.here import Here
 from harness.service.web.problems import Refused
+from harness.service.web.service import Service
+
+
+class Here(NamedTuple):
+    """A request that may be answered: by whom it is, and what it is about."""
+
+    service: Service
+    request: Request
+    person: Person | None = None
+    session: str = ""  # the secret of it; empty: none, or an API token was shown
+    token: Token | None = None
+    course: Course | None = None
+    member: Member | None = None
+    assigned: Assigned | None = None
+    upload: Upload | None = None
+    grading: Grading | None = None
+    student: str = ""  # the key of the student or group that the path names
+    comment: Comment | None = None  # for that student or group
+    job: Job | None = None  # that the path names by what it is about
+    suite: Suite | None = None
+    run: SuiteRun | None = None
+    colleague: Member | None = None  # a member of the staff that the path names
+    form: FormData = FormData()
+    why: str = ""  # the form was not taken; its page is shown again, with what was typed
+
+    @property
+    def by(self) -> str:
+        """Return the ID of the person asking, or "" if not signed in."""
+        return self.person.id if self.person else ""
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether it is a teacher or an assistant of the course."""
+        return self.member is not None and self.member.role in STAFF
+
+    @property
+    def owns_suite(self) -> bool:
+        """Whether it is the owner of the suite that the path names."""
+        return self.suite is not None and self.suite.person == self.by
+
+    @property
+    def form_token(self) -> str:
+        """Return what the forms on a page must carry."""
+        return accounts.form_token(self.session) if self.session else ""
+
+    def field(self, name: str) -> str:
+        """Return a field of the form, trimmed; empty if there is none."""
+        value = self.form.get(name, "")
+        return value.strip() if isinstance(value, str) else ""
+
+    def sure_suite(self) -> Suite:
+        """Return the suite that a path names; for routes whose rule has looked it up."""
+        assert self.suite
+        return self.suite
+
+    def sure_comment(self) -> Comment:
+        """Return the comment that a path names; for routes whose rule has looked it up."""
+        assert self.comment
+        return self.comment
+
+    def sure_colleague(self) -> Member:
+        """Return the colleague that a path names; for routes whose rule has looked it up."""
+        assert self.colleague
+        return self.colleague
+
+    def sure_run(self) -> SuiteRun:
+        """Return the run that a path names; for routes whose rule has looked it up."""
+        assert self.run
+        return self.run
+
+    def sure(self) -> Known:
+        """Return what a path in an assignment names; for routes whose rule has looked it up."""
+        assert self.course and self.member and self.assigned
+        return Known(self.course, self.member, self.assigned)
+
+
+class Known(NamedTuple):
+    """What a path in an assignment names."""
+
+    course: Course
+    member: Member
+    assigned: Assigned
+
+
+# --- Rules of who may do what: each route has one of them ----------------------------------------
+
+
+class Rule(NamedTuple):
+    """Who may use a route."""
+
+    name: str
+    roles: frozenset[str] = frozenset()  # in the course of the path; empty if it has no course
+    signed_in: bool = True
+    admins: bool = False  # administrators only
+    right: str = ""  # the right that an assistant needs
+    owns: bool = False  # the owner of the suite only
+    removes: bool = False  # the comment of the path: its author and teachers only
+
+    def allows(self, here: Here) -> bool:
+        """Whether a person with this role in the course or suite of the path may do it."""
+        member = here.member
+        if self.roles and (member is None or member.role not in self.roles):
+            return False
+        if self.right and (member is None or not member.has(self.right)):
+            return False
+        if self.removes and (member is None or not member.may_remove(here.sure_comment())):
+            return False
+        return here.owns_suite or not self.owns
+
+
+ANYBODY = Rule("anybody", signed_in=False)
+SIGNED_IN = Rule("people who are signed in")
+ADMINS = Rule("administrators", admins=True)
+MEMBERS = Rule("members of the course", frozenset(ROLES))
+STUDENTS = Rule("students of the course", frozenset({STUDENT}))
+STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
+TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
+OWNERS = Rule("the owner of the suite", owns=True)
+COMMENT_REMOVERS = Rule(
+    "the author of the comment, if still allowed to comment, and teachers of the course",
+    STAFF,
+    right=COMMENT,
+    removes=True,
+)
+
+
+def whoever_may(right: str) -> Rule:
+    """Return the rule for teachers, and for assistants who were given one of RIGHTS."""
+    return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
+
+
+# --- What a path names is looked up, and must belong together: an assignment to the course, an upload
+# to the assignment, and to the student who asks. So no route can forget to look.
+#
+# A user outside a course gets the same answer as for a course that does not exist.
+
 
 _Look = Callable[[Connection, Here, str], Here]
 
