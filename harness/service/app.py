@@ -1,10 +1,20 @@
-"""The application: all routes, each with its rule, around one open service."""
+"""The web application: all routes, each with its rule, and the process that answers HTTP.
+
+``python -m harness.service.app FD`` answers on a socket; the settings come as JSON on standard
+input. Threads answer: the database waits for a disk or a server most of the time.
+"""
 
 from __future__ import annotations
 
+import socket
+import sys
+
+import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from harness.service import processes
 from harness.service.api import (
     courses,
     drafts,
@@ -35,6 +45,7 @@ from harness.service.pages import (
     submission,
     suites,
 )
+from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, error_answers
 from harness.service.web.middleware import Guarded, HeadAnswered, Logged
 from harness.service.web.service import Service
@@ -76,3 +87,41 @@ def guard_application(service: Service) -> ASGIApp:
     answering = HeadAnswered(application(service))
     inner = Guarded(answering, is_secure=settings.is_secure, largest=settings.largest)
     return Logged(inner, settings, service.requests)
+
+
+# --- The process that answers HTTP ---------------------------------------------------------------
+
+
+_PATIENCE = 5  # seconds for open connections at the end
+
+
+class _WebServer(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # No more threads than connections: each keeps half a megabyte for good.
+        to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
+        await super().startup(sockets)
+
+
+def main(descriptor: int) -> int:
+    """Answer until a signal comes, and then what was asked before it."""
+    settings = processes.begin()
+    service = Service.open(settings, Database.patiently)
+    config = uvicorn.Config(
+        guard_application(service),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.address),
+        timeout_graceful_shutdown=_PATIENCE,
+        timeout_keep_alive=30,
+    )
+    try:
+        with socket.socket(fileno=descriptor) as listening:
+            _WebServer(config).run(sockets=[listening])
+    finally:
+        service.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

@@ -32,8 +32,8 @@ _TURN = (
     "import gc, sys, runpy; gc.disable(); sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
     " del sys.argv[1:3]; runpy.run_module(name, run_name='__main__', alter_sys=True)"
 )
-_WEB, _WORKER = "harness.service.web_process", "harness.service.jobs"
-_KEEPER, _CLUSTER = "harness.service.keeper", "harness.service.cluster_process"
+_WEB, _WORKER = "harness.service.app", "harness.service.jobs.worker"
+_KEEPER, _CLUSTER = "harness.service.keeper", "harness.service.machines"
 _LOOK = 0.2  # seconds between two looks at the processes
 _SOON, _MOST = 10.0, 5  # so often a process may die within so many seconds of its start
 _PATIENCE = 30.0  # seconds for processes to end

@@ -24,7 +24,7 @@ from tests.harness import small_class
 from tests.harness.small_class import Student
 
 PARENT = "harness.cli"
-WEB, WORKER = "harness.service.web_process", "harness.service.jobs"
+WEB, WORKER = "harness.service.app", "harness.service.jobs.worker"
 KEEPER = "harness.service.keeper"
 LONG = 400.0  # seconds; on a busy machine
 _ROOT = Path(__file__).parents[2]

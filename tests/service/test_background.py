@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from anyio import to_thread
 
-from harness.service import web_process
+from harness.service import app
 from harness.service.storage.database import CONNECTIONS
 
 THREADS = 6
@@ -53,5 +53,5 @@ def test_no_more_threads_answer_than_there_are_connections(monkeypatch):
         seen.append(to_thread.current_default_thread_limiter().total_tokens)
 
     monkeypatch.setattr(uvicorn.Server, "startup", see)
-    asyncio.run(web_process._WebServer(uvicorn.Config(None)).startup())
+    asyncio.run(app._WebServer(uvicorn.Config(None)).startup())
     assert seen == [CONNECTIONS]

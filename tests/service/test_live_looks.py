@@ -15,7 +15,7 @@ from harness.service.people import accounts
 from harness.service.records import DONE, WAITING
 from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access
-from harness.service.web import service as live_looks
+from harness.service.web import service as web
 from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
 from tests.service.serving import (
@@ -100,13 +100,13 @@ def test_a_look_is_as_good_as_new_for_a_moment_alone(service, course):
     with service.database.changing() as db:
         uploads.say(db, upload, RUNNING)
     assert looks.find_fresh(upload) == looks.look(upload) == Look(is_running=True)
-    clock.now += live_looks._FRESH
+    clock.now += web._FRESH
     assert looks.find_fresh(upload) is None
     assert looks.look(upload) == Look(((1, RUNNING),), is_running=True)
     with service.database.changing() as db:
         queue.JOBS.change(db, {"state": DONE}, about=upload)
         uploads.UPLOADS.change(db, {"record": "{}"}, id=upload)
-    clock.now += live_looks._FRESH
+    clock.now += web._FRESH
     assert looks.look(upload) == Look(((1, RUNNING),), was_read=True)
 
 

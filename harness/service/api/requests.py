@@ -181,8 +181,6 @@ IdempotencyKey = Annotated[
         description="of your own choice; a second request with it is answered as the first was",
     ),
 ]
-
-
 _Made = TypeVar("_Made")
 
 

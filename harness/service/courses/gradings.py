@@ -45,8 +45,6 @@ from harness.work import canonical_json
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
 _GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
-
-
 State = Literal["running", "concluded", "released", "failed"]
 
 

@@ -43,8 +43,6 @@ MAY_COUNT: Place = "may count"
 UNREAD: Place = "unread"
 REFUSED: Place = "refused"
 PASSED_OVER: Place = "passed over"
-
-
 _NOT_REFUSED = '"refused":""'  # as canonical JSON has it; within a text its quotes are escaped
 
 

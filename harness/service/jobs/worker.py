@@ -1,9 +1,13 @@
-"""A worker: leases a job, does it, says how it ended, and takes the next."""
+"""A worker: leases a job, does it, says how it ended, and takes the next.
+
+``python -m harness.service.jobs.worker``, with the settings as JSON on standard input.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import re
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +20,7 @@ from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.ledger import owners
 from harness.grading.ledger.ledger import Lease, Ledger
-from harness.service import machines, monitoring
+from harness.service import machines, monitoring, processes
 from harness.service.jobs import job_handlers
 from harness.service.jobs.assignment_context import ground
 from harness.service.jobs.job_handlers import UnfinishedError
@@ -218,3 +222,20 @@ _TOLD = (
 def for_teachers(why: str) -> str:
     """Return why positions or wrong tests could not be found, without paths of the server."""
     return _TOLD if _OF_THE_SERVER.search(why) else why
+
+
+# --- The process of a worker ---------------------------------------------------------------------
+
+
+def main() -> int:
+    """Do jobs until a signal comes; what is under way then goes back to the queue."""
+    return processes.run(_work)
+
+
+def _work(settings: Settings, database: Database) -> None:
+    with monitoring.announce_worker(settings.workers_folder):
+        Worker(settings, database).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

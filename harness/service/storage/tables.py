@@ -95,8 +95,6 @@ TOKEN = Table(
     _number("made"),
     _number("until"),
 )
-
-
 REPEATED = Table(  # requests of the API that may be sent again
     "repeated",
     METADATA,
@@ -106,8 +104,6 @@ REPEATED = Table(  # requests of the API that may be sent again
     _text("made"),
     _number("at"),
 )
-
-
 LETTER = Table(  # mails to be sent, and that were
     "letter",
     METADATA,

@@ -167,8 +167,9 @@ def whoever_may(right: str) -> Rule:
     return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
 
 
-# --- What a path names is looked up, and must belong together: an assignment to the course, an upload
-# to the assignment, and to the student who asks. So no route can forget to look.
+# --- What a path names ---------------------------------------------------------------------------
+# It is looked up, and must belong together: an assignment to the course, an upload to the
+# assignment, and to the student who asks. So no route can forget to look.
 #
 # A user outside a course gets the same answer as for a course that does not exist.
 
