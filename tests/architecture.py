@@ -31,7 +31,8 @@ LAYERS = {
     "harness": (
         ("pytest_plugin",),
         ("cli",),
-        ("service.serving", "service.keeper"),
+        ("service.serving",),
+        ("service.keeper",),
         ("service.app",),
         ("service.pages", "service.api"),
         ("service.operations",),

@@ -87,10 +87,10 @@ def _with_cluster(settings: Settings, given: argparse.Namespace) -> Settings:
 
 
 def _check(settings: Settings) -> int:
-    from harness.service.operations.checks import check
+    from harness.service.operations.health import check_settings
 
     is_good = True
-    for found in check(settings):
+    for found in check_settings(settings):
         print(
             escape_controls(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}")
         )

@@ -12,26 +12,16 @@ import sys
 import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
-from harness.service import processes
-from harness.service.api import (
-    courses,
-    drafts,
-    marks,
-    own_files,
-    people,
-    requests,
-    runs,
-    staff,
-    students,
-    submissions,
-)
+from harness.service import machines, processes
+from harness.service.api import courses, marks, own_files, people, requests, students, submissions
 from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
-from harness.service.operations import routes as operations
+from harness.service.operations import health
 from harness.service.pages import (
     account,
     assignment,
@@ -40,25 +30,66 @@ from harness.service.pages import (
     points,
     private_cases,
     roster,
-    sign_in,
     student,
     submission,
     suites,
 )
 from harness.service.storage.database import CONNECTIONS, Database
-from harness.service.web import access, error_answers
+from harness.service.web import access, error_answers, rendering
+from harness.service.web.access import Now, Routes
 from harness.service.web.middleware import Guarded, HeadAnswered, Logged
+from harness.service.web.request_context import ADMINS, ANYBODY
 from harness.service.web.service import Service
 from oracle import __version__
 
+FOR_OPERATORS = Routes()
+METRICS = Routes(is_api=True, prefix="/api/v1")
+_SHOWN = 50  # remarks
+
+
+@FOR_OPERATORS.at("GET", "/ready", ANYBODY)
+def ready(here: Now) -> Response:
+    """Say whether all is there that work needs; 503 and why if not."""
+    found = [*health.complaints(health.state(here.service))]
+    return JSONResponse({"ready": not found, "reasons": found}, 503 if found else 200)
+
+
+@METRICS.at("GET", "/metrics", ADMINS, include_in_schema=False)
+def give_metrics(here: Now) -> Response:
+    """Give figures to Prometheus."""
+    found, counted = health.state(here.service), health.get_figures(here.service)
+    return Response(health.metrics_text(found, counted), media_type=health.TYPE)
+
+
+@FOR_OPERATORS.at("GET", "/cluster", ADMINS)
+def show_cluster(here: Now) -> Response:
+    """Show the present state of the cluster."""
+    from harness.cluster import rules
+
+    settings = here.service.settings
+    return rendering.page(
+        here,
+        "cluster.html",
+        [("Cluster", "")],
+        scheduler=settings.scheduler,
+        state=machines.state(settings),
+        find_unfitness=rules.find_unfitness,
+        complaint=machines.complaint(settings),
+        aside=machines.set_aside(settings),
+        remarks=machines.remarks(settings)[:_SHOWN],
+    )
+
+
+# --- The application -----------------------------------------------------------------------------
+
+
 ROUTES = (
-    *(sign_in.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, account.ROUTES),
-    suites.ROUTES,
-    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, staff.ROUTES),
+    *(account.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, suites.ROUTES),
+    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
     *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
-    *(drafts.ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES, api_suites.ROUTES),
-    *(runs.ROUTES, operations.ROUTES, operations.FOR_TOKENS),
+    *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
+    *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
 )
 
 

@@ -17,7 +17,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from harness import cli
-from harness.service.operations import administration, checks
+from harness.service.operations import administration, health
 from harness.service.people import accounts
 from harness.service.people.authlib_provider import AuthlibProvider, derive
 from harness.service.storage import people
@@ -408,11 +408,11 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, options, s
 
 
 def test_the_check_asks_the_provider(settings, provider):
-    look = checks.LOOKS["sign-in"]
-    assert checks.of("sign-in", look, settings).said == f"{provider.issuer}, as tests"
+    look = health.LOOKS["sign-in"]
+    assert health.of("sign-in", look, settings).said == f"{provider.issuer}, as tests"
     away = settings._replace(oidc="http://localhost:1")
-    assert not checks.of("sign-in", look, away).is_good
-    assert checks.of("sign-in", look, settings._replace(oidc="")).said == "by links alone"
+    assert not health.of("sign-in", look, away).is_good
+    assert health.of("sign-in", look, settings._replace(oidc="")).said == "by links alone"
 
 
 def test_without_a_provider_there_is_no_such_way(tmp_path):

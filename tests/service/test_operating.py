@@ -24,7 +24,7 @@ from harness.cluster.rules import Facts
 from harness.errors import ServerError, UsageError
 from harness.service import monitoring
 from harness.service.monitoring import Counter
-from harness.service.operations import checks, state
+from harness.service.operations import health
 from harness.service.people import accounts
 from harness.service.records import CHECK, Assigned, Job
 from harness.service.settings import Settings
@@ -59,8 +59,8 @@ def settings(request, tmp_path):
 def run_checks(settings):
     """Return the results of the checks, without the slow ones."""
     return {
-        name: checks.of(name, look, settings)
-        for name, look in checks.LOOKS.items()
+        name: health.of(name, look, settings)
+        for name, look in health.LOOKS.items()
         if name not in ("sandbox", "tools")
     }
 
@@ -222,7 +222,7 @@ def test_an_address_that_this_machine_does_not_have(tmp_path, host):
 
 
 def test_a_full_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(checks, "LEAST_FREE", 1 << 62)
+    monkeypatch.setattr(health, "LEAST_FREE", 1 << 62)
     assert not run_checks(Settings(tmp_path / "data"))["disk"].is_good
 
 
@@ -265,7 +265,7 @@ def test_a_folder_that_cannot_be_written_into_is_named(settings, monkeypatch):
     def refuse(**made):
         raise PermissionError(errno.EACCES, "Permission denied", f"{made['dir']}/tmp1x2y")
 
-    monkeypatch.setattr(checks.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(health.tempfile, "TemporaryFile", refuse)
     folder = settings.data if settings.data.exists() else settings.data.parent
     assert run_checks(settings)["data"].said == f"cannot write into {folder}: Permission denied"
 
@@ -287,7 +287,7 @@ def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, ca
              "--port", "0"]  # fmt: skip
     assert cli.main(place) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*checks.LOOKS]
+    assert [line.split()[0] for line in lines] == [*health.LOOKS]
     assert cli.main([*place, "--address", "ftp://x"]) == 1
     assert "NOT GOOD: --address: found 'ftp://x'" in capsys.readouterr().out
 
@@ -409,7 +409,7 @@ def test_a_queue_that_stands_still_is_told(service, seconds, said):
 
 
 def test_a_full_disk_is_told(service, monkeypatch):
-    monkeypatch.setattr(state, "LEAST_FREE", 1 << 62)
+    monkeypatch.setattr(health, "LEAST_FREE", 1 << 62)
     with monitoring.announce_worker(service.settings.workers_folder):
         (reason,) = ready(service)
     assert reason.startswith("the disk is almost full: ")
@@ -453,8 +453,8 @@ def samples(text):
 
 
 def test_a_service_without_its_database_is_down():
-    down = state.State("lost", {}, 0.0, {}, 1, 1)
-    assert samples(state.metrics_text(down, {}))["gtp_harness_up"] == 0
+    down = health.State("lost", {}, 0.0, {}, 1, 1)
+    assert samples(health.metrics_text(down, {}))["gtp_harness_up"] == 0
 
 
 def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
@@ -462,7 +462,7 @@ def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
     for path in ("/sign-in", "/sign-in", "/enter/s3cret", "/s3cret", "/static/s3cret.js"):
         browser.get(path)
     browser._client.request("S3CRET", "/s3cret")
-    text = state.metrics_text(state.state(service), state.get_figures(service))
+    text = health.metrics_text(health.state(service), health.get_figures(service))
     counts = {
         tuple(dict(key[1:]).values()): value
         for key, value in samples(text).items()
@@ -483,7 +483,9 @@ def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durati
     counter = Counter()
     for seconds in durations:
         counter.count(monitoring.REQUESTS, seconds, route=label)
-    found = samples(state.metrics_text(state.State("", {}, 0.0, {}, 1, 1), counter.list_counts()))
+    found = samples(
+        health.metrics_text(health.State("", {}, 0.0, {}, 1, 1), counter.list_counts())
+    )
     name = "gtp_harness_request_seconds"
     buckets = {
         float(dict(key[1:])["le"]): value
@@ -518,7 +520,7 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
         files = {"file": ("a1.tgz", small_class.submission(body))}
         ada.post(f"{course.assignment}/uploads", course.assignment, files)
     assert work(service) == 2
-    found = samples(state.metrics_text(state.state(service), state.get_figures(service)))
+    found = samples(health.metrics_text(health.state(service), health.get_figures(service)))
     done = ("ended", "done"), ("kind", "check")
     assert found["gtp_harness_job_seconds_count", *done] == 2
     assert found["gtp_harness_job_seconds_sum", *done] > 0

@@ -1,4 +1,4 @@
-"""Whose a token is, the owner's name, and the owner's tokens."""
+"""People: whose a token is, their own tokens, and the staff of a course and its links."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import requests
-from harness.service.api.requests import Asked, Page, find_page
+from harness.service.api.requests import Asked, Found, Page, find_page
+from harness.service.courses import roster, staff
+from harness.service.courses.staff import NewStaff
 from harness.service.people import accounts
-from harness.service.records import Token
-from harness.service.storage import people
+from harness.service.records import ASSISTANT, RIGHTS, Member, Token
+from harness.service.storage import courses, people
 from harness.service.web.access import Now, Routes
 from harness.service.web.problems import Refused
-from harness.service.web.request_context import SIGNED_IN
+from harness.service.web.request_context import SIGNED_IN, STAFF_ONLY, TEACHERS, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
 
@@ -129,3 +131,248 @@ def _members(token: Token) -> dict[str, Any]:
         "made": made,
         "until": until,
     }
+
+
+# --- The staff of a course, with their rights, and the links of its students ---------------------
+# The routes of assistants are those of the staff for assistants alone.
+
+
+STAFF_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
+_STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
+_OF_STAFF, _ASSISTANT = f"{_STAFF}/{{staff}}", f"{_ASSISTANTS}/{{assistant}}"
+_RIGHTS = f"some of {', '.join(RIGHTS)}"
+Role = Literal["teacher", "assistant"]
+
+
+class AssistantShown(BaseModel):
+    """An assistant of a course."""
+
+    id: str
+    name: str
+    may: list[str]  # beside reading
+
+
+class NewAssistant(AssistantShown):
+    """A new assistant."""
+
+    link: str  # to sign in by; told this once
+
+
+class StaffShown(AssistantShown):
+    """A teacher, who may do everything, or an assistant of a course."""
+
+    role: Role
+
+
+class StaffAdded(StaffShown):
+    """A teacher or an assistant with a new link."""
+
+    link: str  # to sign in by; told this once
+
+
+class AssistantWanted(BaseModel):
+    """A person to add as an assistant."""
+
+    name: str = Field(min_length=1, max_length=200)
+    may: list[str] = Field(default=[], max_length=len(RIGHTS), description=_RIGHTS)
+
+
+class StaffWanted(AssistantWanted):
+    """A teacher or an assistant to be added."""
+
+    role: Role
+    email: str = Field(default="", max_length=254, description="to sign in by later")
+
+
+class RightsWanted(BaseModel):
+    """What an assistant is to be allowed, beside reading."""
+
+    may: list[str] = Field(max_length=len(RIGHTS), description=_RIGHTS)
+
+
+class RoleWanted(BaseModel):
+    """The role of a member of the staff; an assistant may do these things beside reading."""
+
+    role: Role
+    may: list[str] = Field(default=[], max_length=len(RIGHTS), description=_RIGHTS)
+
+
+class LinkShown(BaseModel):
+    """A link for a student to sign in by, told this once."""
+
+    student: str  # the key
+    name: str
+    email: str
+    link: str  # empty: the person has rights elsewhere, and signs in by mail alone
+
+
+class StudentLinks(BaseModel):
+    """The links of all students of a course."""
+
+    items: list[LinkShown]
+
+
+# --- the staff ---------------------------------------------------------------------------------
+
+
+@STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY, response_model=Page[StaffShown])
+def list_staff(here: Now, asked: Asked) -> Page[StaffShown]:
+    """List the teachers and assistants of a course, by name, with what each may do."""
+    found = _find(here, asked, *staff.ROLES)
+    return Page(items=[_describe(one) for one in found.rows], next=found.next)
+
+
+@STAFF_ROUTES.at(
+    "POST",
+    _STAFF,
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=StaffAdded,
+    openapi_extra=requests.describe_body(StaffWanted),
+)
+def add_staff(
+    here: Now, wanted: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
+) -> StaffAdded:
+    """Add somebody new as a teacher or an assistant."""
+    made, link = _add(here, NewStaff(wanted.name, wanted.role, tuple(wanted.may), wanted.email))
+    return StaffAdded(**_describe(made).model_dump(), link=link)
+
+
+@STAFF_ROUTES.at(
+    "PUT",
+    _OF_STAFF,
+    TEACHERS,
+    scope="all",
+    response_model=StaffShown,
+    openapi_extra=requests.describe_body(RoleWanted),
+)
+def change_staff(
+    here: Now, wanted: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
+) -> StaffShown:
+    """Change the role of a teacher or an assistant, and what an assistant may do."""
+    return _describe(_change(here, wanted.role, wanted.may))
+
+
+@STAFF_ROUTES.at(
+    "POST", f"{_OF_STAFF}/link", TEACHERS, scope="all", status_code=201, response_model=StaffAdded
+)
+def make_link(here: Now) -> StaffAdded:
+    """Make a new link for a teacher or an assistant; earlier ones stop working."""
+    person, base = here.sure_colleague().person, here.service.settings.base
+    with here.service.database.acting(here.by) as act:
+        found, link = staff.make_link(act, _course(here), person, base)
+    return StaffAdded(**_describe(found).model_dump(), link=link)
+
+
+@STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS, scope="all", status_code=204)
+def remove_staff(here: Now) -> Response:
+    """Remove a teacher or an assistant from the course; one teacher stays."""
+    return _remove(here)
+
+
+# --- assistants alone --------------------------------------------------------------------------
+
+
+@STAFF_ROUTES.at(
+    "GET", _ASSISTANTS, STAFF_ONLY, response_model=Page[AssistantShown], name="listed"
+)
+def list_assistants(here: Now, asked: Asked) -> Page[AssistantShown]:
+    """List the assistants of a course, with what each may do beside reading."""
+    found = _find(here, asked, ASSISTANT)
+    return Page(items=[_describe_assistant(one) for one in found.rows], next=found.next)
+
+
+@STAFF_ROUTES.at(
+    "POST",
+    _ASSISTANTS,
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=NewAssistant,
+    openapi_extra=requests.describe_body(AssistantWanted),
+    name="add",
+)
+def add_assistant(
+    here: Now, wanted: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))]
+) -> NewAssistant:
+    """Add somebody new as an assistant."""
+    made, link = _add(here, NewStaff(wanted.name, ASSISTANT, tuple(wanted.may)))
+    return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
+
+
+@STAFF_ROUTES.at(
+    "PUT",
+    f"{_ASSISTANT}/rights",
+    TEACHERS,
+    scope="all",
+    response_model=AssistantShown,
+    openapi_extra=requests.describe_body(RightsWanted),
+    name="change",
+)
+def change_assistant(
+    here: Now, wanted: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
+) -> AssistantShown:
+    """Let an assistant do these things beside reading, and no others."""
+    return _describe_assistant(_change(here, ASSISTANT, wanted.may))
+
+
+@STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204, name="remove")
+def remove_assistant(here: Now) -> Response:
+    """Remove an assistant from the course."""
+    return _remove(here)
+
+
+# --- what both do ------------------------------------------------------------------------------
+
+
+def _find(here: Here, asked: Asked, *roles: str) -> Found[Member]:
+    with here.service.database.reading() as db:
+        named = {"course": _course(here), "role": [*roles]}
+        return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
+
+
+def _add(here: Here, wanted: NewStaff) -> tuple[Member, str]:
+    """Add somebody; return the member and the only copy of the link to sign in by."""
+    with here.service.database.acting(here.by) as act:
+        made = staff.add(act, _course(here), wanted)
+        return made, accounts.make_course_link(act, made.person, here.service.settings.base)
+
+
+def _change(here: Here, role: str, may: list[str]) -> Member:
+    with here.service.database.acting(here.by) as act:
+        return staff.change(act, _course(here), here.sure_colleague().person, role, may)
+
+
+def _remove(here: Here) -> Response:
+    with here.service.database.acting(here.by) as act:
+        staff.remove(act, _course(here), here.sure_colleague().person)
+    return Response(status_code=204)
+
+
+def _describe_assistant(one: Member) -> AssistantShown:
+    may = [right for right in RIGHTS if one.has(right)]
+    return AssistantShown(id=one.person, name=one.name, may=may)
+
+
+def _describe(one: Member) -> StaffShown:
+    told = _describe_assistant(one).model_dump()
+    return StaffShown.model_validate({**told, "role": one.role})
+
+
+# --- students ----------------------------------------------------------------------------------
+
+
+@STAFF_ROUTES.at(
+    "POST", "/courses/{course}/links", TEACHERS, scope="all", response_model=StudentLinks
+)
+def make_links(here: Now) -> StudentLinks:
+    """Make links for all students of a course; those they had hold no longer."""
+    with here.service.database.acting(here.by) as act:
+        found = roster.make_links(act, _course(here), here.service.settings.base)
+    return StudentLinks(items=[LinkShown(**one._asdict()) for one in found])
+
+
+def _course(here: Here) -> str:
+    assert here.course
+    return here.course.id

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from sqlalchemy import Connection
 
-from harness.service.storage import idempotency
+from harness.service.storage import people
 from harness.service.storage.audit import Act
 from harness.service.storage.tables import Rows
 from harness.service.web.access import TOKENS, Now, Routes
@@ -210,12 +210,12 @@ def make_once(act: Act, key: str, sent: tuple[str, ...], make: Callable[[], str]
     if not key:
         return make()
     digest = hashlib.sha256("\0".join(sent).encode()).hexdigest()
-    found = idempotency.claim(act.db, act.by, key, digest)
+    found = people.claim_key(act.db, act.by, key, digest)
     if found.digest != digest:
         raise Refused(409, "Idempotency-Key: another request had it; take a new one")
     if not found.made:
         found = found._replace(made=make())
-        idempotency.keep(act.db, found, found.made)
+        people.keep_made(act.db, found, found.made)
     return found.made
 
 

@@ -1,15 +1,19 @@
-"""Suites of engine authors: made, changed and removed by whose they are."""
+"""Suites of engine authors, and their runs: posted, listed, compared, removed."""
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
+from sqlalchemy import Connection
 
+from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import requests
 from harness.service.api.requests import (
     Asked,
@@ -19,11 +23,13 @@ from harness.service.api.requests import (
     make_once,
     require_kept,
 )
-from harness.service.courses import engine_cases, engine_suites
+from harness.service.courses import engine_cases, engine_suites, run_documents, submissions
 from harness.service.courses.engine_cases import HowToRun
-from harness.service.records import Suite
+from harness.service.courses.engine_suites import Posted, RunArchive
+from harness.service.records import Suite, SuiteRun
 from harness.service.storage import suites
 from harness.service.web.access import Now, Routes
+from harness.service.web.problems import Refused
 from harness.service.web.request_context import OWNERS, SIGNED_IN, Here
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
@@ -184,3 +190,246 @@ def _describe(here: Here, suite: Suite) -> SuiteShown:
         badge=f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
         page=f"{base}/suites/{suite.id}",
     )
+
+
+# --- Runs of a suite: posted as documents of ``run --json``, listed, compared, removed -----------
+
+
+RUN_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["runs"])
+_ALL_RUNS = "/suites/{suite}/runs"
+_ONE_RUN = f"{_ALL_RUNS}/{{run}}"
+_NOTHING = "there is no former run to compare it with"
+_DOCUMENT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The document",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+def _body() -> dict[str, Any]:
+    """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
+    told = requests.describe_body(run_documents.RunDocument)
+    told["requestBody"]["content"][requests.BYTES] = {"schema": requests.IS_BYTES}
+    return told
+
+
+_BODY = _body()
+
+
+class RunShown(BaseModel):
+    """A run of a suite. ``failed``: its engine could not be run; ``fault``: the service failed."""
+
+    id: str
+    number: int  # in the suite, from 1
+    at: datetime.datetime  # when it came
+    state: engine_suites.State
+    trouble: str  # why an engine could not be run
+    name: str  # of an archive that is run here; empty: a document was posted
+    sha256: str  # of the archive
+    started: str  # as the run says, ISO 8601; empty if not yet run
+    revision: str  # of the engine, as posted
+    engine: str  # name and version, as it gave them
+    tests: int
+    passed: int
+    failed: int  # unexpectedly
+    undecided: int  # not run, or not judged
+    broken: int  # files in which the engine failed
+    page: str  # the address of its page
+
+
+class ChangeShown(BaseModel):
+    """A test and its verdicts; null where there is none."""
+
+    path: str
+    line: int
+    command: str  # with the id
+    before: str | None
+    now: str | None
+
+
+class ComparisonShown(BaseModel):
+    """A run beside a former one."""
+
+    former: int  # the number of the former one
+    is_worse: bool  # something broke, or a new test failed
+    broke: list[ChangeShown]
+    mended: list[ChangeShown]
+    new: list[ChangeShown]
+    gone: list[ChangeShown]
+    broken_files: list[str]  # the engine failed here, and did not before
+    new_errors: list[str]  # what is wrong with case files, and was not before
+    faults: list[str]  # of the harness
+
+
+class RunCompared(RunShown):
+    """A run beside the one before it."""
+
+    comparison: ComparisonShown | None  # null: it is the first, or has not been run yet
+
+
+@RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, response_model=Page[RunShown], name="listed")
+def list_runs(here: Now, asked: Asked) -> Page[RunShown]:
+    """List the runs of a suite, the first one first."""
+    with here.service.database.reading() as db:
+        found = find_page(db, suites.RUNS, ("number", "id"), asked, suite=here.sure_suite().id)
+        items = [RunShown(**_members(db, here, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@RUN_ROUTES.at(
+    "POST",
+    _ALL_RUNS,
+    OWNERS,
+    scope="submit",
+    status_code=201,
+    response_model=RunCompared,
+    openapi_extra=_BODY,
+)
+async def post(
+    here: Now,
+    name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
+    revision: Annotated[
+        str, Query(max_length=100, description="of the engine, such as a commit")
+    ] = "",
+    idempotency_key: IdempotencyKey = "",
+) -> RunCompared:
+    """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
+
+    An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
+    told by its content, whatever its type is said to be.
+    """
+    async with requests.as_file(here) as path:
+        if run_documents.is_document(path):
+            return await run_in_threadpool(_post, here, path, revision, idempotency_key)
+        return await run_in_threadpool(_post_engine, here, path, name, revision, idempotency_key)
+
+
+def _post(here: Here, path: Path, revision: str, key: str) -> RunCompared:
+    if path.stat().st_size > run_documents.LARGEST:
+        raise Refused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
+    data = run_documents.load(path)
+    suite, posted = here.sure_suite(), Posted.read(data, revision)
+    sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
+    with here.service.database.acting(here.by) as act:
+        made = make_once(
+            act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(here)).id
+        )
+        return _describe_posted(act.db, here, made)
+
+
+def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> RunCompared:
+    suite, service = here.sure_suite(), here.service
+    most, wanted = service.settings.largest, run_documents.WANTED
+    kept = submissions.keep(service.store, path, name, most, wanted)
+    archive = RunArchive(kept.name, kept.sha256, revision)
+    with service.database.acting(here.by) as act:
+        made = make_once(
+            act,
+            key,
+            (suite.id, *archive),
+            lambda: engine_suites.post_engine(act, suite, archive, _folder(here)).id,
+        )
+        return _describe_posted(act.db, here, made)
+
+
+def _describe_posted(db: Connection, here: Here, made: str) -> RunCompared:
+    found = require_kept(suites.RUNS.find(db, id=made), "run")
+    return _compare(db, here, found)
+
+
+def _compare(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
+    former = engine_suites.run_before(db, found) if found.started else None
+    comparison = _comparison(here, former, found) if former else None
+    return RunCompared(**_members(db, here, found), comparison=comparison)
+
+
+@RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, response_model=RunCompared, name="one")
+def one_run(here: Now) -> RunCompared:
+    """Show a run."""
+    with here.service.database.reading() as db:
+        return _compare(db, here, here.sure_run())
+
+
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
+def document(here: Now) -> Response:
+    """Give the document that was posted."""
+    data = engine_suites.data(_folder(here), here.sure_run())
+    if data is None:
+        raise Refused(404, "its document no longer exists")
+    return Response(data, media_type="application/json")
+
+
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/comparison", SIGNED_IN, response_model=ComparisonShown)
+def comparison(
+    here: Now,
+    former: Annotated[
+        str,
+        Query(
+            max_length=64, alias="with", description="the id of a run; by default the one before"
+        ),
+    ] = "",
+) -> ComparisonShown:
+    """Compare a run with a former one of the same suite."""
+    run = here.sure_run()
+    with here.service.database.reading() as db:
+        other = _former(db, run, former)
+    found = _comparison(here, other, run)
+    if found is None:
+        raise Refused(404, _NOTHING)
+    return found
+
+
+def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
+    if not named:
+        found = engine_suites.run_before(db, run)
+    else:
+        found = None if "\0" in named else suites.RUNS.find(db, id=named, suite=run.suite)
+    if found is None:
+        raise Refused(404, _NOTHING)
+    return found
+
+
+@RUN_ROUTES.at("DELETE", _ONE_RUN, OWNERS, scope="all", status_code=204, name="remove")
+def remove_run(here: Now) -> Response:
+    """Remove a run; the others keep their numbers."""
+    with here.service.database.acting(here.by) as act:
+        engine_suites.remove_run(act, here.sure_run(), _folder(here))
+    return Response(status_code=204)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _folder(here: Here) -> Path:
+    return here.service.settings.suite(here.sure_suite().id)
+
+
+def _members(db: Connection, here: Here, run: SuiteRun) -> dict[str, Any]:
+    names = ("id", "number", "started", "revision", "engine", "trouble", "name", "sha256")
+    counts = ("tests", "passed", "failed", "undecided", "broken")
+    return {
+        **{name: getattr(run, name) for name in (*names, *counts)},
+        "state": engine_suites.state_of(db, run),
+        "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
+        "page": f"{here.service.settings.base}/suites/{run.suite}/runs/{run.id}",
+    }
+
+
+def _comparison(here: Here, former: SuiteRun, run: SuiteRun) -> ComparisonShown | None:
+    found = engine_suites.compare(_folder(here), former, run)
+    if found is None:
+        return None
+    return ComparisonShown(
+        former=former.number,
+        is_worse=engine_suites.is_worse(found),
+        broken_files=list(found.broken_files),
+        new_errors=list(found.new_errors),
+        faults=list(found.faults),
+        **{name: _changes(found, name) for name in ("broke", "mended", "new", "gone")},
+    )
+
+
+def _changes(found: Comparison, name: str) -> list[ChangeShown]:
+    changes: tuple[ChangedVerdict, ...] = getattr(found, name)
+    return [ChangeShown(**one._asdict()) for one in changes]

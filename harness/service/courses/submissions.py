@@ -29,7 +29,7 @@ from harness.service.courses.gradings import NotNowError
 from harness.service.local_times import describe_date, describe_moment, describe_time
 from harness.service.records import CHECK, STUDENT, Assigned, Held, Job, Member, Upload
 from harness.service.settings import Settings
-from harness.service.storage import courses, idempotency, queue, uploads
+from harness.service.storage import courses, people, queue, uploads
 from harness.service.storage.audit import Act
 from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import UPLOADS
@@ -447,10 +447,10 @@ def take_once(act: Act, form: str, sent: tuple[str, ...], take: Callable[[], Upl
     if not form:
         return take()
     key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
-    repeated = idempotency.claim(act.db, act.by, key, key)
+    repeated = people.claim_key(act.db, act.by, key, key)
     known = UPLOADS.find(act.db, id=repeated.made) if repeated.made else None
     if known and not known.withdrawn:
         return known
     upload = take()
-    idempotency.keep(act.db, repeated, upload.id)
+    people.keep_made(act.db, repeated, upload.id)
     return upload

@@ -18,7 +18,7 @@ from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
 from harness.service.jobs import private_cases
 from harness.service.local_times import keep_same
-from harness.service.pages import assignment, forms, sign_in
+from harness.service.pages import account, assignment, forms
 from harness.service.pages.assignment import StudentStanding
 from harness.service.pages.forms import SecondQuestion, receive_files
 from harness.service.people import accounts, mail_server, mails
@@ -31,7 +31,7 @@ from harness.service.web.request_context import ADMINS, MEMBERS, TEACHERS, Here
 ROUTES = Routes()
 
 
-@ROUTES.at("POST", "/courses", ADMINS, most=Form(page=sign_in.beginning))
+@ROUTES.at("POST", "/courses", ADMINS, most=Form(page=account.beginning))
 def make(here: Now) -> Response:
     """Make a course."""
     with here.service.database.acting(here.by) as act:

@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.service.courses import gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
-from harness.service.pages import course, forms, sign_in
+from harness.service.pages import account, course, forms
 from harness.service.pages.forms import SecondQuestion
 from harness.service.people import mail_server, mails
 from harness.service.records import Course
@@ -105,7 +105,7 @@ def restore(here: Now) -> Response:
 # --- Links by mail: a student asks for one, a teacher sends them to a roster ---------------------
 
 
-@ROUTES.at("POST", "/sign-in/link", ANYBODY, most=Form(page=sign_in.sign_in))
+@ROUTES.at("POST", "/sign-in/link", ANYBODY, most=Form(page=account.sign_in))
 def ask_for_link(here: Now) -> Response:
     """Let a link be sent to an address, if somebody has it: the answer is the same."""
     client = here.request.client

@@ -1,12 +1,16 @@
-"""People, what they sign in with, and letters to them. Of secrets there are digests only."""
+"""People, what they sign in with, letters to them, and the idempotency keys of their requests.
+
+Of secrets there are digests only.
+"""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, text
 
 from harness.service.records import ASKED, WAITING, Letter, Person, Token
 from harness.service.storage.tables import (
@@ -16,6 +20,7 @@ from harness.service.storage.tables import (
     LINK,
     MEMBER,
     PERSON,
+    REPEATED,
     SESSION,
     TOKEN,
     Rows,
@@ -187,3 +192,42 @@ def count_letters(db: Connection) -> dict[str, int]:
     """Return how many letters there are in each state."""
     rows = db.execute(select(LETTER.c.state, func.count()).group_by(LETTER.c.state))
     return {row[0]: row[1] for row in rows}
+
+
+# --- Idempotency keys: what a request made that is sent again when its answer was lost -----------
+
+
+KEY_LASTS = 86400.0  # seconds that a key is known
+
+
+class Repeated(NamedTuple):
+    """A request under an idempotency key."""
+
+    person: str
+    key: str
+    digest: str  # of where it went and of what was sent
+    made: str  # the ID of the new object; empty if not yet known
+    at: float
+
+
+REPEATS: Rows[Repeated] = Rows(Repeated, REPEATED)
+# Another request with the same key, in another transaction, waits here for the end of that one.
+_CLAIM = text(
+    "INSERT INTO repeated (person, key, digest, made, at)"
+    " VALUES (:person, :key, :digest, '', :at) ON CONFLICT DO NOTHING"
+)
+
+
+def claim_key(db: Connection, person: str, key: str, digest: str) -> Repeated:
+    """Return the request under a key: this one, with nothing made yet, or the one before."""
+    now = time.time()
+    db.execute(REPEATED.delete().where(REPEATED.c.at < now - KEY_LASTS))
+    db.execute(_CLAIM, {"person": person, "key": key, "digest": digest, "at": now})
+    found = REPEATS.find(db, person=person, key=key)
+    assert found is not None  # it was written, by this transaction or by one before
+    return found
+
+
+def keep_made(db: Connection, repeated: Repeated, made: str) -> None:
+    """Write down what a request made."""
+    REPEATS.change(db, {"made": made}, person=repeated.person, key=repeated.key)
