@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from harness.service.records import Person
     from harness.service.settings import Settings
-    from harness.service.storage.audit import Act
+    from harness.service.storage.audit import AuditedTransaction
 
 _DESCRIPTION = """\
 Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
@@ -110,7 +110,7 @@ def _missing_argument(action: str) -> str:
     return {"add": "a NAME", "revoke": "the ID of a token"}.get(action, "a PERSON")
 
 
-def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _people(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     rows = administration.everybody(act.db)
@@ -121,7 +121,7 @@ def _describe(person: Person) -> tuple[str, str]:
     return "admin" if person.is_admin else "", "shut out" if person.is_shut_out else ""
 
 
-def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _add(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.people import accounts
 
     name = accounts.check_name(given.who)
@@ -130,25 +130,25 @@ def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
     return [_line(person.id, person.name, person.email)]
 
 
-def _link(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _link(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     secret = administration.link(act, administration.find(act.db, given.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
-def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _token(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
     from harness.service.people import accounts
 
     person = administration.find(act.db, given.who)
-    accounts.refuse_shut_out(person)
+    accounts.require_enabled(person)
     name = given.name or _TOKEN
     _, secret = accounts.make_token(act, name, given.scope, owner=person.id)
     return [secret.text]
 
 
-def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _tokens(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     person = administration.find(act.db, given.who) if given.who else None
@@ -158,14 +158,14 @@ def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
     ]
 
 
-def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _revoke(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     administration.revoke_token(act, given.who)
     return [f"the token {given.who} is no longer valid"]
 
 
-def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _shut_out(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     person = administration.find(act.db, given.who)
@@ -173,7 +173,7 @@ def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[s
     return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
 
 
-def _let_in(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _let_in(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     person = administration.find(act.db, given.who)
@@ -183,7 +183,7 @@ def _let_in(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
     ]
 
 
-def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _change(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
     from harness.service.people import accounts
 
@@ -195,7 +195,7 @@ def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str
     return [_line(person.id, person.name, person.email)]
 
 
-def _courses(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _courses(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     from harness.service.operations import administration
 
     return [
@@ -204,7 +204,9 @@ def _courses(act: Act, given: argparse.Namespace, settings: Settings) -> list[st
     ]
 
 
-def _add_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _add_teacher(
+    act: AuditedTransaction, given: argparse.Namespace, settings: Settings
+) -> list[str]:
     from harness.service.operations import administration
 
     course = administration.find_course(act.db, given.course)
@@ -213,7 +215,9 @@ def _add_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> lis
     return [escape_controls(f"{person.name} is a teacher of {course.title}")]
 
 
-def _remove_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _remove_teacher(
+    act: AuditedTransaction, given: argparse.Namespace, settings: Settings
+) -> list[str]:
     from harness.service.operations import administration
 
     course = administration.find_course(act.db, given.course)
@@ -222,7 +226,7 @@ def _remove_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> 
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 
-def _log(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _log(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
     from harness.service.storage import audit
 
@@ -240,7 +244,9 @@ def _day(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
-def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[str]]]:
+def _actions() -> dict[
+    str, Callable[[AuditedTransaction, argparse.Namespace, Settings], list[str]]
+]:
     return {
         "people": _people,
         "add": _add,

@@ -36,8 +36,8 @@ from harness.service.pages import (
 )
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, error_answers, rendering
-from harness.service.web.access import Now, Routes
-from harness.service.web.middleware import Guarded, HeadAnswered, Logged
+from harness.service.web.access import Context, Routes
+from harness.service.web.middleware import HeadRequests, RequestLog, SecurityHeaders
 from harness.service.web.request_context import ADMINS, ANYBODY
 from harness.service.web.service import Service
 from oracle import __version__
@@ -48,27 +48,27 @@ _SHOWN = 50  # remarks
 
 
 @FOR_OPERATORS.at("GET", "/ready", ANYBODY)
-def ready(here: Now) -> Response:
+def ready(context: Context) -> Response:
     """Say whether all is there that work needs; 503 and why if not."""
-    found = [*health.complaints(health.state(here.service))]
+    found = [*health.complaints(health.state(context.service))]
     return JSONResponse({"ready": not found, "reasons": found}, 503 if found else 200)
 
 
 @METRICS.at("GET", "/metrics", ADMINS, include_in_schema=False)
-def give_metrics(here: Now) -> Response:
+def give_metrics(context: Context) -> Response:
     """Give figures to Prometheus."""
-    found, counted = health.state(here.service), health.get_figures(here.service)
+    found, counted = health.state(context.service), health.get_figures(context.service)
     return Response(health.metrics_text(found, counted), media_type=health.TYPE)
 
 
 @FOR_OPERATORS.at("GET", "/cluster", ADMINS)
-def show_cluster(here: Now) -> Response:
+def show_cluster(context: Context) -> Response:
     """Show the present state of the cluster."""
     from harness.cluster import rules
 
-    settings = here.service.settings
+    settings = context.service.settings
     return rendering.page(
-        here,
+        context,
         "cluster.html",
         [("Cluster", "")],
         scheduler=settings.scheduler,
@@ -115,9 +115,9 @@ def application(service: Service) -> FastAPI:
 def guard_application(service: Service) -> ASGIApp:
     """Return the application as it is served: with what is said with every answer."""
     settings = service.settings
-    answering = HeadAnswered(application(service))
-    inner = Guarded(answering, is_secure=settings.is_secure, largest=settings.largest)
-    return Logged(inner, settings, service.requests)
+    answering = HeadRequests(application(service))
+    inner = SecurityHeaders(answering, is_secure=settings.is_secure, largest=settings.largest)
+    return RequestLog(inner, settings, service.requests)
 
 
 # --- The process that answers HTTP ---------------------------------------------------------------

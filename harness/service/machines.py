@@ -63,7 +63,7 @@ def connector_settings(settings: Settings) -> ConnectorSettings:
 
 
 @contextlib.contextmanager
-def away(settings: Settings) -> Iterator[OtherMachines | None]:
+def cluster_machines(settings: Settings) -> Iterator[OtherMachines | None]:
     """Give the machines on which engines run; None: this one.
 
     Raises (in the block):
@@ -85,10 +85,10 @@ def away(settings: Settings) -> Iterator[OtherMachines | None]:
     with closing(
         Dispatcher(connector_settings(settings), tell, link, _PATIENCE, book)
     ) as dispatcher:
-        yield _Away(settings, dispatcher)
+        yield _ClusterMachines(settings, dispatcher)
 
 
-class _Away:
+class _ClusterMachines:
     """Machines of a cluster, on which all engines of a service run at one sandbox level."""
 
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:

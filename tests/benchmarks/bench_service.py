@@ -33,7 +33,7 @@ from harness.grading.records import Marks
 from harness.service.courses import gradings, making, roster
 from harness.service.people import accounts
 from harness.service.people.accounts import form_token
-from harness.service.records import DONE, STUDENT, Assigned
+from harness.service.records import DONE, STUDENT, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
@@ -57,7 +57,7 @@ BODIES = (("return 2 * n", 7), ("return 2 * n if n != 2 else 5", 6), ("return n 
 class Course(NamedTuple):
     """A course that is made for the load."""
 
-    assigned: Assigned
+    assigned: CourseAssignment
     teacher: str  # a person's id
     students: list[dict[str, str]]  # session, form_token, body
 
@@ -103,7 +103,7 @@ def make_course(service: Service, room: Path, students: int) -> Course:
     with service.database.acting() as act:
         by = act._replace(by=accounts.add_person(act, "Tess").id)
         made = making.course(by, "Load").id
-        wanted = Assigned("", made, "", str(room / "counting"), "", "2999-01-01T12:00",
+        wanted = CourseAssignment("", made, "", str(room / "counting"), "", "2999-01-01T12:00",
                           "2999-01-01T12:00", "", 0, 0.0)  # fmt: skip
         assigned = making.assign(by, wanted)
         names = "\n".join(map(key, range(students)))

@@ -16,7 +16,7 @@ from typing import TypeVar
 from harness.errors import ServerError
 from harness.service.courses import gradings, making, roster, submissions
 from harness.service.people import accounts
-from harness.service.records import FAULT, STUDENT, Assigned
+from harness.service.records import FAULT, STUDENT, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
@@ -130,7 +130,7 @@ def hand_in(
     with service.database.acting() as act:
         by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
-        wanted = Assigned("", course, "", str(room / "counting"), "", "", "", "", 0, 0.0)
+        wanted = CourseAssignment("", course, "", str(room / "counting"), "", "", "", "", 0, 0.0)
         assigned = making.assign(by, wanted)
         names = "\n".join(one.name.split()[0].lower() for one in students)
         roster.take(by, course, roster.read(f"student\n{names}\n".encode()))

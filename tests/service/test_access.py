@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from harness.service import monitoring
 from harness.service.app import application
 from harness.service.courses import making, staff
-from harness.service.courses.point_weights import Worth
+from harness.service.courses.point_weights import PointWeights
 from harness.service.jobs import previews
 from harness.service.jobs.previews import Preview
 from harness.service.people import accounts
@@ -31,8 +31,8 @@ from harness.service.records import (
     ROLES,
     STUDENT,
     TEACHER,
-    Assigned,
     Comment,
+    CourseAssignment,
     Grading,
     Job,
     Member,
@@ -302,7 +302,7 @@ def _course(act, people, prefix, settings):
         key = "" if role == ASSISTANT else name
         courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{name}"], role, key, name))
     courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{SECOND}"], TEACHER, name=SECOND))
-    wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
+    wanted = CourseAssignment("", course, "", "gosensei", "", "", "", "", 0, 0.0)
     assignment = making.assign(by, wanted).id
     owner = people[f"{prefix}{STUDENT}"]
     upload = Upload(new_id(), assignment, STUDENT, owner, "a.tgz", "0" * 64, 1, 1.0)
@@ -314,7 +314,7 @@ def _course(act, people, prefix, settings):
         for kind in (DRAFT, PREVIEW)
     }
     before = previews.describe_in_force(settings, wanted)
-    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth(), before)
+    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(PointWeights(), before)
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}
     found |= {"member": LEAVER, "former": GONE, "comment": new_id()}

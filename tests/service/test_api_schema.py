@@ -16,12 +16,12 @@ from harness.grading.records import Marks, PartMark
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.jobs.candidates import SceneMaker, Sought
-from harness.service.jobs.drafts import DraftFolder, KeptCandidates, Wish
-from harness.service.jobs.previews import Preview, Previewed
+from harness.service.jobs.candidates import CandidateQuery, SceneMaker
+from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
+from harness.service.jobs.previews import Preview, PreviewResult
 from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
-from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
+from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, MarkRecipient, StudentMark
 from harness.service.storage import courses, people, queue, uploads
 from harness.work import canonical_json
 from tests.service import test_access
@@ -254,16 +254,18 @@ def _fill(service, ids):
     folder.mkdir(parents=True)
     (folder / ids["name"]).write_text("{}")
     (folder / "canvas.csv").write_text(GRADEBOOK)
-    Preview(made, ids["preview"]).write(Previewed((), 0))
+    Preview(made, ids["preview"]).write(PreviewResult((), 0))
     text = canonical_json.dumps(MARKS)
     with service.database.changing() as db:
-        uploads.MARKS.add(db, Marked(ids["grading"], STUDENT, text, text))
-        uploads.RECEIVED_BY.add(db, Received(ids["grading"], STUDENT, STUDENT))
+        uploads.MARKS.add(db, StudentMark(ids["grading"], STUDENT, text, text))
+        uploads.RECEIVED_BY.add(db, MarkRecipient(ids["grading"], STUDENT, STUDENT))
 
     draft = DraftFolder(made, ids["draft"])
-    draft.begin(Wish(4), [])
+    draft.begin(DraftRequest(4), [])
     gosensei = assignments.find("gosensei")
-    draft.keep(SceneMaker().find(Sought(gosensei, gosensei.specification, (), 4, (), (), "")))
+    draft.keep(
+        SceneMaker().find(CandidateQuery(gosensei, gosensei.specification, (), 4, (), (), ""))
+    )
     draft.choose(KeptCandidates((0, 1), (2,)))
 
 

@@ -304,6 +304,6 @@ def test_what_a_student_sends_to_a_removed_assignment_is_refused(service, course
     with service.database.acting() as act:
         changes.remove_assignment(act, one)
         ada = courses.MEMBERS.find(act.db, key="ada")
-        kept = submissions.Kept("a.tgz", "0" * 64, 1, service.settings.data / "none")
+        kept = submissions.StoredFile("a.tgz", "0" * 64, 1, service.settings.data / "none")
         with pytest.raises(UsageError, match="was removed"):
             submissions.take(act, one, ada, kept)

@@ -7,7 +7,7 @@ import pytest
 
 from harness.service.courses import deadlines, gradings
 from harness.service.courses import gradings as given
-from harness.service.courses.gradings import Decision, NotNowError
+from harness.service.courses.gradings import Decision, InvalidGradingStateError
 from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, counting, make_course, open_service, settings_of, work
@@ -126,7 +126,10 @@ def test_marks_are_not_released_while_others_are_made(service, counting):
     def release(act, _settings, _one, shown):
         gradings.release(act, shown, is_early=True, leaves_changes=True)
 
-    with pytest.raises(NotNowError, match="no marks yet"), world.meanwhile(release) as both:
+    with (
+        pytest.raises(InvalidGradingStateError, match="no marks yet"),
+        world.meanwhile(release) as both,
+    ):
         act, other = both
         gradings.accept(act, world.find(act.db)[1])
         other.start()

@@ -17,7 +17,7 @@ from harness.service.records import Grading
 from harness.service.storage import people, uploads
 from harness.service.storage.tables import new_id
 from harness.service.web import rendering
-from harness.service.web.middleware import HeadAnswered
+from harness.service.web.middleware import HeadRequests
 from harness.service.web.rendering import files
 from tests.service.serving import (
     BASE,
@@ -181,7 +181,7 @@ def test_what_is_sent_without_end_ends_at_once_for_head():
         said.append(message)
 
     scope = {"type": "http", "method": "HEAD"}
-    asyncio.run(asyncio.wait_for(HeadAnswered(speak)(scope, None, hear), 60))
+    asyncio.run(asyncio.wait_for(HeadRequests(speak)(scope, None, hear), 60))
     assert [one["type"] for one in said] == ["http.response.start", "http.response.body"]
     assert (b"x-one", b"1") in said[0]["headers"] and not said[1]["body"]
     assert scope == {"type": "http", "method": "HEAD", "route": "/one"}  # as the log has it

@@ -9,7 +9,7 @@ from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.service.courses import making, roster, submissions
 from harness.service.people import accounts
-from harness.service.records import CHECK, STUDENT, Assigned
+from harness.service.records import CHECK, STUDENT, CourseAssignment
 from harness.service.storage import courses, queue
 from tests.service.serving import KINDS, open_service, settings_of
 
@@ -36,7 +36,9 @@ def assign(act, roster_text="student\nada\nben\n", **dates):
     course = making.course(act, f"Games {next(_NUMBERS)}").id
     roster.take(act, course, roster.read(roster_text.encode()))
     told = {"opens": "", "deadline": "", "closes": "", "deduction": "", **dates}
-    return making.assign(act, Assigned("", course, "", "gosensei", grace=0, made=0.0, **told))
+    return making.assign(
+        act, CourseAssignment("", course, "", "gosensei", grace=0, made=0.0, **told)
+    )
 
 
 def at(hours):
@@ -102,13 +104,13 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
 def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_path):
     assigned = assign(act)
     first, last = (handed_in(service, act, assigned, "ada", tmp_path) for _ in range(2))
-    assert submissions.of(act.db, assigned, "ada").last == last
+    assert submissions.history_of(act.db, assigned, "ada").last == last
     submissions.withdraw(act, assigned, "ada", last)
-    assert submissions.of(act.db, assigned, "ada").last == first
+    assert submissions.history_of(act.db, assigned, "ada").last == first
     assert queue.of(act.db, last.id) == []
     assert [one.kind for one in queue.of(act.db, first.id)] == [CHECK]
     submissions.withdraw(act, assigned, "ada", first)
-    assert submissions.of(act.db, assigned, "ada").last is None
+    assert submissions.history_of(act.db, assigned, "ada").last is None
 
 
 @pytest.mark.parametrize(("size", "said"), [(0, "the file is empty"), (101, "the limit is 100")])

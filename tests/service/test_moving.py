@@ -9,7 +9,7 @@ import pytest
 from harness.errors import UsageError
 from harness.service.courses import deadlines, making, roster, submissions
 from harness.service.people import accounts
-from harness.service.records import TEACHER, Assigned
+from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
@@ -45,7 +45,7 @@ def begin(service, lines):
         by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
         take_roster(by, course, lines)
-        told = Assigned("", course, "", "gosensei", "", "", "", "0", 0, 0.0)
+        told = CourseAssignment("", course, "", "gosensei", "", "", "", "0", 0, 0.0)
         return making.assign(by, told._replace(deadline="2026-01-01T00:00"))
 
 

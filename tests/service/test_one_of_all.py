@@ -8,7 +8,7 @@ import pytest
 
 from harness.service.courses import deadlines, making, submissions
 from harness.service.people import accounts
-from harness.service.records import FORMER, STUDENT, Assigned, Member, Upload
+from harness.service.records import FORMER, STUDENT, CourseAssignment, Member, Upload
 from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, open_service, settings_of
 
@@ -30,7 +30,7 @@ def make(act, seed):
     dice, by = random.Random(seed), accounts.add_person(act, "Tess")
     own = act._replace(by=by.id)
     course = making.course(own, f"Course {seed}").id
-    wanted = Assigned("", course, "", "go-scoring", "", "", "", "", 0, 0.0)
+    wanted = CourseAssignment("", course, "", "go-scoring", "", "", "", "", 0, 0.0)
     assigned = making.assign(own, wanted)
     for key in KEYS:
         role, team = dice.choice((STUDENT, STUDENT, STUDENT, FORMER)), dice.choice(TEAMS)
@@ -53,14 +53,14 @@ def test_what_one_has_is_what_it_has_among_all(service):
             assigned = make(act, seed)
         with service.database.reading() as db:
             everybody = courses.students(db, assigned.course)
-            heaps = submissions.of_all(db, assigned)
+            heaps = submissions.all_histories(db, assigned)
             for key in {one.submits_as for one in everybody}:
                 theirs = [one for one in everybody if one.submits_as == key]
                 assert courses.submitting_as(db, assigned.course, key) == theirs
-                assert submissions.of(db, assigned, key) == heaps[key]
+                assert submissions.history_of(db, assigned, key) == heaps[key]
             for key in {*KEYS, *TEAMS, "nobody"} - set(heaps):
                 assert courses.submitting_as(db, assigned.course, key) == []
-                assert submissions.of(db, assigned, key) == submissions.Heap()
+                assert submissions.history_of(db, assigned, key) == submissions.SubmissionHistory()
 
 
 def test_the_dates_of_one_are_those_of_its_group(service):
@@ -68,7 +68,7 @@ def test_the_dates_of_one_are_those_of_its_group(service):
         with service.database.acting() as act:
             assigned = make(act, seed)
         with service.database.reading() as db:
-            for key, heap in submissions.of_all(db, assigned).items():
+            for key, heap in submissions.all_histories(db, assigned).items():
                 found = deadlines.load_rules(db, assigned, heap.all, key)
                 rule = deadlines.load_rule(db, assigned, key)
                 assert found == {one.id: rule for one in heap.all}

@@ -26,7 +26,7 @@ from harness.service import monitoring
 from harness.service.monitoring import Counter
 from harness.service.operations import health
 from harness.service.people import accounts
-from harness.service.records import CHECK, Assigned, Job
+from harness.service.records import CHECK, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
@@ -393,7 +393,7 @@ def waiting(service, seconds):
     """Put in a job that has waited so long."""
     with service.database.changing() as db:
         db.execute(COURSE.insert(), {"id": "c", "title": "Games"})
-        wanted = Assigned(new_id(), "c", "A", "gosensei", "", "", "", "", 0, 0.0)
+        wanted = CourseAssignment(new_id(), "c", "A", "gosensei", "", "", "", "", 0, 0.0)
         assignment = courses.ASSIGNMENTS.add(db, wanted).id
         job = queue.put(db, Job("", CHECK, assignment, "an upload"))
         queue.JOBS.change(db, {"made": time.time() - seconds}, id=job.id)

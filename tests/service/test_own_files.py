@@ -8,7 +8,7 @@ import pytest
 
 from harness.grading import grade
 from harness.service.courses import changes, own_files
-from harness.service.jobs.assignment_context import ground
+from harness.service.jobs.assignment_context import open_assignment
 from harness.service.jobs.worker import Worker
 from harness.service.pages import assignment
 from harness.service.storage import courses
@@ -178,7 +178,7 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
         assert answer.status_code == 200 and "a new one replaces it" in answer.text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
-        with ground(service.settings, service.database, assigned) as found:
+        with open_assignment(service.settings, service.database, assigned) as found:
             assert (grade.overlay(found.wanted) / "pattern.py").read_text() == text
 
 

@@ -33,7 +33,7 @@ PACKED = [
 
 def pack(names):
     target = io.BytesIO()
-    loose = [forms.Loose(name, io.BytesIO(name.encode()), len(name)) for name in names]
+    loose = [forms.UploadedFile(name, io.BytesIO(name.encode()), len(name)) for name in names]
     forms.pack(loose, "assignment1", target)
     return target.getvalue()
 

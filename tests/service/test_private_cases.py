@@ -256,7 +256,7 @@ def test_the_rate_counts_what_other_files_catch():
 def test_without_a_specification_tests_are_counted_alone():
     case = casefile.parse(SCORED, "one.gtp")
     found = private_cases.measure_all([case], None)
-    assert found.files == (private_cases.OfFile("one.gtp", 1, 0, ()),) and found.of == 0
+    assert found.files == (private_cases.CaseFileCatch("one.gtp", 1, 0, ()),) and found.of == 0
 
 
 def test_all_that_ships_can_have_positions():

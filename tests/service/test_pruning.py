@@ -13,7 +13,7 @@ from harness.service.courses import submissions
 from harness.service.operations import pruning
 from harness.service.people import accounts
 from harness.service.storage import courses, people, uploads
-from harness.service.storage.audit import Log
+from harness.service.storage.audit import AuditLog
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
 from tests.service.serving import (
@@ -172,7 +172,7 @@ def test_with_the_database_of_another_service_nothing_is_removed(service, counti
     grade_class(service)
     kept = originals(service)
     others = "logs=forever,mail=forever,sessions=forever,checks=forever"
-    service.database.log = Log(Seal(bytes(32)))
+    service.database.log = AuditLog(Seal(bytes(32)))
     with pytest.raises(LedgerError, match="the audit log was edited"):
         prune(service, f"{others},originals=1,marks=1", days=401)
     assert originals(service) == kept

@@ -21,7 +21,7 @@ from harness.service.records import (
     LEASED,
     PREVIEW,
     WAITING,
-    Assigned,
+    CourseAssignment,
     Grading,
     Job,
 )
@@ -48,7 +48,7 @@ def make_assignment(database, deadline=""):
     with database.acting() as act:
         by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
-        wanted = Assigned("", course, "", "gosensei", "", deadline, "", "", 0, 0.0)
+        wanted = CourseAssignment("", course, "", "gosensei", "", deadline, "", "", 0, 0.0)
         return making.assign(by, wanted).id
 
 

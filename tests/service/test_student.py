@@ -13,7 +13,7 @@ from harness.grading.exports import writing
 from harness.grading.records import Marks
 from harness.service.courses import deadlines, gradings
 from harness.service.local_times import describe_date
-from harness.service.records import Assigned, Override
+from harness.service.records import CourseAssignment, Override
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
@@ -117,7 +117,7 @@ def test_a_deadline_that_is_none_is_not_taken(service, counting, dates, own, sai
 def test_there_may_be_nothing_to_extend(service):
     """An assignment without dates; one that only closes may be extended after that."""
     with service.database.acting() as act:
-        assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
+        assigned = CourseAssignment("a", "", "", "", "", "", "", "", 0, 0.0)
         with pytest.raises(UsageError, match="has none that could be extended"):
             deadlines.extend(act, assigned, "ada", "2026-01-02T00:00")
         closing = assigned._replace(closes="2026-01-02T00:00")
@@ -237,7 +237,7 @@ NO_OVERRIDE = [
 
 @pytest.mark.parametrize(("points", "reason", "said"), NO_OVERRIDE)
 def test_a_mark_that_nobody_can_give(service, points, reason, said):
-    assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
+    assigned = CourseAssignment("a", "", "", "", "", "", "", "", 0, 0.0)
     with service.database.acting() as act, pytest.raises(UsageError, match=said):
         gradings.override(act, assigned, "ada", MARKS, gradings.Decision(points, reason))
 

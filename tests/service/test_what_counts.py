@@ -129,16 +129,16 @@ def test_what_counts_is_what_a_grading_takes(service, counting, checked, waiting
     work(service)
     with service.database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
-        before = submissions.of(db, assigned, "ada")
+        before = submissions.history_of(db, assigned, "ada")
     assert (before.last.name if before.last else "") == taken_by_a_grading(service)
     hand_in_all(service, course, ada, waiting.split())
     with service.database.reading() as db:
-        heap = submissions.of(db, assigned, "ada")
+        heap = submissions.history_of(db, assigned, "ada")
         found = [heap.places.get(one.id, "") for one in heap.all]
     assert found == expected
     work(service)
     with service.database.reading() as db:
-        last = submissions.of(db, assigned, "ada").last
+        last = submissions.history_of(db, assigned, "ada").last
     assert (last.name if last else "") == taken_by_a_grading(service)
 
 

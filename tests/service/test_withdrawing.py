@@ -9,7 +9,14 @@ from harness.errors import UsageError
 from harness.service.courses import making, roster, submissions
 from harness.service.pages import forms
 from harness.service.people import accounts
-from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
+from harness.service.records import (
+    STUDENT,
+    CourseAssignment,
+    Grading,
+    MarkRecipient,
+    StudentMark,
+    Upload,
+)
 from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_api_submissions import client_of, place
@@ -51,7 +58,7 @@ def test_until_when_a_submission_may_be_withdrawn(service, deadline, closes, own
         course = making.course(by, "Games").id
         roster.take(by, course, roster.read(b"student\nada\nben\n"))
         dates = {"deadline": at(deadline), "closes": at(closes), "opens": "", "deduction": ""}
-        wanted = Assigned("", course, "", "gosensei", grace=grace, made=0.0, **dates)
+        wanted = CourseAssignment("", course, "", "gosensei", grace=grace, made=0.0, **dates)
         assigned = making.assign(by, wanted)
         upload = add_upload(act, assigned)
         if own is not None:
@@ -129,6 +136,6 @@ def end(service, course, what):
         uploads.GRADINGS.add(
             act.db, Grading("g", assignment, tess, now, concluded=now, released=now)
         )
-        uploads.MARKS.add(act.db, Marked("g", "ada", "{}", "{}"))
-        uploads.RECEIVED_BY.add(act.db, Received("g", "ada", "ada"))
+        uploads.MARKS.add(act.db, StudentMark("g", "ada", "{}", "{}"))
+        uploads.RECEIVED_BY.add(act.db, MarkRecipient("g", "ada", "ada"))
     return "its mark is released"

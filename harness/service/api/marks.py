@@ -27,14 +27,14 @@ from harness.service.courses import gradings as writing
 from harness.service.courses.gradings import as_given
 from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
 from harness.service.storage import courses, people, uploads
-from harness.service.web.access import Now, Routes
-from harness.service.web.problems import Refused
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
 from harness.service.web.request_context import (
     COMMENT_REMOVERS,
     STAFF_ONLY,
     STUDENTS,
-    Here,
-    whoever_may,
+    RequestContext,
+    require_permission,
 )
 from harness.work import canonical_json
 
@@ -70,11 +70,11 @@ class MarkShown(BaseModel):
 
 
 @ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", STAFF_ONLY, response_model=Page[MarkShown])
-def listed(here: Now, asked: Asked) -> Page[MarkShown]:
+def listed(context: Context, asked: Asked) -> Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
-    assert here.grading
-    with here.service.database.reading() as db:
-        found = [*_list_marked(db, here.grading), *_list_unmarked(db, here)]
+    assert context.grading
+    with context.service.database.reading() as db:
+        found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
     return cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
 
 
@@ -87,9 +87,9 @@ def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
         yield describe_mark(each.student, each.key, computed[each.key], own.get(each.student))
 
 
-def _list_unmarked(db: Connection, here: Here) -> Iterator[MarkShown]:
-    assert here.grading
-    for each in gradings.list_unmarked(db, here.grading, here.sure().course.id):
+def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShown]:
+    assert context.grading
+    for each in gradings.list_unmarked(db, context.grading, context.require().course.id):
         yield MarkShown(
             student=each.member.key,
             group=each.member.team,
@@ -104,15 +104,15 @@ def _list_unmarked(db: Connection, here: Here) -> Iterator[MarkShown]:
 
 
 @ROUTES.at("GET", f"{_ALL}/mark", STUDENTS, response_model=MarkShown)
-def own_mark(here: Now) -> MarkShown:
+def own_mark(context: Context) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
-    known = here.sure()
-    with here.service.database.reading() as db:
+    known = context.require()
+    with context.service.database.reading() as db:
         released = uploads.find_released(db, known.assigned.id)
         found = uploads.mark_of(db, released.id, known.member.key) if released else None
         own = uploads.overrides(db, known.assigned.id).get(known.member.key)
     if found is None:
-        raise Refused(404, "there is no mark of yours yet")
+        raise RequestRefused(404, "there is no mark of yours yet")
     return describe_mark(
         known.member.key, found.key, canonical_json.loads(Marks, found.shown), own
     )
@@ -195,24 +195,26 @@ class Overrides(BaseModel):
 
 
 @REMARKS.at("GET", f"{_ONE}/comments", STAFF_ONLY, response_model=Page[CommentShown])
-def comments(here: Now, asked: Asked) -> Page[CommentShown]:
+def comments(context: Context, asked: Asked) -> Page[CommentShown]:
     """List the comments for a student or a group, the first one first."""
-    with here.service.database.reading() as db:
-        theirs = courses.students_of(db, here.sure().course.id, here.student)
-        return _comments(db, here, asked, theirs)
+    with context.service.database.reading() as db:
+        theirs = courses.students_of(db, context.require().course.id, context.student)
+        return _comments(db, context, asked, theirs)
 
 
 @REMARKS.at("GET", f"{_ALL}/comments", STUDENTS, response_model=Page[CommentShown])
-def own_comments(here: Now, asked: Asked) -> Page[CommentShown]:
+def own_comments(context: Context, asked: Asked) -> Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
-    with here.service.database.reading() as db:
-        known = here.sure()
+    with context.service.database.reading() as db:
+        known = context.require()
         is_shown = writing.are_shown(db, known.assigned.id, known.member.key)
-        return _comments(db, here, asked, [known.member.key] if is_shown else [])
+        return _comments(db, context, asked, [known.member.key] if is_shown else [])
 
 
-def _comments(db: Connection, here: Here, asked: Asked, students: list[str]) -> Page[CommentShown]:
-    assigned = here.sure().assigned.id
+def _comments(
+    db: Connection, context: RequestContext, asked: Asked, students: list[str]
+) -> Page[CommentShown]:
+    assigned = context.require().assigned.id
     ids = [one.id for one in uploads.comments(db, assigned, students)]
     found = find_page(db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids)
     return Page(items=[_comment(db, one) for one in found.rows], next=found.next)
@@ -221,14 +223,14 @@ def _comments(db: Connection, here: Here, asked: Asked, students: list[str]) -> 
 @REMARKS.at(
     "POST",
     f"{_ONE}/comments",
-    whoever_may(COMMENT),
+    require_permission(COMMENT),
     scope="all",
     status_code=201,
     response_model=CommentShown,
     openapi_extra=requests.describe_body(CommentWanted),
 )
 def comment(
-    here: Now,
+    context: Context,
     wanted: Annotated[CommentWanted, Depends(requests.json_of(CommentWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> CommentShown:
@@ -236,14 +238,14 @@ def comment(
 
     409: a request with the same key made a comment that was removed since.
     """
-    assigned, text = here.sure().assigned, wanted.text
-    sent = ("comment", assigned.id, here.student, text)
-    with here.service.database.acting(here.by) as act:
+    assigned, text = context.require().assigned, wanted.text
+    sent = ("comment", assigned.id, context.student, text)
+    with context.service.database.acting(context.by) as act:
         made = make_once(
             act,
             idempotency_key,
             sent,
-            lambda: writing.comment(act, assigned, here.student, text).id,
+            lambda: writing.comment(act, assigned, context.student, text).id,
         )
         found = uploads.COMMENTS.find(act.db, id=made)
         return _comment(act.db, require_kept(found, "comment"))
@@ -252,18 +254,20 @@ def comment(
 @REMARKS.at(
     "DELETE", f"{_ONE}/comments/{{comment}}", COMMENT_REMOVERS, scope="all", status_code=204
 )
-def remove_comment(here: Now) -> Response:
+def remove_comment(context: Context) -> Response:
     """Remove a comment: for its author and for teachers."""
-    with here.service.database.acting(here.by) as act:
-        writing.remove_comment(act, here.sure().assigned, here.student, here.sure_comment())
+    with context.service.database.acting(context.by) as act:
+        writing.remove_comment(
+            act, context.require().assigned, context.student, context.require_comment()
+        )
     return Response(status_code=204)
 
 
 @REMARKS.at("GET", f"{_ALL}/overrides", STAFF_ONLY, response_model=Page[OverrideShown])
-def overrides(here: Now, asked: Asked) -> Page[OverrideShown]:
+def overrides(context: Context, asked: Asked) -> Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
-    assigned = here.sure().assigned.id
-    with here.service.database.reading() as db:
+    assigned = context.require().assigned.id
+    with context.service.database.reading() as db:
         found = find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
         items = [_override(db, one) for one in found.rows]
     return Page(items=items, next=found.next)
@@ -272,29 +276,31 @@ def overrides(here: Now, asked: Asked) -> Page[OverrideShown]:
 @REMARKS.at(
     "PUT",
     f"{_ONE}/override",
-    whoever_may(OVERRIDE),
+    require_permission(OVERRIDE),
     scope="all",
     response_model=Overrides,
     openapi_extra=requests.describe_body(OverrideWanted),
 )
 def override(
-    here: Now, wanted: Annotated[OverrideWanted, Depends(requests.json_of(OverrideWanted))]
+    context: Context, wanted: Annotated[OverrideWanted, Depends(requests.json_of(OverrideWanted))]
 ) -> Overrides:
     """Give a student, or each of a group, a mark instead of the computed one."""
-    assigned = here.sure().assigned
+    assigned = context.require().assigned
     told = writing.Decision(wanted.points, wanted.reason)
-    with here.service.database.acting(here.by) as act:
-        writing.decide(act, assigned, here.student, told)
-        theirs = courses.students_of(act.db, assigned.course, here.student)
+    with context.service.database.acting(context.by) as act:
+        writing.decide(act, assigned, context.student, told)
+        theirs = courses.students_of(act.db, assigned.course, context.student)
         own = uploads.overrides(act.db, assigned.id)
         return Overrides(items=[_override(act.db, own[one]) for one in theirs])
 
 
-@REMARKS.at("DELETE", f"{_ONE}/override", whoever_may(OVERRIDE), scope="all", status_code=204)
-def end_override(here: Now) -> Response:
+@REMARKS.at(
+    "DELETE", f"{_ONE}/override", require_permission(OVERRIDE), scope="all", status_code=204
+)
+def end_override(context: Context) -> Response:
     """Let the computed mark count again."""
-    with here.service.database.acting(here.by) as act:
-        writing.end_override(act, here.sure().assigned, here.student)
+    with context.service.database.acting(context.by) as act:
+        writing.end_override(act, context.require().assigned, context.student)
     return Response(status_code=204)
 
 

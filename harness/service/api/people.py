@@ -16,9 +16,9 @@ from harness.service.courses.staff import NewStaff
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, Member, Token
 from harness.service.storage import courses, people
-from harness.service.web.access import Now, Routes
-from harness.service.web.problems import Refused
-from harness.service.web.request_context import SIGNED_IN, STAFF_ONLY, TEACHERS, Here
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import SIGNED_IN, STAFF_ONLY, TEACHERS, RequestContext
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
 
@@ -62,10 +62,10 @@ class TokenWanted(BaseModel):
 
 
 @ROUTES.at("GET", "/me", SIGNED_IN, response_model=Me)
-def me(here: Now) -> Me:
+def me(context: Context) -> Me:
     """Say whose a token is."""
-    assert here.person and here.token
-    return Me(id=here.person.id, name=here.person.name, scope=here.token.scope)
+    assert context.person and context.token
+    return Me(id=context.person.id, name=context.person.name, scope=context.token.scope)
 
 
 @ROUTES.at(
@@ -76,19 +76,21 @@ def me(here: Now) -> Me:
     response_model=Me,
     openapi_extra=requests.describe_body(NameWanted),
 )
-def rename(here: Now, wanted: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]) -> Me:
+def rename(
+    context: Context, wanted: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]
+) -> Me:
     """Change the name of the owner of the token, as others see it."""
-    assert here.person and here.token
-    with here.service.database.acting(here.by) as act:
-        found = accounts.rename(act, here.person, wanted.name)
-    return Me(id=found.id, name=found.name, scope=here.token.scope)
+    assert context.person and context.token
+    with context.service.database.acting(context.by) as act:
+        found = accounts.rename(act, context.person, wanted.name)
+    return Me(id=found.id, name=found.name, scope=context.token.scope)
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all", response_model=Page[TokenShown])
-def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
+def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
-    with here.service.database.reading() as db:
-        found = find_page(db, people.TOKENS, ("made", "id"), asked, person=here.by)
+    with context.service.database.reading() as db:
+        found = find_page(db, people.TOKENS, ("made", "id"), asked, person=context.by)
     return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
 
 
@@ -102,21 +104,21 @@ def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
     openapi_extra=requests.describe_body(TokenWanted),
 )
 def make_token(
-    here: Now, wanted: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
+    context: Context, wanted: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
 ) -> NewToken:
     """Make another token of the same owner."""
-    with here.service.database.acting(here.by) as act:
+    with context.service.database.acting(context.by) as act:
         made, secret = accounts.make_token(act, wanted.name, wanted.scope, wanted.days)
     return NewToken(**_members(made), secret=secret.text)
 
 
 @ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN, scope="all", status_code=204)
-def revoke_token(here: Now) -> Response:
+def revoke_token(context: Context) -> Response:
     """Let a token of the same owner hold no longer."""
-    with here.service.database.acting(here.by) as act:
-        token = here.request.path_params["token"]
+    with context.service.database.acting(context.by) as act:
+        token = context.request.path_params["token"]
         if not token.isalnum() or not accounts.revoke_token(act, token):
-            raise Refused(404, "there is no such token")
+            raise RequestRefused(404, "there is no such token")
     return Response(status_code=204)
 
 
@@ -216,9 +218,9 @@ class StudentLinks(BaseModel):
 
 
 @STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY, response_model=Page[StaffShown])
-def list_staff(here: Now, asked: Asked) -> Page[StaffShown]:
+def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
-    found = _find(here, asked, *staff.ROLES)
+    found = _find(context, asked, *staff.ROLES)
     return Page(items=[_describe(one) for one in found.rows], next=found.next)
 
 
@@ -232,10 +234,10 @@ def list_staff(here: Now, asked: Asked) -> Page[StaffShown]:
     openapi_extra=requests.describe_body(StaffWanted),
 )
 def add_staff(
-    here: Now, wanted: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
+    context: Context, wanted: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
 ) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    made, link = _add(here, NewStaff(wanted.name, wanted.role, tuple(wanted.may), wanted.email))
+    made, link = _add(context, NewStaff(wanted.name, wanted.role, tuple(wanted.may), wanted.email))
     return StaffAdded(**_describe(made).model_dump(), link=link)
 
 
@@ -248,27 +250,27 @@ def add_staff(
     openapi_extra=requests.describe_body(RoleWanted),
 )
 def change_staff(
-    here: Now, wanted: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
+    context: Context, wanted: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
 ) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
-    return _describe(_change(here, wanted.role, wanted.may))
+    return _describe(_change(context, wanted.role, wanted.may))
 
 
 @STAFF_ROUTES.at(
     "POST", f"{_OF_STAFF}/link", TEACHERS, scope="all", status_code=201, response_model=StaffAdded
 )
-def make_link(here: Now) -> StaffAdded:
+def make_link(context: Context) -> StaffAdded:
     """Make a new link for a teacher or an assistant; earlier ones stop working."""
-    person, base = here.sure_colleague().person, here.service.settings.base
-    with here.service.database.acting(here.by) as act:
-        found, link = staff.make_link(act, _course(here), person, base)
+    person, base = context.require_colleague().person, context.service.settings.base
+    with context.service.database.acting(context.by) as act:
+        found, link = staff.make_link(act, _course(context), person, base)
     return StaffAdded(**_describe(found).model_dump(), link=link)
 
 
 @STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS, scope="all", status_code=204)
-def remove_staff(here: Now) -> Response:
+def remove_staff(context: Context) -> Response:
     """Remove a teacher or an assistant from the course; one teacher stays."""
-    return _remove(here)
+    return _remove(context)
 
 
 # --- assistants alone --------------------------------------------------------------------------
@@ -277,9 +279,9 @@ def remove_staff(here: Now) -> Response:
 @STAFF_ROUTES.at(
     "GET", _ASSISTANTS, STAFF_ONLY, response_model=Page[AssistantShown], name="listed"
 )
-def list_assistants(here: Now, asked: Asked) -> Page[AssistantShown]:
+def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
-    found = _find(here, asked, ASSISTANT)
+    found = _find(context, asked, ASSISTANT)
     return Page(items=[_describe_assistant(one) for one in found.rows], next=found.next)
 
 
@@ -294,10 +296,11 @@ def list_assistants(here: Now, asked: Asked) -> Page[AssistantShown]:
     name="add",
 )
 def add_assistant(
-    here: Now, wanted: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))]
+    context: Context,
+    wanted: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))],
 ) -> NewAssistant:
     """Add somebody new as an assistant."""
-    made, link = _add(here, NewStaff(wanted.name, ASSISTANT, tuple(wanted.may)))
+    made, link = _add(context, NewStaff(wanted.name, ASSISTANT, tuple(wanted.may)))
     return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
 
 
@@ -311,42 +314,42 @@ def add_assistant(
     name="change",
 )
 def change_assistant(
-    here: Now, wanted: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
+    context: Context, wanted: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
 ) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
-    return _describe_assistant(_change(here, ASSISTANT, wanted.may))
+    return _describe_assistant(_change(context, ASSISTANT, wanted.may))
 
 
 @STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204, name="remove")
-def remove_assistant(here: Now) -> Response:
+def remove_assistant(context: Context) -> Response:
     """Remove an assistant from the course."""
-    return _remove(here)
+    return _remove(context)
 
 
 # --- what both do ------------------------------------------------------------------------------
 
 
-def _find(here: Here, asked: Asked, *roles: str) -> Found[Member]:
-    with here.service.database.reading() as db:
-        named = {"course": _course(here), "role": [*roles]}
+def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
+    with context.service.database.reading() as db:
+        named = {"course": _course(context), "role": [*roles]}
         return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
 
 
-def _add(here: Here, wanted: NewStaff) -> tuple[Member, str]:
+def _add(context: RequestContext, wanted: NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
-    with here.service.database.acting(here.by) as act:
-        made = staff.add(act, _course(here), wanted)
-        return made, accounts.make_course_link(act, made.person, here.service.settings.base)
+    with context.service.database.acting(context.by) as act:
+        made = staff.add(act, _course(context), wanted)
+        return made, accounts.make_course_link(act, made.person, context.service.settings.base)
 
 
-def _change(here: Here, role: str, may: list[str]) -> Member:
-    with here.service.database.acting(here.by) as act:
-        return staff.change(act, _course(here), here.sure_colleague().person, role, may)
+def _change(context: RequestContext, role: str, may: list[str]) -> Member:
+    with context.service.database.acting(context.by) as act:
+        return staff.change(act, _course(context), context.require_colleague().person, role, may)
 
 
-def _remove(here: Here) -> Response:
-    with here.service.database.acting(here.by) as act:
-        staff.remove(act, _course(here), here.sure_colleague().person)
+def _remove(context: RequestContext) -> Response:
+    with context.service.database.acting(context.by) as act:
+        staff.remove(act, _course(context), context.require_colleague().person)
     return Response(status_code=204)
 
 
@@ -366,13 +369,13 @@ def _describe(one: Member) -> StaffShown:
 @STAFF_ROUTES.at(
     "POST", "/courses/{course}/links", TEACHERS, scope="all", response_model=StudentLinks
 )
-def make_links(here: Now) -> StudentLinks:
+def make_links(context: Context) -> StudentLinks:
     """Make links for all students of a course; those they had hold no longer."""
-    with here.service.database.acting(here.by) as act:
-        found = roster.make_links(act, _course(here), here.service.settings.base)
+    with context.service.database.acting(context.by) as act:
+        found = roster.make_links(act, _course(context), context.service.settings.base)
     return StudentLinks(items=[LinkShown(**one._asdict()) for one in found])
 
 
-def _course(here: Here) -> str:
-    assert here.course
-    return here.course.id
+def _course(context: RequestContext) -> str:
+    assert context.course
+    return context.course.id

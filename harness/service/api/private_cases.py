@@ -20,19 +20,19 @@ from harness.service.jobs import drafts, previews, private_cases, wrong_expectat
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.jobs.drafts import (
     DraftFolder,
+    DraftRequest,
     KeptCandidates,
     KeptCaseFile,
     ShownCandidate,
-    Wish,
 )
 from harness.service.records import CASES, DRAFT, Job
 from harness.service.storage import queue
-from harness.service.web.access import Now, Routes
-from harness.service.web.problems import Refused
-from harness.service.web.request_context import STAFF_ONLY, Here, whoever_may
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
-_MAY = whoever_may(CASES)
+_MAY = require_permission(CASES)
 _ALL = "/courses/{course}/assignments/{assignment}/private"
 _ONE = f"{_ALL}/{{name}}"
 _TEXT = {"text/plain": {"schema": {"type": "string"}}}
@@ -64,61 +64,61 @@ class PrivateCases(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PrivateCases, name="listed")
-def list_cases(here: Now) -> PrivateCases:
+def list_cases(context: Context) -> PrivateCases:
     """List the private case files, with what they catch."""
-    return describe_private_cases(here)
+    return describe_private_cases(context)
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY, response_class=Response, responses=_FILE, name="one")
-def one_case(here: Now) -> Response:
+def one_case(context: Context) -> Response:
     """Give a private case file."""
-    return Response(_path(here).read_bytes(), media_type="text/plain")
+    return Response(_path(context).read_bytes(), media_type="text/plain")
 
 
 @ROUTES.at(
     "PUT", _ONE, _MAY, scope="all", response_model=PrivateCases, openapi_extra=_BODY, name="put"
 )
-async def put_case(here: Now) -> PrivateCases:
+async def put_case(context: Context) -> PrivateCases:
     """Add a private case file, or put another one in the place of one of the same name."""
-    data = await requests.receive_body(here, cases.LARGEST)
-    return await run_in_threadpool(_put_case, here, data)
+    data = await requests.receive_body(context, cases.LARGEST)
+    return await run_in_threadpool(_put_case, context, data)
 
 
-def _put_case(here: Here, data: bytes) -> PrivateCases:
-    with here.service.database.acting(here.by) as act:
-        new = private_cases.NewCase(_name(here), data)
-        private_cases.add(act, here.service.settings, here.sure().assigned, new)
-    return describe_private_cases(here)
+def _put_case(context: RequestContext, data: bytes) -> PrivateCases:
+    with context.service.database.acting(context.by) as act:
+        new = private_cases.NewCase(_name(context), data)
+        private_cases.add(act, context.service.settings, context.require().assigned, new)
+    return describe_private_cases(context)
 
 
 @ROUTES.at("DELETE", _ONE, _MAY, scope="all", status_code=204, name="remove")
-def remove_case(here: Now) -> Response:
+def remove_case(context: Context) -> Response:
     """Remove a private case file."""
-    name = _path(here).name
-    with here.service.database.acting(here.by) as act:
-        private_cases.remove(act, here.service.settings, here.sure().assigned, name)
+    name = _path(context).name
+    with context.service.database.acting(context.by) as act:
+        private_cases.remove(act, context.service.settings, context.require().assigned, name)
     return Response(status_code=204)
 
 
-def _name(here: Here) -> str:
+def _name(context: RequestContext) -> str:
     """Return the name in the path, which must be one as case files have it."""
-    found: str = here.request.path_params["name"]
+    found: str = context.request.path_params["name"]
     if (fitting := cases.name_of(found)) != found:
-        raise Refused(422, f"found the name {found!r}, expected one such as {fitting}")
+        raise RequestRefused(422, f"found the name {found!r}, expected one such as {fitting}")
     return found
 
 
-def _path(here: Here) -> Path:
-    name = here.request.path_params["name"]
-    path = cases.find(here.service.settings, here.sure().assigned, name)
+def _path(context: RequestContext) -> Path:
+    name = context.request.path_params["name"]
+    path = cases.find(context.service.settings, context.require().assigned, name)
     if path is None:
-        raise Refused(404, "there is no such private case file")
+        raise RequestRefused(404, "there is no such private case file")
     return path
 
 
-def describe_private_cases(here: Here) -> PrivateCases:
+def describe_private_cases(context: RequestContext) -> PrivateCases:
     """Return the private case files as the API tells them."""
-    settings, assigned = here.service.settings, here.sure().assigned
+    settings, assigned = context.service.settings, context.require().assigned
     left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
     found = measured.caught
@@ -130,12 +130,12 @@ def describe_private_cases(here: Here) -> PrivateCases:
         survivors=list(found.survivors) if found else None,
         given_up=list(found.given_up) if found else None,
         doubts=wrong_expectations.find(settings, assigned, measured),
-        unchecked=wrong_expectations.explain_unchecked(here.service.database, measured),
+        unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
         still_left_out=[one.name for one in left],
     )
 
 
-def _describe(path: Path, found: private_cases.OfFile | None) -> CaseFileShown:
+def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFileShown:
     return CaseFileShown(
         name=path.name,
         size=path.stat().st_size,
@@ -229,12 +229,15 @@ class CaseFileWanted(BaseModel):
 
 
 @DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, response_model=Page[DraftLine], name="listed")
-def list_drafts(here: Now, asked: Asked) -> Page[DraftLine]:
+def list_drafts(context: Context, asked: Asked) -> Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
-    order, named = ("made", "about"), {"kind": DRAFT, "assignment": here.sure().assigned.id}
-    with here.service.database.reading() as db:
+    order, named = (
+        ("made", "about"),
+        {"kind": DRAFT, "assignment": context.require().assigned.id},
+    )
+    with context.service.database.reading() as db:
         found = find_page(db, queue.JOBS, order, asked, **named)
-    items = [DraftLine(**_members(here, one)) for one in found.rows]
+    items = [DraftLine(**_members(context, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -243,7 +246,7 @@ def list_drafts(here: Now, asked: Asked) -> Page[DraftLine]:
     openapi_extra=_GAMES,
 )  # fmt: skip
 async def begin(
-    here: Now,
+    context: Context,
     tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
     idempotency_key: IdempotencyKey = "",
 ) -> DraftShown:
@@ -251,27 +254,27 @@ async def begin(
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    data = await requests.receive_body(here, drafts.LARGEST)
-    return await run_in_threadpool(_begin, here, Wish(tests), data, idempotency_key)
+    data = await requests.receive_body(context, drafts.LARGEST)
+    return await run_in_threadpool(_begin, context, DraftRequest(tests), data, idempotency_key)
 
 
-def _begin(here: Here, wish: Wish, data: bytes, key: str) -> DraftShown:
-    settings, assigned = here.service.settings, here.sure().assigned
-    sent = ("draft", assigned.id, str(wish.tests), hashlib.sha256(data).hexdigest())
+def _begin(context: RequestContext, request: DraftRequest, data: bytes, key: str) -> DraftShown:
+    settings, assigned = context.service.settings, context.require().assigned
+    sent = ("draft", assigned.id, str(request.tests), hashlib.sha256(data).hexdigest())
     games = [data] if data else []
-    with here.service.database.acting(here.by) as act:
+    with context.service.database.acting(context.by) as act:
         made = make_once(
-            act, key, sent, lambda: drafts.begin(act, settings, assigned, wish, games)
+            act, key, sent, lambda: drafts.begin(act, settings, assigned, request, games)
         )
         (job,) = queue.of(act.db, made)
-    return _describe_draft(here, job)
+    return _describe_draft(context, job)
 
 
 @DRAFT_ROUTES.at("GET", _ONE_DRAFT, STAFF_ONLY, response_model=DraftShown, name="one")
-def one_draft(here: Now) -> DraftShown:
+def one_draft(context: Context) -> DraftShown:
     """Show the positions that are chosen, and what they catch."""
-    assert here.job
-    return _describe_draft(here, here.job)
+    assert context.job
+    return _describe_draft(context, context.job)
 
 
 @DRAFT_ROUTES.at(
@@ -279,10 +282,10 @@ def one_draft(here: Now) -> DraftShown:
     openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def drop(
-    here: Now, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+    context: Context, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Leave a position out."""
-    return _change(here, lambda _, kept: drafts.drop(kept, wanted.position))
+    return _change(context, lambda _, kept: drafts.drop(kept, wanted.position))
 
 
 @DRAFT_ROUTES.at(
@@ -290,10 +293,10 @@ def drop(
     openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def exchange(
-    here: Now, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+    context: Context, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take another position for one."""
-    return _change(here, lambda found, kept: drafts.exchange(found, kept, wanted.position))
+    return _change(context, lambda found, kept: drafts.exchange(found, kept, wanted.position))
 
 
 @DRAFT_ROUTES.at(
@@ -301,19 +304,19 @@ def exchange(
     openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def take_back(
-    here: Now, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+    context: Context, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take a position back that was left out or exchanged."""
-    return _change(here, lambda found, kept: drafts.take_back(found, kept, wanted.position))
+    return _change(context, lambda found, kept: drafts.take_back(found, kept, wanted.position))
 
 
 def _change(
-    here: Here, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
+    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
 ) -> DraftShown:
-    assert here.job
-    own = _folder(here, here.job)
+    assert context.job
+    own = _folder(context, context.job)
     own.choose(how(own.require_findings(), own.load_choice()))
-    return _describe_draft(here, here.job)
+    return _describe_draft(context, context.job)
 
 
 @DRAFT_ROUTES.at(
@@ -321,26 +324,26 @@ def _change(
     openapi_extra=requests.describe_body(CaseFileWanted),
 )  # fmt: skip
 def write(
-    here: Now, wanted: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
+    context: Context, wanted: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
 ) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
-    assert here.job
-    own = _folder(here, here.job)
+    assert context.job
+    own = _folder(context, context.job)
     found, new = own.require_findings(), KeptCaseFile(wanted.name, own.load_choice())
-    with here.service.database.acting(here.by) as act:
-        drafts.write(act, here.service.settings, here.sure().assigned, found, new)
-    return describe_private_cases(here)
+    with context.service.database.acting(context.by) as act:
+        drafts.write(act, context.service.settings, context.require().assigned, found, new)
+    return describe_private_cases(context)
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _folder(here: Here, job: Job) -> DraftFolder:
-    return DraftFolder(here.service.settings.assignment_folder(job.assignment), job.about)
+def _folder(context: RequestContext, job: Job) -> DraftFolder:
+    return DraftFolder(context.service.settings.assignment_folder(job.assignment), job.about)
 
 
-def _members(here: Here, job: Job) -> dict[str, Any]:
-    found = _folder(here, job).load_findings()
+def _members(context: RequestContext, job: Job) -> dict[str, Any]:
+    found = _folder(context, job).load_findings()
     fault = drafts.why_nothing(job, found)
     state: State = "failed" if fault else "done" if found else "running"
     return {
@@ -351,13 +354,13 @@ def _members(here: Here, job: Job) -> dict[str, Any]:
     }
 
 
-def _describe_draft(here: Here, job: Job) -> DraftShown:
-    own = _folder(here, job)
+def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
+    own = _folder(context, job)
     found = own.load_findings()
     kept = own.load_choice() if found else KeptCandidates(())
     choice = drafts.describe_choice(found, kept) if found else None
     return DraftShown(
-        **_members(here, job),
+        **_members(context, job),
         caught=choice.caught if choice else None,
         of=len(found.mistakes) if found else None,
         survivors=list(choice.alive) if choice else [],

@@ -22,11 +22,11 @@ from pydantic_core import ErrorDetails
 from sqlalchemy import Connection
 
 from harness.service.storage import people
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import Rows
-from harness.service.web.access import TOKENS, Now, Routes
-from harness.service.web.problems import Refused
-from harness.service.web.request_context import ANYBODY, Here
+from harness.service.web.access import TOKENS, Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import ANYBODY, RequestContext
 
 Model = TypeVar("Model", bound=BaseModel)
 _LARGEST = 1 << 16  # bytes
@@ -39,45 +39,45 @@ AN_ARCHIVE: dict[str, Any] = {
 PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
-async def receive_body(here: Here, largest: int) -> bytes:
+async def receive_body(context: RequestContext, largest: int) -> bytes:
     """Return the body of a request; refuses one of more bytes than ``largest``."""
     found = bytearray()
-    async for piece in here.request.stream():
+    async for piece in context.request.stream():
         found += piece
         if len(found) > largest:
-            raise Refused(413, f"more than {largest:,} bytes are not taken here")
+            raise RequestRefused(413, f"more than {largest:,} bytes are not taken here")
     return bytes(found)
 
 
 @asynccontextmanager
-async def as_file(here: Here) -> AsyncIterator[Path]:
+async def as_file(context: RequestContext) -> AsyncIterator[Path]:
     """Give the file with the body of a request, which may be large; it is gone afterwards.
 
     Refuses one that is larger than a submission may be.
     """
-    left = here.service.settings.largest
-    with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".upload-") as copy:
-        async for piece in here.request.stream():
+    left = context.service.settings.largest
+    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".upload-") as copy:
+        async for piece in context.request.stream():
             left -= len(piece)
             if left < 0:
-                most = here.service.settings.largest
-                raise Refused(413, f"more than {most:,} bytes are not taken")
+                most = context.service.settings.largest
+                raise RequestRefused(413, f"more than {most:,} bytes are not taken")
             await run_in_threadpool(copy.write, piece)
         copy.flush()
         yield Path(copy.name)
 
 
-def json_of(kind: type[Model]) -> Callable[[Here], Awaitable[Model]]:
+def json_of(kind: type[Model]) -> Callable[[RequestContext], Awaitable[Model]]:
     """Return what reads the body of a request, for ``Depends``."""
 
-    async def read_body(here: Now) -> Model:
-        data = await receive_body(here, _LARGEST)
+    async def read_body(context: Context) -> Model:
+        data = await receive_body(context, _LARGEST)
         if b"\\u0000" in data:  # PostgreSQL has none in a text
-            raise Refused(422, "a text in it has a character U+0000")
+            raise RequestRefused(422, "a text in it has a character U+0000")
         try:
             return kind.model_validate_json(data)
         except ValidationError as error:
-            raise Refused(422, "; ".join(map(_describe, error.errors()))) from None
+            raise RequestRefused(422, "; ".join(map(_describe, error.errors()))) from None
 
     return read_body
 
@@ -141,7 +141,7 @@ def find_page(
     """Return the rows of a page of those with these values; see :meth:`Rows.page`.
 
     Raises:
-        Refused: ``after`` is of no such row.
+        RequestRefused: ``after`` is of no such row.
     """
     after, limit = asked
     # PostgreSQL has no zero byte in a text.
@@ -156,7 +156,7 @@ def cut(items: list[T], key: Callable[[T], str], asked: Part) -> Page[T]:
     """Return a page of a list that is known as a whole; ``key``: tells its items apart.
 
     Raises:
-        Refused: ``after`` is of no item.
+        RequestRefused: ``after`` is of no item.
     """
     keys = [key(one) for one in items]
     if asked.after and asked.after not in keys:
@@ -166,8 +166,8 @@ def cut(items: list[T], key: Callable[[T], str], asked: Part) -> Page[T]:
     return Page(items=items[start:end], next=keys[end - 1] if end < len(items) else None)
 
 
-def _no_such(after: str) -> Refused:
-    return Refused(422, f"after: found {after!r}, expected the next of a page of this list")
+def _no_such(after: str) -> RequestRefused:
+    return RequestRefused(422, f"after: found {after!r}, expected the next of a page of this list")
 
 
 # --- A request that is sent again does nothing again: idempotency keys ---------------------------
@@ -188,10 +188,10 @@ def require_kept(found: _Made | None, what: str) -> _Made:
     """Return what :func:`make_once` made, now or before; ``what``: a noun for it.
 
     Raises:
-        Refused: somebody has removed it since; it is not made again.
+        RequestRefused: somebody has removed it since; it is not made again.
     """
     if found is None:
-        raise Refused(
+        raise RequestRefused(
             409,
             f"Idempotency-Key: the {what} that it made was removed; take a new key to make another"
             " one",
@@ -199,20 +199,22 @@ def require_kept(found: _Made | None, what: str) -> _Made:
     return found
 
 
-def make_once(act: Act, key: str, sent: tuple[str, ...], make: Callable[[], str]) -> str:
+def make_once(
+    act: AuditedTransaction, key: str, sent: tuple[str, ...], make: Callable[[], str]
+) -> str:
     """Make something, unless a request with the same key did; return its id.
 
     ``sent``: where the request went and what it said; ``key``: empty for none.
 
     Raises:
-        Refused: a request with the key said something else.
+        RequestRefused: a request with the key said something else.
     """
     if not key:
         return make()
     digest = hashlib.sha256("\0".join(sent).encode()).hexdigest()
     found = people.claim_key(act.db, act.by, key, digest)
     if found.digest != digest:
-        raise Refused(409, "Idempotency-Key: another request had it; take a new one")
+        raise RequestRefused(409, "Idempotency-Key: another request had it; take a new one")
     if not found.made:
         found = found._replace(made=make())
         people.keep_made(act.db, found, found.made)
@@ -235,9 +237,9 @@ _ANY_OBJECT: dict[int | str, dict[str, Any]] = {
 
 
 @ROUTES.at("GET", "/openapi.json", ANYBODY, responses=_ANY_OBJECT)
-def openapi(here: Now) -> Response:
+def openapi(context: Context) -> Response:
     """Give this schema."""
-    return JSONResponse(schema_of(here.request.app))
+    return JSONResponse(schema_of(context.request.app))
 
 
 def schema_of(app: FastAPI) -> dict[str, Any]:

@@ -24,13 +24,13 @@ from harness.service.api.requests import (
     require_kept,
 )
 from harness.service.courses import engine_cases, engine_suites, run_documents, submissions
-from harness.service.courses.engine_cases import HowToRun
-from harness.service.courses.engine_suites import Posted, RunArchive
+from harness.service.courses.engine_cases import EngineCommands
+from harness.service.courses.engine_suites import PostedRun, RunArchive
 from harness.service.records import Suite, SuiteRun
 from harness.service.storage import suites
-from harness.service.web.access import Now, Routes
-from harness.service.web.problems import Refused
-from harness.service.web.request_context import OWNERS, SIGNED_IN, Here
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import OWNERS, SIGNED_IN, RequestContext
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
 _ONE = "/suites/{suite}"
@@ -71,11 +71,11 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN, response_model=Page[SuiteShown])
-def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
+def my_suites(context: Context, asked: Asked) -> Page[SuiteShown]:
     """List the suites of the owner of the token."""
-    with here.service.database.reading() as db:
-        found = find_page(db, suites.SUITES, ("made", "id"), asked, person=here.by)
-    return Page(items=[_describe(here, one) for one in found.rows], next=found.next)
+    with context.service.database.reading() as db:
+        found = find_page(db, suites.SUITES, ("made", "id"), asked, person=context.by)
+    return Page(items=[_describe(context, one) for one in found.rows], next=found.next)
 
 
 @ROUTES.at(
@@ -88,22 +88,22 @@ def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
     openapi_extra=requests.describe_body(SuiteWanted),
 )
 def make(
-    here: Now,
+    context: Context,
     wanted: Annotated[SuiteWanted, Depends(requests.json_of(SuiteWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
     sent = ("suite", wanted.title, wanted.source)
-    with here.service.database.acting(here.by) as act:
+    with context.service.database.acting(context.by) as act:
         made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
-    return _describe(here, require_kept(found, "suite"))
+    return _describe(context, require_kept(found, "suite"))
 
 
 @ROUTES.at("GET", _ONE, SIGNED_IN, response_model=SuiteShown)
-def one(here: Now) -> SuiteShown:
+def one(context: Context) -> SuiteShown:
     """Show a suite."""
-    return _describe(here, here.sure_suite())
+    return _describe(context, context.require_suite())
 
 
 @ROUTES.at(
@@ -115,11 +115,11 @@ def one(here: Now) -> SuiteShown:
     openapi_extra=requests.describe_body(SuiteChange),
 )
 def change(
-    here: Now, wanted: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
+    context: Context, wanted: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
 ) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
-    suite = here.sure_suite()
-    with here.service.database.acting(here.by) as act:
+    suite = context.require_suite()
+    with context.service.database.acting(context.by) as act:
         made = engine_suites.change(
             act,
             suite,
@@ -127,7 +127,7 @@ def change(
             is_open=suite.is_open if wanted.is_open is None else wanted.is_open,
             has_badge=bool(suite.badge) if wanted.has_badge is None else wanted.has_badge,
         )
-    return _describe(here, made)
+    return _describe(context, made)
 
 
 @ROUTES.at(
@@ -139,7 +139,7 @@ def change(
     openapi_extra=requests.AN_ARCHIVE,
 )
 async def take_cases(
-    here: Now,
+    context: Context,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
     command: Annotated[
         str,
@@ -150,36 +150,36 @@ async def take_cases(
     ] = "",
 ) -> SuiteShown:
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
-    how = HowToRun(command, build)
-    async with requests.as_file(here) as path:
-        return await run_in_threadpool(_take_cases, here, path, name, how)
+    how = EngineCommands(command, build)
+    async with requests.as_file(context) as path:
+        return await run_in_threadpool(_take_cases, context, path, name, how)
 
 
-def _take_cases(here: Here, path: Path, name: str, how: HowToRun) -> SuiteShown:
-    settings, suite = here.service.settings, here.sure_suite()
+def _take_cases(context: RequestContext, path: Path, name: str, how: EngineCommands) -> SuiteShown:
+    settings, suite = context.service.settings, context.require_suite()
     with (
         engine_cases.unpack(settings, path, name, how) as (place, own),
-        here.service.database.acting(here.by) as act,
+        context.service.database.acting(context.by) as act,
     ):
         engine_cases.take(act, settings, suite, place, own)
         found = suites.SUITES.find(act.db, id=suite.id)
     assert found
-    return _describe(here, found)
+    return _describe(context, found)
 
 
 @ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)
-def remove(here: Now) -> Response:
+def remove(context: Context) -> Response:
     """Remove a suite with all its runs."""
-    suite = here.sure_suite()
-    with here.service.database.acting(here.by) as act:
-        engine_suites.remove(act, suite, here.service.settings)
+    suite = context.require_suite()
+    with context.service.database.acting(context.by) as act:
+        engine_suites.remove(act, suite, context.service.settings)
     return Response(status_code=204)
 
 
-def _describe(here: Here, suite: Suite) -> SuiteShown:
-    base, is_mine = here.service.settings.base, suite.person == here.by
+def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
+    base, is_mine = context.service.settings.base, suite.person == context.by
     has_badge = suite.badge and is_mine
-    with here.service.database.reading() as db:
+    with context.service.database.reading() as db:
         source = engine_suites.source(db, suite)
     return SuiteShown(
         source=source,
@@ -269,11 +269,13 @@ class RunCompared(RunShown):
 
 
 @RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, response_model=Page[RunShown], name="listed")
-def list_runs(here: Now, asked: Asked) -> Page[RunShown]:
+def list_runs(context: Context, asked: Asked) -> Page[RunShown]:
     """List the runs of a suite, the first one first."""
-    with here.service.database.reading() as db:
-        found = find_page(db, suites.RUNS, ("number", "id"), asked, suite=here.sure_suite().id)
-        items = [RunShown(**_members(db, here, one)) for one in found.rows]
+    with context.service.database.reading() as db:
+        found = find_page(
+            db, suites.RUNS, ("number", "id"), asked, suite=context.require_suite().id
+        )
+        items = [RunShown(**_members(db, context, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -287,7 +289,7 @@ def list_runs(here: Now, asked: Asked) -> Page[RunShown]:
     openapi_extra=_BODY,
 )
 async def post(
-    here: Now,
+    context: Context,
     name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
     revision: Annotated[
         str, Query(max_length=100, description="of the engine, such as a commit")
@@ -299,70 +301,74 @@ async def post(
     An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
     told by its content, whatever its type is said to be.
     """
-    async with requests.as_file(here) as path:
+    async with requests.as_file(context) as path:
         if run_documents.is_document(path):
-            return await run_in_threadpool(_post, here, path, revision, idempotency_key)
-        return await run_in_threadpool(_post_engine, here, path, name, revision, idempotency_key)
-
-
-def _post(here: Here, path: Path, revision: str, key: str) -> RunCompared:
-    if path.stat().st_size > run_documents.LARGEST:
-        raise Refused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
-    data = run_documents.load(path)
-    suite, posted = here.sure_suite(), Posted.read(data, revision)
-    sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
-    with here.service.database.acting(here.by) as act:
-        made = make_once(
-            act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(here)).id
+            return await run_in_threadpool(_post, context, path, revision, idempotency_key)
+        return await run_in_threadpool(
+            _post_engine, context, path, name, revision, idempotency_key
         )
-        return _describe_posted(act.db, here, made)
 
 
-def _post_engine(here: Here, path: Path, name: str, revision: str, key: str) -> RunCompared:
-    suite, service = here.sure_suite(), here.service
+def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCompared:
+    if path.stat().st_size > run_documents.LARGEST:
+        raise RequestRefused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
+    data = run_documents.load(path)
+    suite, posted = context.require_suite(), PostedRun.read(data, revision)
+    sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
+    with context.service.database.acting(context.by) as act:
+        made = make_once(
+            act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(context)).id
+        )
+        return _describe_posted(act.db, context, made)
+
+
+def _post_engine(
+    context: RequestContext, path: Path, name: str, revision: str, key: str
+) -> RunCompared:
+    suite, service = context.require_suite(), context.service
     most, wanted = service.settings.largest, run_documents.WANTED
     kept = submissions.keep(service.store, path, name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, revision)
-    with service.database.acting(here.by) as act:
+    with service.database.acting(context.by) as act:
         made = make_once(
             act,
             key,
             (suite.id, *archive),
-            lambda: engine_suites.post_engine(act, suite, archive, _folder(here)).id,
+            lambda: engine_suites.post_engine(act, suite, archive, _folder(context)).id,
         )
-        return _describe_posted(act.db, here, made)
+        return _describe_posted(act.db, context, made)
 
 
-def _describe_posted(db: Connection, here: Here, made: str) -> RunCompared:
+def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
     found = require_kept(suites.RUNS.find(db, id=made), "run")
-    return _compare(db, here, found)
+    return _compare(db, context, found)
 
 
-def _compare(db: Connection, here: Here, found: SuiteRun) -> RunCompared:
+def _compare(db: Connection, context: RequestContext, found: SuiteRun) -> RunCompared:
     former = engine_suites.run_before(db, found) if found.started else None
-    comparison = _comparison(here, former, found) if former else None
-    return RunCompared(**_members(db, here, found), comparison=comparison)
+    comparison = _comparison(context, former, found) if former else None
+    return RunCompared(**_members(db, context, found), comparison=comparison)
 
 
 @RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, response_model=RunCompared, name="one")
-def one_run(here: Now) -> RunCompared:
+def one_run(context: Context) -> RunCompared:
     """Show a run."""
-    with here.service.database.reading() as db:
-        return _compare(db, here, here.sure_run())
+    with context.service.database.reading() as db:
+        return _compare(db, context, context.require_run())
 
 
 @RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
-def document(here: Now) -> Response:
+def document(context: Context) -> Response:
     """Give the document that was posted."""
-    data = engine_suites.data(_folder(here), here.sure_run())
+    data = engine_suites.data(_folder(context), context.require_run())
     if data is None:
-        raise Refused(404, "its document no longer exists")
+        raise RequestRefused(404, "its document no longer exists")
     return Response(data, media_type="application/json")
 
 
 @RUN_ROUTES.at("GET", f"{_ONE_RUN}/comparison", SIGNED_IN, response_model=ComparisonShown)
 def comparison(
-    here: Now,
+    context: Context,
     former: Annotated[
         str,
         Query(
@@ -371,12 +377,12 @@ def comparison(
     ] = "",
 ) -> ComparisonShown:
     """Compare a run with a former one of the same suite."""
-    run = here.sure_run()
-    with here.service.database.reading() as db:
+    run = context.require_run()
+    with context.service.database.reading() as db:
         other = _former(db, run, former)
-    found = _comparison(here, other, run)
+    found = _comparison(context, other, run)
     if found is None:
-        raise Refused(404, _NOTHING)
+        raise RequestRefused(404, _NOTHING)
     return found
 
 
@@ -386,38 +392,40 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
     else:
         found = None if "\0" in named else suites.RUNS.find(db, id=named, suite=run.suite)
     if found is None:
-        raise Refused(404, _NOTHING)
+        raise RequestRefused(404, _NOTHING)
     return found
 
 
 @RUN_ROUTES.at("DELETE", _ONE_RUN, OWNERS, scope="all", status_code=204, name="remove")
-def remove_run(here: Now) -> Response:
+def remove_run(context: Context) -> Response:
     """Remove a run; the others keep their numbers."""
-    with here.service.database.acting(here.by) as act:
-        engine_suites.remove_run(act, here.sure_run(), _folder(here))
+    with context.service.database.acting(context.by) as act:
+        engine_suites.remove_run(act, context.require_run(), _folder(context))
     return Response(status_code=204)
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _folder(here: Here) -> Path:
-    return here.service.settings.suite(here.sure_suite().id)
+def _folder(context: RequestContext) -> Path:
+    return context.service.settings.suite(context.require_suite().id)
 
 
-def _members(db: Connection, here: Here, run: SuiteRun) -> dict[str, Any]:
+def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
     names = ("id", "number", "started", "revision", "engine", "trouble", "name", "sha256")
     counts = ("tests", "passed", "failed", "undecided", "broken")
     return {
         **{name: getattr(run, name) for name in (*names, *counts)},
         "state": engine_suites.state_of(db, run),
         "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
-        "page": f"{here.service.settings.base}/suites/{run.suite}/runs/{run.id}",
+        "page": f"{context.service.settings.base}/suites/{run.suite}/runs/{run.id}",
     }
 
 
-def _comparison(here: Here, former: SuiteRun, run: SuiteRun) -> ComparisonShown | None:
-    found = engine_suites.compare(_folder(here), former, run)
+def _comparison(
+    context: RequestContext, former: SuiteRun, run: SuiteRun
+) -> ComparisonShown | None:
+    found = engine_suites.compare(_folder(context), former, run)
     if found is None:
         return None
     return ComparisonShown(

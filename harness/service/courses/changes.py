@@ -17,13 +17,13 @@ from harness.assignments.assignment import Late
 from harness.grading.marks.marking import judge_time
 from harness.service.courses import cases, gradebooks, making, roster, submissions
 from harness.service.courses.deadlines import describe_late
-from harness.service.courses.gradings import NotNowError
+from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.own_files import OWN
 from harness.service.local_times import describe_date, read_seconds
-from harness.service.records import LEASED, Assigned, Course
+from harness.service.records import LEASED, Course, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.text import number_of
 
 
@@ -45,12 +45,12 @@ class ShownValues(NamedTuple):
         ``filled``: the digest that the form carries, or None without a form.
 
         Raises:
-            NotNowError: somebody has changed them since.
+            InvalidGradingStateError: somebody has changed them since.
         """
         if filled is None or filled == self.digest:
             return
         said = "; ".join(f"{label}: {value}" for label, value in self.said.items())
-        raise NotNowError(
+        raise InvalidGradingStateError(
             f"Somebody has changed this {self.about} since you opened the page. "
             f"These values are in force now: {said}. The form has what you typed: "
             "correct it and send it again"
@@ -87,11 +87,11 @@ class Effect(NamedTuple):
 class Change(NamedTuple):
     """A change of an assignment, before it is made."""
 
-    made: Assigned  # as it would be
+    made: CourseAssignment  # as it would be
     effects: list[Effect]
     ended: list[str]  # students whose extensions would end, because all have as much time
 
-    def list_dates(self, one: Assigned) -> list[tuple[str, str]]:
+    def list_dates(self, one: CourseAssignment) -> list[tuple[str, str]]:
         """Return the names of what changes, and how it is and would be."""
         return [(_NAMES[name], said) for name, said in _list_changed(one, self.made).items()]
 
@@ -101,7 +101,7 @@ class Change(NamedTuple):
         return digest_of(self)
 
 
-def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
+def plan(db: Connection, one: CourseAssignment, wanted: CourseAssignment) -> Change:
     """Return what would change for whom if ``one`` were as ``wanted``.
 
     Raises:
@@ -115,7 +115,7 @@ def plan(db: Connection, one: Assigned, wanted: Assigned) -> Change:
     return Change(made, _list_effects(db, one, *rules), ended)
 
 
-def values_of(one: Assigned) -> ShownValues:
+def values_of(one: CourseAssignment) -> ShownValues:
     """Return what the form that changes an assignment is filled from."""
     now = {name: getattr(one, name) for name in _NAMES}
     said = {label: _say(name, now[name]) for name, label in _NAMES.items()}
@@ -128,8 +128,12 @@ def values_of_course(one: Course) -> ShownValues:
 
 
 def change(
-    act: Act, one: Assigned, wanted: Assigned, seen: str | None = None, filled: str | None = None
-) -> Assigned:
+    act: AuditedTransaction,
+    one: CourseAssignment,
+    wanted: CourseAssignment,
+    seen: str | None = None,
+    filled: str | None = None,
+) -> CourseAssignment:
     """Change an assignment.
 
     ``seen``: the digest of the change that somebody saw and wants; None: whatever it is.
@@ -137,14 +141,16 @@ def change(
 
     Raises:
         UsageError: as :func:`plan`.
-        NotNowError: it would change something else by now.
+        InvalidGradingStateError: it would change something else by now.
     """
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
     values_of(now).require(filled)
     planned = plan(act.db, now, wanted)
     if seen is not None and planned.digest != seen:
-        raise NotNowError("something was submitted or changed meanwhile: look once more")
+        raise InvalidGradingStateError(
+            "something was submitted or changed meanwhile: look once more"
+        )
     values = {name: getattr(planned.made, name) for name in _NAMES}
     courses.ASSIGNMENTS.change(act.db, {**values, "hidden": int(planned.made.hidden)}, id=one.id)
     courses.extend(act.db, one.id, planned.ended, "")
@@ -156,14 +162,16 @@ def change(
     return planned.made
 
 
-def rename_course(act: Act, course: Course, title: str, filled: str | None = None) -> Course:
+def rename_course(
+    act: AuditedTransaction, course: Course, title: str, filled: str | None = None
+) -> Course:
     """Give a course another title. Its address stays.
 
     ``filled``: as for :func:`change`.
 
     Raises:
         UsageError: it has no title, or a very long one.
-        NotNowError: somebody has renamed it since the form was filled.
+        InvalidGradingStateError: somebody has renamed it since the form was filled.
     """
     courses.lock_course(act.db, course.id)
     now = courses.COURSES.find(act.db, id=course.id) or course
@@ -175,7 +183,7 @@ def rename_course(act: Act, course: Course, title: str, filled: str | None = Non
     return made
 
 
-def _list_changed(one: Assigned, made: Assigned) -> dict[str, str]:
+def _list_changed(one: CourseAssignment, made: CourseAssignment) -> dict[str, str]:
     """Return how the fields that change are and would be, by their names."""
     pairs = ((name, getattr(one, name), getattr(made, name)) for name in _NAMES)
     return {name: f"{_say(name, a)} → {_say(name, b)}" for name, a, b in pairs if a != b}
@@ -188,18 +196,20 @@ def _say(name: str, value: object) -> str:
     return text or "none"
 
 
-def _list_ended(made: Assigned, extensions: Mapping[str, str]) -> list[str]:
+def _list_ended(made: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
     """Return whose extensions give no more time than all would have."""
     common = read_seconds(made.deadline or made.closes)
     ended = (key for key, own in extensions.items() if not common or read_seconds(own) <= common)
     return sorted(ended)
 
 
-def _list_effects(db: Connection, one: Assigned, before: Late, after: Late) -> list[Effect]:
-    heaps, found = submissions.of_all(db, one), []
+def _list_effects(
+    db: Connection, one: CourseAssignment, before: Late, after: Late
+) -> list[Effect]:
+    histories, found = submissions.all_histories(db, one), []
     for entry in roster.students(courses.students(db, one.course)):
         keys = [student.key for student in entry.students]
-        last = heaps[entry.key].last
+        last = histories[entry.key].last
         told = _compare(before.of(keys), after.of(keys), last.at) if last else ()
         found += [Effect(entry.key, *told)] if told else []
     return found
@@ -220,13 +230,13 @@ def _cost(rule: Late, at: float) -> tuple[object, ...]:
 # --- Remove assignments and courses that nobody has submitted to: nothing of students is lost ----
 
 
-def list_kept(db: Connection, assigned: Assigned) -> list[str]:
+def list_kept(db: Connection, assigned: CourseAssignment) -> list[str]:
     """Return what is in an assignment and keeps it, such as ``3 submissions``."""
     counts = courses.count_kept(db, assigned.id)
     return [number_of(count, name) for name, count in counts.items() if count]
 
 
-def list_lost(db: Connection, settings: Settings, assigned: Assigned) -> list[str]:
+def list_lost(db: Connection, settings: Settings, assigned: CourseAssignment) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
     private = len(cases.added(settings.assignment_folder(assigned.id)))
     counts = {"private case file": private, "extension": len(courses.extensions(db, assigned.id))}
@@ -241,29 +251,31 @@ def list_kept_in_course(db: Connection, course: Course) -> list[str]:
     return [f"{title}: {', '.join(told)}" for title, told in kept.items() if told]
 
 
-def remove_assignment(act: Act, assigned: Assigned) -> None:
+def remove_assignment(act: AuditedTransaction, assigned: CourseAssignment) -> None:
     """Remove an assignment; :func:`clear` removes its files afterwards.
 
     Raises:
-        NotNowError: somebody has submitted, or a worker works on it.
+        InvalidGradingStateError: somebody has submitted, or a worker works on it.
     """
     courses.lock(act.db, assigned.id)  # a student may submit at this moment
     if kept := list_kept(act.db, assigned):
-        raise NotNowError(
+        raise InvalidGradingStateError(
             f"{assigned.title} has {', '.join(kept)}, which must not be lost:"
             " hide it from students instead, or set an earlier time from which it is refused"
         )
     if queue.JOBS.all(act.db, assignment=assigned.id, state=LEASED):
-        raise NotNowError(f"work for {assigned.title} is running: try again in a minute")
+        raise InvalidGradingStateError(
+            f"work for {assigned.title} is running: try again in a minute"
+        )
     courses.forget_assignment(act.db, assigned.id)
     act.note("assignment removed", assigned.id, course=assigned.course, title=assigned.title)
 
 
-def remove_course(act: Act, course: Course) -> list[Assigned]:
+def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignment]:
     """Remove a course with its assignments and its roster; return the assignments.
 
     Raises:
-        NotNowError: somebody has submitted to one, or a worker works on one.
+        InvalidGradingStateError: somebody has submitted to one, or a worker works on one.
     """
     courses.lock_course(act.db, course.id)
     found = courses.ASSIGNMENTS.all(act.db, "id", course=course.id)
@@ -275,14 +287,14 @@ def remove_course(act: Act, course: Course) -> list[Assigned]:
     return found
 
 
-def clear_course(settings: Settings, course: Course, removed: Iterable[Assigned]) -> None:
+def clear_course(settings: Settings, course: Course, removed: Iterable[CourseAssignment]) -> None:
     """Remove the files of a course that was removed, and of its assignments."""
     for one in removed:
         clear(settings, one)
     gradebooks.forget_rosters(settings, course.id)
 
 
-def clear(settings: Settings, removed: Assigned) -> None:
+def clear(settings: Settings, removed: CourseAssignment) -> None:
     """Remove the files of an assignment that was removed."""
     shutil.rmtree(settings.assignment_folder(removed.id), ignore_errors=True)
     settings.keys.joinpath(f"{removed.id}.key").unlink(missing_ok=True)

@@ -21,22 +21,22 @@ from harness.service.local_times import (
     describe_time,
     read_seconds,
 )
-from harness.service.records import Assigned, Upload
+from harness.service.records import CourseAssignment, Upload
 from harness.service.storage import courses, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.text import number_of
 
 Fact = tuple[str, str]  # a term, and what it is; empty for none
 
 
-def load_rule(db: Connection, assigned: Assigned, key: str) -> Late:
+def load_rule(db: Connection, assigned: CourseAssignment, key: str) -> Late:
     """Return the dates that hold for a student or a group, by the key."""
     students = courses.students_of(db, assigned.course, key)
     return late(assigned, courses.extensions(db, assigned.id)).of(students)
 
 
 def load_rules(
-    db: Connection, assigned: Assigned, found: Sequence[Upload], key: str = ""
+    db: Connection, assigned: CourseAssignment, found: Sequence[Upload], key: str = ""
 ) -> dict[str, Late]:
     """Return the dates that hold for uploads, by their ids.
 
@@ -59,7 +59,7 @@ def _find_key(upload: Upload, owners: frozenset[str], groups: Mapping[str, list[
     return upload.key if upload.key in keys or not keys else keys[0]
 
 
-def list_dates(assigned: Assigned, rule: Late, own: str = "") -> list[Fact]:
+def list_dates(assigned: CourseAssignment, rule: Late, own: str = "") -> list[Fact]:
     """Return the dates of an assignment and what being late costs.
 
     ``rule``: of the student or group; ``own``: the deadline that an extension gives them.
@@ -74,7 +74,7 @@ def list_dates(assigned: Assigned, rule: Late, own: str = "") -> list[Fact]:
     ]
 
 
-def list_dates_for_staff(assigned: Assigned, rule: Late) -> list[Fact]:
+def list_dates_for_staff(assigned: CourseAssignment, rule: Late) -> list[Fact]:
     """Return the dates of an assignment, as those have them who set them."""
     return [
         ("Opens", describe_date(assigned.opens)),
@@ -84,7 +84,9 @@ def list_dates_for_staff(assigned: Assigned, rule: Late) -> list[Fact]:
     ]
 
 
-def list_open_dates(db: Connection, assigned: Assigned, now: datetime.datetime) -> list[str]:
+def list_open_dates(
+    db: Connection, assigned: CourseAssignment, now: datetime.datetime
+) -> list[str]:
     """Return until when students can still submit, a phrase for each date that is not over.
 
     Late submissions that are always taken have no such date.
@@ -165,7 +167,7 @@ def latest_deadline(extensions: Mapping[str, str], students: Iterable[str]) -> s
     return max(own, key=read_seconds, default="")
 
 
-def extend(act: Act, assigned: Assigned, key: str, deadline: str) -> None:
+def extend(act: AuditedTransaction, assigned: CourseAssignment, key: str, deadline: str) -> None:
     """Give a student, or each of a group, a later deadline; empty for the common one.
 
     It is theirs in whatever group they are later: the latest of its students' holds for a group.

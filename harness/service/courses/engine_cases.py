@@ -20,7 +20,7 @@ from harness.service.courses import engine_suites, own_files
 from harness.service.records import Suite
 from harness.service.settings import Settings
 from harness.service.storage import courses, suites
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.text import some
 
 ENDINGS = (".gtp", ".tst")
@@ -64,7 +64,7 @@ steps = [{step}]
 """
 
 
-class HowToRun(NamedTuple):
+class EngineCommands(NamedTuple):
     """How engines of a suite are built and started."""
 
     command: str  # starts the engine; {folder} is where its archive was unpacked
@@ -73,7 +73,7 @@ class HowToRun(NamedTuple):
 
 @contextmanager
 def unpack(
-    settings: Settings, path: Path, name: str, how: HowToRun
+    settings: Settings, path: Path, name: str, how: EngineCommands
 ) -> Iterator[tuple[Path, Assignment]]:
     """Give the folder of case files that were sent as an archive, with the assignment they make.
 
@@ -90,7 +90,7 @@ def unpack(
         yield found
 
 
-def _complete(place: Path, how: HowToRun) -> None:
+def _complete(place: Path, how: EngineCommands) -> None:
     """Write the assignment beside case files that were sent."""
     _check(how)
     files = [path for path in sorted(place.rglob("*")) if path.is_file()]
@@ -111,7 +111,7 @@ def _complete(place: Path, how: HowToRun) -> None:
     (place / FILE).write_text(text, encoding="utf-8")
 
 
-def _check(how: HowToRun) -> None:
+def _check(how: EngineCommands) -> None:
     for name, text in how._asdict().items():
         if len(text) > _LONGEST or not text.isprintable():
             raise UsageError(f"{name}: expected one line of at most {_LONGEST} characters")
@@ -127,7 +127,9 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def take(act: Act, settings: Settings, suite: Suite, place: Path, own: Assignment) -> None:
+def take(
+    act: AuditedTransaction, settings: Settings, suite: Suite, place: Path, own: Assignment
+) -> None:
     """Run the engines of a suite by these case files from now on.
 
     ``place``, ``own``: as :func:`unpack` gave them.

@@ -31,22 +31,22 @@ from harness.report import baseline
 from harness.report.baseline import Comparison
 from harness.report.markup import Markup
 from harness.service.courses import making, run_documents
-from harness.service.courses.gradings import NotNowError
+from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.run_documents import RunDocument
 from harness.service.records import (
     FAULT,
     LEASED,
     RUN,
     WAITING,
-    Assigned,
     Course,
+    CourseAssignment,
     Job,
     Suite,
     SuiteRun,
 )
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, suites
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 from oracle import __version__
@@ -60,7 +60,7 @@ _TITLE, _ENGINE = 200, 120  # characters
 _REVISION = re.compile(r"[\w.+/:@-]{0,100}", re.ASCII)
 
 
-class Posted(NamedTuple):
+class PostedRun(NamedTuple):
     """A document that came, as it is and as it was read."""
 
     data: bytes
@@ -68,7 +68,7 @@ class Posted(NamedTuple):
     revision: str
 
     @classmethod
-    def read(cls, data: bytes, revision: str) -> Posted:
+    def read(cls, data: bytes, revision: str) -> PostedRun:
         """Check what came.
 
         Raises:
@@ -96,7 +96,7 @@ def _check_revision(revision: str) -> None:
 # --- suites ------------------------------------------------------------------------------------
 
 
-def make(act: Act, title: str, source: str = "") -> Suite:
+def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
     """Make a suite of the person who acts.
 
     ``source``: the name of an assignment that ships, as which engines are run here by its public
@@ -114,17 +114,21 @@ def make(act: Act, title: str, source: str = "") -> Suite:
     return made
 
 
-def make_bench(act: Act, title: str, source: str, own: Assignment | None = None) -> Assigned:
+def make_bench(
+    act: AuditedTransaction, title: str, source: str, own: Assignment | None = None
+) -> CourseAssignment:
     """Make an assignment in a course that nobody is in; return it.
 
     ``source``, ``own``: as of :func:`making.assign`.
     """
     course = courses.COURSES.add(act.db, Course(new_id(), _title(title), time.time()))
-    wanted = Assigned("", course.id, _title(title), source, "", "", "", "", 0, 0.0)
+    wanted = CourseAssignment("", course.id, _title(title), source, "", "", "", "", 0, 0.0)
     return making.assign(act, wanted, own)
 
 
-def change(act: Act, suite: Suite, title: str, *, is_open: bool, has_badge: bool) -> Suite:
+def change(
+    act: AuditedTransaction, suite: Suite, title: str, *, is_open: bool, has_badge: bool
+) -> Suite:
     """Change what a suite is called, who may read it, and whether it has a badge.
 
     A badge that is made again has another address.
@@ -144,14 +148,16 @@ def change(act: Act, suite: Suite, title: str, *, is_open: bool, has_badge: bool
     return made
 
 
-def remove(act: Act, suite: Suite, settings: Settings) -> None:
+def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
     """Remove a suite with all its runs.
 
     Raises:
-        NotNowError: an engine is being run.
+        InvalidGradingStateError: an engine is being run.
     """
     if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=LEASED):
-        raise NotNowError("an engine of this suite is running; wait until it finishes")
+        raise InvalidGradingStateError(
+            "an engine of this suite is running; wait until it finishes"
+        )
     suites.RUNS.remove(act.db, suite=suite.id)
     suites.SUITES.remove(act.db, id=suite.id)
     act.note("suite removed", suite.id, title=suite.title)
@@ -186,7 +192,7 @@ def _title(text: str) -> str:
 # --- runs --------------------------------------------------------------------------------------
 
 
-def post(act: Act, suite: Suite, posted: Posted, folder: Path) -> SuiteRun:
+def post(act: AuditedTransaction, suite: Suite, posted: PostedRun, folder: Path) -> SuiteRun:
     """Keep a run that was posted; the oldest go if there are too many.
 
     Raises:
@@ -198,7 +204,9 @@ def post(act: Act, suite: Suite, posted: Posted, folder: Path) -> SuiteRun:
     return _add(act, made, folder)
 
 
-def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> SuiteRun:
+def post_engine(
+    act: AuditedTransaction, suite: Suite, archive: RunArchive, folder: Path
+) -> SuiteRun:
     """Let a worker run an engine whose bytes are kept.
 
     Raises:
@@ -220,7 +228,7 @@ def post_engine(act: Act, suite: Suite, archive: RunArchive, folder: Path) -> Su
     return made
 
 
-def _check_room(act: Act, suite: Suite, size: int) -> None:
+def _check_room(act: AuditedTransaction, suite: Suite, size: int) -> None:
     used = suites.bytes_of(act.db, suite.person)
     if used + size > MOST_BYTES:
         raise UsageError(
@@ -228,12 +236,12 @@ def _check_room(act: Act, suite: Suite, size: int) -> None:
         )
 
 
-def _new(act: Act, suite: Suite, revision: str) -> SuiteRun:
+def _new(act: AuditedTransaction, suite: Suite, revision: str) -> SuiteRun:
     number = suites.next_number(act.db, suite.id)
     return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
 
 
-def _add(act: Act, made: SuiteRun, folder: Path) -> SuiteRun:
+def _add(act: AuditedTransaction, made: SuiteRun, folder: Path) -> SuiteRun:
     """Write a run down; the oldest go if there are too many."""
     suites.RUNS.add(act.db, made)
     act.note("run posted", made.id, suite=made.suite, number=made.number)
@@ -242,14 +250,14 @@ def _add(act: Act, made: SuiteRun, folder: Path) -> SuiteRun:
     return made
 
 
-def conclude(act: Act, run: SuiteRun, posted: Posted, folder: Path) -> None:
+def conclude(act: AuditedTransaction, run: SuiteRun, posted: PostedRun, folder: Path) -> None:
     """Keep what a worker found of an engine."""
     made = _count(run, posted)
     _write(folder, made, posted)
     suites.RUNS.change(act.db, made._asdict(), id=run.id)
 
 
-def fail(act: Act, run: SuiteRun, trouble: str) -> None:
+def fail(act: AuditedTransaction, run: SuiteRun, trouble: str) -> None:
     """Write down why an engine has no result."""
     suites.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
 
@@ -264,7 +272,7 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if LEASED in states else "waiting"
 
 
-def _count(run: SuiteRun, posted: Posted) -> SuiteRun:
+def _count(run: SuiteRun, posted: PostedRun) -> SuiteRun:
     found = posted.found
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
@@ -279,7 +287,7 @@ def _count(run: SuiteRun, posted: Posted) -> SuiteRun:
     )
 
 
-def _write(folder: Path, run: SuiteRun, posted: Posted) -> None:
+def _write(folder: Path, run: SuiteRun, posted: PostedRun) -> None:
     kept = run_documents.make_kept(posted.found, run.number, run.revision)
     place = document(folder, run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -287,13 +295,13 @@ def _write(folder: Path, run: SuiteRun, posted: Posted) -> None:
     place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
 
 
-def remove_run(act: Act, run: SuiteRun, folder: Path) -> None:
+def remove_run(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
     """Remove a run; the others keep their numbers."""
     act.note("run removed", run.id, suite=run.suite, number=run.number)
     _forget(act, run, folder)
 
 
-def _forget(act: Act, run: SuiteRun, folder: Path) -> None:
+def _forget(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
     queue.withdraw(act.db, run.id)
     suites.RUNS.remove(act.db, id=run.id)
     place = document(folder, run.id)

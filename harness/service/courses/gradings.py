@@ -29,16 +29,16 @@ from harness.service.records import (
     FAULT,
     GRADE,
     PLAN,
-    Assigned,
     Comment,
+    CourseAssignment,
     Grading,
     Job,
-    Marked,
     Member,
     Override,
+    StudentMark,
 )
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.text import number_of
 from harness.work import canonical_json
@@ -48,7 +48,7 @@ _GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
 State = Literal["running", "concluded", "released", "failed"]
 
 
-class NotNowError(UsageError):
+class InvalidGradingStateError(UsageError):
     """What is asked for does not go with how far a grading is."""
 
 
@@ -65,11 +65,11 @@ def state(db: Connection, grading: Grading) -> State:
     return "running" if is_left or is_to_be_concluded else "failed"
 
 
-def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
+def begin(act: AuditedTransaction, assigned: CourseAssignment, *, public_only: bool) -> Grading:
     """Let all that was submitted be graded.
 
     Raises:
-        NotNowError: a grading of the assignment is running.
+        InvalidGradingStateError: a grading of the assignment is running.
     """
     _be_alone(act, assigned.id)
     now = uploads.next_moment(act.db, assigned.id)
@@ -82,7 +82,11 @@ def begin(act: Act, assigned: Assigned, *, public_only: bool) -> Grading:
 
 
 def release(
-    act: Act, grading: Grading, *, is_early: bool = False, leaves_changes: bool = False
+    act: AuditedTransaction,
+    grading: Grading,
+    *,
+    is_early: bool = False,
+    leaves_changes: bool = False,
 ) -> None:
     """Let students see their marks; arguments and errors as for :func:`require_releasable`."""
     grading = _lock(act, grading)
@@ -93,7 +97,7 @@ def release(
 
 
 def require_releasable(
-    act: Act, grading: Grading, *, is_early: bool, leaves_changes: bool
+    act: AuditedTransaction, grading: Grading, *, is_early: bool, leaves_changes: bool
 ) -> dict[str, object]:
     """Return what the audit log says of a release, if it can be.
 
@@ -101,21 +105,23 @@ def require_releasable(
     which then stay as they are until the next grading.
 
     Raises:
-        NotNowError: the grading has no marks yet, a later one has some, students can still submit,
-            or marks would change.
+        InvalidGradingStateError: the grading has no marks yet, a later one has some, students can
+            still submit, or marks would change.
     """
     if not grading.concluded:
-        raise NotNowError("there are no marks yet")
+        raise InvalidGradingStateError("there are no marks yet")
     _be_last(act, grading)
     if (left := _count_open_changes(grading)) and not leaves_changes:
-        raise NotNowError(
+        raise InvalidGradingStateError(
             f"{number_of(left, 'mark')} would change: change them first, or confirm a release"
             " without these changes"
         )
     assigned = courses.ASSIGNMENTS.find(act.db, id=grading.assignment)
     why = list_open_dates(act.db, assigned, datetime.datetime.now()) if assigned else []
     if why and not is_early:
-        raise NotNowError(f"students can still submit: {'; '.join(why)}. Confirm an early release")
+        raise InvalidGradingStateError(
+            f"students can still submit: {'; '.join(why)}. Confirm an early release"
+        )
     told: dict[str, object] = {"early": why} if why else {}
     return told | ({"unchanged": left} if left else {})
 
@@ -125,16 +131,16 @@ def _count_open_changes(grading: Grading) -> int:
     return 0 if grading.accept else len(json.loads(grading.changes))
 
 
-def accept(act: Act, grading: Grading) -> None:
+def accept(act: AuditedTransaction, grading: Grading) -> None:
     """Change the marks in force that would change, if these are still the changes that are shown.
 
     Raises:
-        NotNowError: there are no marks yet, or students have seen them, or a later grading has
-            marks, or one is running.
+        InvalidGradingStateError: there are no marks yet, or students have seen them, or a later
+            grading has marks, or one is running.
     """
     grading = _lock(act, grading)
     if not grading.concluded or grading.released:
-        raise NotNowError("there is nothing to be changed")
+        raise InvalidGradingStateError("there is nothing to be changed")
     _be_last(act, grading)
     _be_alone(act, grading.assignment, grading.id)
     values: dict[str, object] = {"accept": 1, "concluded": 0.0, "trouble": ""}
@@ -143,11 +149,11 @@ def accept(act: Act, grading: Grading) -> None:
     act.note("changes accepted", grading.id)
 
 
-def try_again(act: Act, grading: Grading) -> None:
+def try_again(act: AuditedTransaction, grading: Grading) -> None:
     """Try again what the harness failed in.
 
     Raises:
-        NotNowError: a later grading has marks, or one is running.
+        InvalidGradingStateError: a later grading has marks, or one is running.
     """
     grading = _lock(act, grading)
     _be_last(act, grading)
@@ -162,18 +168,18 @@ def try_again(act: Act, grading: Grading) -> None:
     act.note("tried again", grading.id)
 
 
-def _lock(act: Act, grading: Grading) -> Grading:
+def _lock(act: AuditedTransaction, grading: Grading) -> Grading:
     """Return a grading as it is now: it may have changed since a page showed it, or just now."""
     courses.lock(act.db, grading.assignment)
     return uploads.GRADINGS.find(act.db, id=grading.id) or grading
 
 
-def _conclude_anew(act: Act, grading: Grading) -> None:
+def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
     """Recompute marks, even if a worker is computing them now: its results then do not count."""
     queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
 
 
-def _be_alone(act: Act, assignment: str, own: str = "") -> None:
+def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
     """Refuse what would let two gradings run: whose marks count would be chance.
 
     ``own``: the grading that may be running.
@@ -181,7 +187,9 @@ def _be_alone(act: Act, assignment: str, own: str = "") -> None:
     courses.lock(act.db, assignment)  # two people may ask at once
     others = (one for one in uploads.gradings(act.db, assignment) if one.id != own)
     if any(state(act.db, one) == "running" for one in others):
-        raise NotNowError("a grading of this assignment is running: wait until it has marks")
+        raise InvalidGradingStateError(
+            "a grading of this assignment is running: wait until it has marks"
+        )
 
 
 def list_decisions(db: Connection, grading: Grading) -> list[str]:
@@ -203,30 +211,30 @@ def find_later(db: Connection, grading: Grading) -> Grading | None:
     )
 
 
-def _be_last(act: Act, grading: Grading) -> None:
+def _be_last(act: AuditedTransaction, grading: Grading) -> None:
     """Refuse what would put marks of before in the place of later ones."""
     if uploads.has_marks_after(act.db, grading):
-        raise NotNowError("a later grading has marks: continue with that one")
+        raise InvalidGradingStateError("a later grading has marks: continue with that one")
 
 
 # --- whom it gave no mark ----------------------------------------------------------------------
 
 
-class Unmarked(NamedTuple):
+class UnmarkedStudent(NamedTuple):
     """A student of the course without a mark in a grading."""
 
     member: Member
     why: str
 
 
-def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarked]:
+def list_unmarked(db: Connection, grading: Grading, course: str) -> list[UnmarkedStudent]:
     """Return the students of the course whom a grading gave no mark; none before there are any."""
     if not grading.concluded:
         return []
     got = uploads.RECEIVED_BY.all(db, grading=grading.id)
     known, marked = {one.student for one in got}, {one.key for one in got}
     return [
-        Unmarked(one, _why_unmarked(one, is_group_marked=one.team in marked))
+        UnmarkedStudent(one, _why_unmarked(one, is_group_marked=one.team in marked))
         for one in courses.students(db, course)
         if one.key not in known
     ]
@@ -271,7 +279,7 @@ class Decision(NamedTuple):
     reason: str
 
 
-def comment(act: Act, assigned: Assigned, key: str, text: str) -> Comment:
+def comment(act: AuditedTransaction, assigned: CourseAssignment, key: str, text: str) -> Comment:
     """Say something to a student or a group.
 
     Raises:
@@ -284,7 +292,9 @@ def comment(act: Act, assigned: Assigned, key: str, text: str) -> Comment:
     return made
 
 
-def remove_comment(act: Act, assigned: Assigned, key: str, one: Comment) -> None:
+def remove_comment(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, one: Comment
+) -> None:
     """Remove a comment for a student or a group. The audit log keeps what it said.
 
     ``key``: of the student or group now, on whose page the audit log tells it.
@@ -296,17 +306,17 @@ def remove_comment(act: Act, assigned: Assigned, key: str, one: Comment) -> None
         act.note("comment removed", assigned.id, key=key, **told)
 
 
-def decide(act: Act, assigned: Assigned, key: str, told: Decision) -> None:
+def decide(act: AuditedTransaction, assigned: CourseAssignment, key: str, told: Decision) -> None:
     """Give a student, or each of a group, a mark instead of the one that was computed last.
 
     Raises:
-        NotNowError: none was computed yet.
+        InvalidGradingStateError: none was computed yet.
         UsageError: as :func:`override`.
     """
     students = courses.students_of(act.db, assigned.course, key)
     marked = uploads.last_mark(act.db, assigned.id, key, students)
     if marked is None:
-        raise NotNowError("there is no computed mark yet: grade first")
+        raise InvalidGradingStateError("there is no computed mark yet: grade first")
     override(act, assigned, key, canonical_json.loads(Marks, marked.marks), told)
 
 
@@ -316,7 +326,9 @@ def are_shown(db: Connection, assigned: str, student: str) -> bool:
     return released is not None and uploads.mark_of(db, released.id, student) is not None
 
 
-def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Decision) -> None:
+def override(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, computed: Marks, told: Decision
+) -> None:
     """Give a student, or each of a group, a mark instead of the computed one or of a former one.
 
     Raises:
@@ -338,7 +350,7 @@ def override(act: Act, assigned: Assigned, key: str, computed: Marks, told: Deci
     export_anew(act, assigned)
 
 
-def end_override(act: Act, assigned: Assigned, key: str) -> None:
+def end_override(act: AuditedTransaction, assigned: CourseAssignment, key: str) -> None:
     """Let the computed mark count again for a student, or for all of a group."""
     courses.lock(act.db, assigned.id)
     students = courses.students_of(act.db, assigned.course, key)
@@ -348,7 +360,7 @@ def end_override(act: Act, assigned: Assigned, key: str) -> None:
         export_anew(act, assigned)
 
 
-def export_anew(act: Act, assigned: Assigned) -> None:
+def export_anew(act: AuditedTransaction, assigned: CourseAssignment) -> None:
     """Let the pages and sheets of the marks in force be written anew: others count now.
 
     The caller has locked the assignment.
@@ -375,28 +387,30 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
     ]
 
 
-def _most(one: Marked) -> str:
+def _most(one: StudentMark) -> str:
     return decimal(canonical_json.loads(Marks, one.marks).of)
 
 
-class Together(NamedTuple):
+class SharedOverride(NamedTuple):
     """A mark that was given to some of those who submitted together."""
 
     who: tuple[str, ...]  # their keys; empty: all of them
     override: Override
 
 
-def together(own: Mapping[str, Override], students: Sequence[str]) -> list[Together]:
+def shared_overrides(own: Mapping[str, Override], students: Sequence[str]) -> list[SharedOverride]:
     """Return the marks that were given to some students, alike ones once.
 
     ``own``: by the keys of students.
     """
-    heaps: dict[Override, list[str]] = {}
+    sharing: dict[Override, list[str]] = {}
     for one in students:
         if one in own:
-            heaps.setdefault(own[one]._replace(key=""), []).append(one)
+            sharing.setdefault(own[one]._replace(key=""), []).append(one)
     all_ = len(students)
-    return [Together(() if len(who) == all_ else tuple(who), o) for o, who in heaps.items()]
+    return [
+        SharedOverride(() if len(who) == all_ else tuple(who), o) for o, who in sharing.items()
+    ]
 
 
 def format_counting_mark(computed: Marks, own: Override | None) -> str:

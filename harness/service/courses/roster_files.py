@@ -50,7 +50,7 @@ _WORKBOOK = {"[Content_Types].xml", "META-INF/manifest.xml"}  # of Excel and of 
 _NOBODY = ("Student, Test", "Test Student")  # Canvas's own
 
 
-class Listed(NamedTuple):
+class ListedStudent(NamedTuple):
     """A student of a roster."""
 
     student: Student  # its key is unique in the file alone
@@ -63,7 +63,7 @@ class Listed(NamedTuple):
 class RosterFile(NamedTuple):
     """What a roster or a download says."""
 
-    students: tuple[Listed, ...]  # by key
+    students: tuple[ListedStudent, ...]  # by key
     remarks: tuple[str, ...] = ()  # a sentence each, with file and line
 
 
@@ -172,12 +172,12 @@ def _clean(piece: SourcePiece) -> SourcePiece:
 
 def _list(
     pieces: Sequence[SourcePiece], nameless: Set[str], *, tells_groups: bool = False
-) -> list[Listed]:
+) -> list[ListedStudent]:
     """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
     ids = {key: text for text, key in student_keys(pieces).items()}
     groups = {one.student.key: one.group for one in pieces}
     listed = [
-        Listed(
+        ListedStudent(
             student,
             ids[student.key],
             (one.key if one.key != student.key else "") if tells_groups else None,

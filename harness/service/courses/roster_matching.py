@@ -15,10 +15,10 @@ from harness.grading.taking_in.sources.pieces import (
     key_with_digest,
     safe,
 )
-from harness.service.courses.roster_files import Listed
+from harness.service.courses.roster_files import ListedStudent
 from harness.service.records import Member
 
-_One = TypeVar("_One", Member, Listed)
+_One = TypeVar("_One", Member, ListedStudent)
 _KINDS = ("canvas", "moodle", "email")
 # A person has one of these. Moodle numbers the participants of each assignment anew.
 _LASTING = ("canvas", "sis", "idnumber")
@@ -31,7 +31,7 @@ class Matches(NamedTuple):
     otherwise: tuple[str, ...]  # ids in the file of those who are known by a number or an address
 
 
-def match(members: Sequence[Member], listed: Sequence[Listed]) -> Matches:
+def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
     finder = _RosterFinder(members, listed)
     finder.take(lambda one: one.roster_id, lambda one: one.roster_id)
@@ -46,7 +46,7 @@ def match(members: Sequence[Member], listed: Sequence[Listed]) -> Matches:
 class _RosterFinder:
     """Members and lines of a file, and which of them are matched."""
 
-    def __init__(self, members: Sequence[Member], listed: Sequence[Listed]) -> None:
+    def __init__(self, members: Sequence[Member], listed: Sequence[ListedStudent]) -> None:
         self.found: dict[str, Member] = {}
         self._taken: set[str] = set()
         self._members, self._listed = members, listed
@@ -54,8 +54,8 @@ class _RosterFinder:
     def take(
         self,
         tell_member: Callable[[Member], str],
-        tell_listed: Callable[[Listed], str],
-        differ: Callable[[Member, Listed], bool] = lambda *_: False,
+        tell_listed: Callable[[ListedStudent], str],
+        differ: Callable[[Member, ListedStudent], bool] = lambda *_: False,
     ) -> None:
         """Match members and lines with the same fact, if nobody else has it."""
         members = _find_single((tell_member(one), one) for one in self._members)
@@ -64,7 +64,7 @@ class _RosterFinder:
             if not differ(members[fact], listed[fact]):
                 self._match(members[fact], listed[fact])
 
-    def _match(self, member: Member, one: Listed) -> None:
+    def _match(self, member: Member, one: ListedStudent) -> None:
         if member.person not in self._taken and one.roster_id not in self.found:
             self.found[one.roster_id] = member
             self._taken.add(member.person)
@@ -72,10 +72,10 @@ class _RosterFinder:
 
 def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
     """Return by their facts those who share theirs with nobody."""
-    heaps: dict[str, list[_One]] = {}
+    alike: dict[str, list[_One]] = {}
     for fact, one in facts:
-        heaps.setdefault(fact, []).append(one)
-    return {fact: heap[0] for fact, heap in heaps.items() if fact and len(heap) == 1}
+        alike.setdefault(fact, []).append(one)
+    return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
 
 
 def _former_key(one: Member) -> str:
@@ -83,7 +83,7 @@ def _former_key(one: Member) -> str:
     return "" if one.roster_id else one.key
 
 
-def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[Listed], str]]:
+def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[ListedStudent], str]]:
     """Return functions that tell an id of a member, and of somebody in a file."""
     return (
         lambda one: _ids(one).get(kind, "").casefold(),
@@ -91,7 +91,7 @@ def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[Listed], str
     )
 
 
-def _differ(member: Member, one: Listed) -> bool:
+def _differ(member: Member, one: ListedStudent) -> bool:
     """Whether they are two people, whatever else they have in common."""
     ids, others = _ids(member), dict(one.student.ids)
     return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
@@ -107,8 +107,8 @@ def _ids(one: Member) -> dict[str, str]:
 
 
 def give_keys(
-    listed: Sequence[Listed], members: Iterable[Member], found: Mapping[str, Member]
-) -> list[Listed]:
+    listed: Sequence[ListedStudent], members: Iterable[Member], found: Mapping[str, Member]
+) -> list[ListedStudent]:
     """Return students with the keys of their groups in the course.
 
     ``members``: all of the course. ``found``: those of them who are listed. If a former version
@@ -135,12 +135,12 @@ def tell_alike(members: Iterable[Member]) -> Iterator[str]:
     for one in members:
         if one.team and (one.team_name or one.team not in names):
             names[one.team] = one.team_name or one.team
-    heaps: dict[str, list[str]] = {}
+    alike: dict[str, list[str]] = {}
     for name in sorted(names.values()):
-        heaps.setdefault(safe(name).casefold(), []).append(name)
-    for heap in heaps.values():
-        if len(heap) > 1:
+        alike.setdefault(safe(name).casefold(), []).append(name)
+    for spellings in alike.values():
+        if len(spellings) > 1:
             yield (
-                f"{', '.join(map(repr, heap))} are {len(heap)} groups. If they are one, write it"
+                f"{', '.join(map(repr, spellings))} are {len(spellings)} groups. If they are one, write it"
                 " in the same way for each student, and upload the file again."
             )

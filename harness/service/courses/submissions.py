@@ -25,12 +25,20 @@ from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.archive_limits import IntakeLimits
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
-from harness.service.courses.gradings import NotNowError
+from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.local_times import describe_date, describe_moment, describe_time
-from harness.service.records import CHECK, STUDENT, Assigned, Held, Job, Member, Upload
+from harness.service.records import (
+    CHECK,
+    STUDENT,
+    CourseAssignment,
+    Job,
+    Member,
+    OwnedUpload,
+    Upload,
+)
 from harness.service.settings import Settings
 from harness.service.storage import courses, people, queue, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import UPLOADS
 from harness.text import begin_sentence
@@ -46,11 +54,11 @@ PASSED_OVER: Place = "passed over"
 _NOT_REFUSED = '"refused":""'  # as canonical JSON has it; within a text its quotes are escaped
 
 
-class Heap(NamedTuple):
+class SubmissionHistory(NamedTuple):
     """What a student or a group submitted, each the last one last; withdrawn ones too."""
 
-    own: tuple[Held, ...] = ()
-    others: tuple[Held, ...] = ()  # sent with a group that continues without one
+    own: tuple[OwnedUpload, ...] = ()
+    others: tuple[OwnedUpload, ...] = ()  # sent with a group that continues without one
     unread: frozenset[str] = frozenset()  # ids of uploads that the harness failed to read
 
     @property
@@ -108,15 +116,15 @@ def refusal(upload: Upload) -> str:
     return str(json.loads(upload.record)["refused"])
 
 
-def _list_held(held: Iterable[Held]) -> list[Upload]:
+def _list_held(held: Iterable[OwnedUpload]) -> list[Upload]:
     return [one.upload for one in held if not one.upload.withdrawn]
 
 
-def _in_order(held: Iterable[Held]) -> list[Upload]:
+def _in_order(held: Iterable[OwnedUpload]) -> list[Upload]:
     return sorted((one.upload for one in held), key=lambda one: one.order)
 
 
-def of(db: Connection, assigned: Assigned, key: str) -> Heap:
+def history_of(db: Connection, assigned: CourseAssignment, key: str) -> SubmissionHistory:
     """Return what one student or group submitted."""
     group = courses.submitting_as(db, assigned.course, key)
     own = {one.key for one in group}
@@ -124,73 +132,78 @@ def of(db: Connection, assigned: Assigned, key: str) -> Heap:
     others = sorted({student for one in held for student in one.students} - own)
     if others:  # few have been in another group
         group += courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
-    return heaps(group, held, queue.failed_checks(db, assigned.id)).get(key, Heap())
+    return histories(group, held, queue.failed_checks(db, assigned.id)).get(
+        key, SubmissionHistory()
+    )
 
 
-def of_all(db: Connection, assigned: Assigned) -> dict[str, Heap]:
+def all_histories(db: Connection, assigned: CourseAssignment) -> dict[str, SubmissionHistory]:
     """Return what each student or group submitted, by their keys."""
     students, held = courses.students(db, assigned.course), uploads.list_held(db, assigned.id)
-    return heaps(students, held, queue.failed_checks(db, assigned.id))
+    return histories(students, held, queue.failed_checks(db, assigned.id))
 
 
-def heaps(
-    students: Sequence[Member], held: Sequence[Held], failed: frozenset[str] = frozenset()
-) -> dict[str, Heap]:
+def histories(
+    students: Sequence[Member], held: Sequence[OwnedUpload], failed: frozenset[str] = frozenset()
+) -> dict[str, SubmissionHistory]:
     """Return what each student or group of a course has of ``held``, which is sorted by time.
 
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
-    found: dict[str, list[Held]] = {key: [] for key in teams.values()}
+    found: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
     for one in held:
         for key in {teams[student] for student in one.students if student in teams}:
             found[key].append(one)
-    return {key: _heap(key, heap, teams)._replace(unread=failed) for key, heap in found.items()}
+    return {
+        key: _history(key, history, teams)._replace(unread=failed)
+        for key, history in found.items()
+    }
 
 
-def _heap(key: str, held: Sequence[Held], teams: Mapping[str, str]) -> Heap:
+def _history(key: str, held: Sequence[OwnedUpload], teams: Mapping[str, str]) -> SubmissionHistory:
     others = [one for one in held if _is_of_others(key, one, teams)]
     own = [one for one in held if one not in others]
-    return Heap(tuple(own), tuple(others))
+    return SubmissionHistory(tuple(own), tuple(others))
 
 
-def _is_of_others(key: str, held: Held, teams: Mapping[str, str]) -> bool:
+def _is_of_others(key: str, held: OwnedUpload, teams: Mapping[str, str]) -> bool:
     sent_as = held.upload.key
     return sent_as != key and any(teams.get(student) == sent_as for student in held.students)
 
 
-def places(found: Iterable[Heap]) -> dict[str, Place]:
-    """Return what a grading would do with the uploads of several heaps, by their ids.
+def places(found: Iterable[SubmissionHistory]) -> dict[str, Place]:
+    """Return what a grading would do with the uploads of several histories, by their ids.
 
     An upload that one group has with another counts if it counts for one of them.
     """
     own: dict[str, Place] = {}
-    for heap in found:
-        for upload, place in heap.places.items():
+    for history in found:
+        for upload, place in history.places.items():
             if upload not in own or own[upload] == PASSED_OVER:
                 own[upload] = place
     return own
 
 
-def heap_with(found: Iterable[Heap], upload: str) -> Heap:
-    """Return the heap in which a grading would first look at an upload, or an empty one."""
-    having = [heap for heap in found if upload in heap.places]
-    looked_at = (heap for heap in having if heap.places[upload] != PASSED_OVER)
-    return next(looked_at, next(iter(having), Heap()))
+def history_with(found: Iterable[SubmissionHistory], upload: str) -> SubmissionHistory:
+    """Return the history in which a grading would first look at an upload, or an empty one."""
+    having = [history for history in found if upload in history.places]
+    looked_at = (history for history in having if history.places[upload] != PASSED_OVER)
+    return next(looked_at, next(iter(having), SubmissionHistory()))
 
 
 # --- Say whether an upload counts, in sentences: pages and the API say the same ------------------
 
 
-def explain_place(heap: Heap, upload: Upload) -> str:
+def explain_place(history: SubmissionHistory, upload: Upload) -> str:
     """Return what a grading would do with an upload, in sentences; empty for a withdrawn one."""
-    place = heap.places.get(upload.id)
+    place = history.places.get(upload.id)
     if place is None:
         return ""
     if place == COUNTS:
         return "This one counts."
     if place == MAY_COUNT:
-        return _explain_waiting(heap, upload)
+        return _explain_waiting(history, upload)
     if place == PASSED_OVER:
         return "This one does not count, because there is a later one."
     if place == UNREAD:
@@ -198,32 +211,32 @@ def explain_place(heap: Heap, upload: Upload) -> str:
             "The harness failed to read this one. No earlier one counts in its place: ask your"
             " teacher."
         )
-    return f"This one does not count. {refusal(upload)} {_tell_other(heap)}"
+    return f"This one does not count. {refusal(upload)} {_tell_other(history)}"
 
 
-def _explain_waiting(heap: Heap, upload: Upload) -> str:
-    if heap.find(MAY_COUNT) != upload:
+def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
+    if history.find(MAY_COUNT) != upload:
         return "This one will count if the check refuses the later ones, but not this one."
-    until = _tell_settled(heap) or "none counts"
+    until = _tell_settled(history) or "none counts"
     return f"This one will count if the check does not refuse it. Until then {until}."
 
 
-def _tell_other(heap: Heap) -> str:
+def _tell_other(history: SubmissionHistory) -> str:
     """Return what counts beside an upload that is refused."""
-    waiting = heap.find(MAY_COUNT)
+    waiting = history.find(MAY_COUNT)
     found = (
         f"{_name(waiting)} will count if the check does not refuse it"
         if waiting
-        else _tell_settled(heap) or "no submission counts now: submit again"
+        else _tell_settled(history) or "no submission counts now: submit again"
     )
     return f"{begin_sentence(found)}."
 
 
-def _tell_settled(heap: Heap) -> str:
+def _tell_settled(history: SubmissionHistory) -> str:
     """Return which submission was read and counts, as a clause; "" if there is none."""
-    if unread := heap.find(UNREAD):
+    if unread := history.find(UNREAD):
         return f"there is no mark, because the harness failed to read {_name(unread)}"
-    settled = heap.find(COUNTS)
+    settled = history.find(COUNTS)
     return f"{_name(settled)} counts" if settled else ""
 
 
@@ -249,7 +262,7 @@ def quota(settings: Settings) -> Quota:
     return Quota(settings.most_uploads, settings.most_uploaded)
 
 
-class Kept(NamedTuple):
+class StoredFile(NamedTuple):
     """A file whose bytes are in the store."""
 
     name: str  # as its owner calls it
@@ -260,7 +273,7 @@ class Kept(NamedTuple):
 
 def keep(
     store: Store, source: Path, name: str, largest: int, wanted: str = "the archive that you made"
-) -> Kept:
+) -> StoredFile:
     """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
 
     ``largest``: bytes that the service takes; no archive may have more than the limit of all.
@@ -281,10 +294,12 @@ def keep(
         raise UsageError(f"the file is refused: {error}") from None
     except UsageError as error:  # the service's own trouble, such as a full disk
         raise error.__cause__ or error from None
-    return Kept(name, sha256, size, store.path(sha256))
+    return StoredFile(name, sha256, size, store.path(sha256))
 
 
-def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.datetime) -> str:
+def explain_closed(
+    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+) -> str:
     """Return why ``key`` cannot submit now, or "" if it can.
 
     A grading does not refuse what was accepted here.
@@ -296,7 +311,7 @@ def explain_closed(db: Connection, assigned: Assigned, key: str, now: datetime.d
     return f"it closed on {describe_time(last)}" if last and _is_over(last, rule, now) else ""
 
 
-def is_before(assigned: Assigned, now: datetime.datetime) -> bool:
+def is_before(assigned: CourseAssignment, now: datetime.datetime) -> bool:
     """Whether an assignment is not open yet."""
     opens = making.moment(assigned.opens)
     return opens is not None and measure(opens, now) < datetime.timedelta()
@@ -307,7 +322,11 @@ def _is_over(last: datetime.datetime, rule: Late, now: datetime.datetime) -> boo
 
 
 def take(
-    act: Act, assigned: Assigned, member: Member, kept: Kept, most: Quota | None = None
+    act: AuditedTransaction,
+    assigned: CourseAssignment,
+    member: Member,
+    kept: StoredFile,
+    most: Quota | None = None,
 ) -> Upload:
     """Write down an upload whose bytes are kept, and let a worker check it.
 
@@ -341,7 +360,7 @@ def take(
 
 
 def _check_room(
-    db: Connection, assigned: Assigned, member: Member, size: int, most: Quota
+    db: Connection, assigned: CourseAssignment, member: Member, size: int, most: Quota
 ) -> None:
     count, total = uploads.measure(db, assigned.id, member.person)
     if count >= most.uploads:
@@ -353,18 +372,18 @@ def _check_room(
 
 
 def explain_bound(
-    db: Connection, assigned: Assigned, key: str, upload: Upload, now: datetime.datetime
+    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
     """Return why a student or group cannot withdraw an upload, or "" if it can."""
     if reason := explain_closed(db, assigned, key, now):
         return reason
-    if all(one.upload.id != upload.id for one in of(db, assigned, key).own):
+    if all(one.upload.id != upload.id for one in history_of(db, assigned, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
     return _explain_final(db, assigned, key, upload, now)
 
 
 def _explain_final(
-    db: Connection, assigned: Assigned, key: str, upload: Upload, now: datetime.datetime
+    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
     """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
     rule = load_rule(db, assigned, key)
@@ -379,21 +398,25 @@ def _explain_final(
     return "its mark is released" if is_known else ""
 
 
-def require_withdrawable(db: Connection, assigned: Assigned, key: str, upload: Upload) -> None:
+def require_withdrawable(
+    db: Connection, assigned: CourseAssignment, key: str, upload: Upload
+) -> None:
     """Require that a student or group can withdraw an upload now.
 
     Raises:
-        NotNowError: it stays.
+        InvalidGradingStateError: it stays.
     """
     if reason := explain_bound(db, assigned, key, upload, datetime.datetime.now()):
-        raise NotNowError(f"it cannot be withdrawn: {reason}")
+        raise InvalidGradingStateError(f"it cannot be withdrawn: {reason}")
 
 
-def withdraw(act: Act, assigned: Assigned, key: str, upload: Upload) -> None:
+def withdraw(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, upload: Upload
+) -> None:
     """Let an upload of a student or group not count.
 
     Raises:
-        NotNowError: it stays.
+        InvalidGradingStateError: it stays.
     """
     courses.lock(act.db, assigned.id)
     now = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned  # other dates, perhaps
@@ -424,9 +447,9 @@ def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
     return SubmittedFile(store.path(upload.sha256), upload.name, time_)
 
 
-def entries(db: Connection, store: Store, assigned: Assigned) -> list[StudentSubmissions]:
+def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[StudentSubmissions]:
     """Return an entry for each student or group, with what of theirs may be graded."""
-    found = of_all(db, assigned)
+    found = all_histories(db, assigned)
     return [
         one._replace(
             handed=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
@@ -438,7 +461,9 @@ def entries(db: Connection, store: Store, assigned: Assigned) -> list[StudentSub
 # --- A form that a browser sends again, as by a double click, is one submission ------------------
 
 
-def take_once(act: Act, form: str, sent: tuple[str, ...], take: Callable[[], Upload]) -> Upload:
+def take_once(
+    act: AuditedTransaction, form: str, sent: tuple[str, ...], take: Callable[[], Upload]
+) -> Upload:
     """Take an upload, or return the one that the same form with the same content became.
 
     ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and

@@ -14,18 +14,18 @@ from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.originals import Store
 from harness.service.courses import making, own_files
-from harness.service.records import Assigned, Grading
+from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses
 from harness.service.storage.database import Database
 
 
-class Ground(NamedTuple):
+class AssignmentContext(NamedTuple):
     """An assignment of a course, its ledger open."""
 
     settings: Settings
     database: Database
-    assigned: Assigned
+    assigned: CourseAssignment
     wanted: GradeOptions  # as for a check: public case files alone
     ledger: Ledger
     store: Store
@@ -57,7 +57,9 @@ class Ground(NamedTuple):
 
 
 @contextmanager
-def ground(settings: Settings, database: Database, assigned: Assigned) -> Iterator[Ground]:
+def open_assignment(
+    settings: Settings, database: Database, assigned: CourseAssignment
+) -> Iterator[AssignmentContext]:
     """Give what the jobs of an assignment are done with.
 
     Raises:
@@ -93,4 +95,4 @@ def ground(settings: Settings, database: Database, assigned: Assigned) -> Iterat
         )
         store = Store(settings.originals)
         private = making.private_folder(made)
-        yield Ground(settings, database, assigned, wanted, ledger, store, private)
+        yield AssignmentContext(settings, database, assigned, wanted, ledger, store, private)

@@ -110,7 +110,7 @@ class DraftFindings(NamedTuple):
     given_up: tuple[str, ...] = ()  # wrong programs that hung too often to be asked to the end
 
 
-class Sought(NamedTuple):
+class CandidateQuery(NamedTuple):
     """What candidates are wanted for."""
 
     assignment: Assignment
@@ -127,7 +127,7 @@ class Sought(NamedTuple):
 class CandidateMaker(Protocol):
     """Who finds candidates, and makes a case file of them."""
 
-    def find(self, sought: Sought) -> DraftFindings:
+    def find(self, query: CandidateQuery) -> DraftFindings:
         """Return what was found."""
 
     def write(
@@ -174,27 +174,27 @@ def remarks(counts: Mapping[str, int]) -> tuple[str, ...]:
 class SceneMaker:
     """Makes candidates of scenes."""
 
-    def find(self, sought: Sought) -> DraftFindings:
+    def find(self, query: CandidateQuery) -> DraftFindings:
         """Return scenes that catch what nothing has caught, and all that could be used instead."""
         request = scene_production.SceneRequest(
-            sought.specification,
+            query.specification,
             Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
-            sought.specification.kind.sizes,
-            sought.tests,
+            query.specification.kind.sizes,
+            query.tests,
             secret=True,
-            beside=sought.private,
-            excluded=sought.public,
+            beside=query.private,
+            excluded=query.public,
         )
-        harvest = _harvest(sought.games, request)
-        produced = scene_production.produce(request, harvest, sought.on_step)
+        harvest = _harvest(query.games, request)
+        produced = scene_production.produce(request, harvest, query.on_step)
         places = {id(one): place for place, one in enumerate(produced.candidates)}
         return DraftFindings(
-            tuple(_scene_candidate(one, sought) for one in produced.candidates),
+            tuple(_scene_candidate(one, query) for one in produced.candidates),
             tuple(places[id(one)] for one in produced.scenes),
             tuple(one.sentence for one in produced.mistakes),
             produced.caught_beside,
             remarks(harvest.counts),
-            tuple(_measure_public(one, sought) for one in sought.public),
+            tuple(_measure_public(one, query) for one in query.public),
         )
 
     def write(
@@ -210,8 +210,8 @@ class SceneMaker:
         return text, {name: files[name].encode() for name in files}
 
 
-def _measure_public(case: CaseFile, sought: Sought) -> PublicCatch:
-    found = strength.measure([case], sought.specification)
+def _measure_public(case: CaseFile, query: CandidateQuery) -> PublicCatch:
+    found = strength.measure([case], query.specification)
     return PublicCatch(Path(case.path).name, found.caught)
 
 
@@ -223,26 +223,26 @@ def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Ha
     return record_reading.harvest(games, wanted, 1, lambda *_: None)
 
 
-def _scene_candidate(one: Staged, sought: Sought) -> Candidate:
+def _scene_candidate(one: Staged, query: CandidateQuery) -> Candidate:
     find = one.scene.find
-    kept = _strip_origin(one, sought.games)
-    sentences = {each.name: each.sentence for each in sought.specification.kind.features}
+    kept = _strip_origin(one, query.games)
+    sentences = {each.name: each.sentence for each in query.specification.kind.features}
     return Candidate(
         kind=find.feature.replace("-", " "),
         sentence=sentences[find.feature],
         origin=scene_text.provenance(kept.scene.find.moment),
-        board=CandidateBoard.of(find.moment.position(), sought.specification.board.letters),
+        board=CandidateBoard.of(find.moment.position(), query.specification.board.letters),
         setup=(),
-        tests=_tests(one, sought),
+        tests=_tests(one, query),
         identities=tuple(digest(test.identity) for test in one.asked),
         caught=one.caught,
         record=canonical_json.dumps(kept),
     )
 
 
-def _tests(one: Staged, sought: Sought) -> tuple[CandidateTest, ...]:
+def _tests(one: Staged, query: CandidateQuery) -> tuple[CandidateTest, ...]:
     return tuple(
-        word_test(sought.specification, test.command, test.expression, test.reason)
+        word_test(query.specification, test.command, test.expression, test.reason)
         for test in one.asked
     )
 
@@ -269,35 +269,35 @@ _OTHERS = 20  # tests of a command that are kept to be exchanged for
 class ConversationMaker:
     """Makes candidates of tests of conversations."""
 
-    def find(self, sought: Sought) -> DraftFindings:
+    def find(self, query: CandidateQuery) -> DraftFindings:
         """Return tests that catch what nothing has caught, and some that could be used instead."""
-        assignment, declaration = sought.assignment, sought.assignment.declaration
+        assignment, declaration = query.assignment, query.assignment.declaration
         assert declaration
         choices = Choices(secrets.token_bytes(32))  # private: nobody can draw the same
-        records = openings.Records(sought.specification, declaration, choices, private=None)
+        records = openings.Records(query.specification, declaration, choices, private=None)
         positions = [
-            *records.openings(sought.games),
-            *openings.of_cases(sought.private, declaration),
+            *records.openings(query.games),
+            *openings.of_cases(query.private, declaration),
         ]
-        drafter = Drafter(sought.specification, declaration, assignment.place, positions)
-        with banked.engines(assignment, (), (), sought.sandbox) as engines:
-            commands, protocol = sought.specification.commands, assignment.protocol
-            asked = WatchedAsker(commands, sought.sandbox, protocol, sought.on_ask, MOST_HUNG)
-            bench = EngineBench(engines, sought.specification, assignment.place, asked)
-            request = _request(sought, declaration, choices, bench)
-            produced = test_production.produce(request, drafter, bench, sought.on_step)
+        drafter = Drafter(query.specification, declaration, assignment.place, positions)
+        with banked.engines(assignment, (), (), query.sandbox) as engines:
+            commands, protocol = query.specification.commands, assignment.protocol
+            asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
+            bench = EngineBench(engines, query.specification, assignment.place, asked)
+            request = _request(query, declaration, choices, bench)
+            produced = test_production.produce(request, drafter, bench, query.on_step)
             drafts = _measure([*produced.drafts, *_others(produced)], bench)
-            caught = bench.list_caught(sought.public)
+            caught = bench.list_caught(query.public)
         chosen = {one.identity for one in produced.drafts}
         return DraftFindings(
-            tuple(_conversation_candidate(one, sought) for one in drafts),
+            tuple(_conversation_candidate(one, query) for one in drafts),
             tuple(place for place, one in enumerate(drafts) if one.identity in chosen),
             tuple(f"{one.name}: {one.sentence}" for one in bench.engines),
             produced.beside,
             remarks(records.counts),
             tuple(
                 PublicCatch(Path(case.path).name, bits)
-                for case, bits in zip(sought.public, caught, strict=True)
+                for case, bits in zip(query.public, caught, strict=True)
             ),
             asked.given_up,
         )
@@ -314,15 +314,15 @@ class ConversationMaker:
 
 
 def _request(
-    sought: Sought, declaration: Declaration, choices: Choices, bench: EngineBench
+    query: CandidateQuery, declaration: Declaration, choices: Choices, bench: EngineBench
 ) -> TestRequest:
     known = {
         one
-        for case in (*sought.private, *sought.public)
+        for case in (*query.private, *query.public)
         for one in openings.identities(case, declaration)
     }
-    beside = bench.find_caught(sought.private)
-    return TestRequest(choices, sought.tests, known, beside, rounds=_ROUNDS)
+    beside = bench.find_caught(query.private)
+    return TestRequest(choices, query.tests, known, beside, rounds=_ROUNDS)
 
 
 def _others(produced: ProducedTests) -> Iterator[Draft]:
@@ -349,16 +349,16 @@ def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
     ]
 
 
-def _conversation_candidate(one: Draft, sought: Sought) -> Candidate:
+def _conversation_candidate(one: Draft, query: CandidateQuery) -> Candidate:
     columns, rows = one.size
-    told = one._replace(origin=without_folder(one.origin, sought.games))
+    told = one._replace(origin=without_folder(one.origin, query.games))
     return Candidate(
         kind=one.name,
         sentence=f"On a board of {columns}×{rows}",
         origin=test_text.describe_origin(told),
-        board=_board(one, sought.specification),
+        board=_board(one, query.specification),
         setup=one.setup,
-        tests=(_test(one, sought.specification),),
+        tests=(_test(one, query.specification),),
         identities=(digest(one.identity),),
         caught=one.caught,
         record=canonical_json.dumps(told),

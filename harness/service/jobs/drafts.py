@@ -19,21 +19,21 @@ from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.reading import casefile
 from harness.service.courses import cases, own_files
-from harness.service.courses.gradings import NotNowError
+from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.jobs import private_cases
-from harness.service.jobs.assignment_context import Ground
+from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import (
     Candidate,
     CandidateMaker,
+    CandidateQuery,
     ConversationMaker,
     DraftFindings,
     SceneMaker,
-    Sought,
 )
-from harness.service.records import DONE, DRAFT, FAULT, Assigned, Job
+from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
@@ -45,7 +45,7 @@ _PROGRESS = "progress.json"
 LONG = 300.0  # seconds after which a page says why it may take so long
 
 
-class Wish(NamedTuple):
+class DraftRequest(NamedTuple):
     """What somebody wants positions for."""
 
     tests: int  # at most
@@ -79,21 +79,21 @@ class DraftFolder:
         """``made``: the folder of the assignment; ``name``: the id of the draft."""
         self.folder = made / "drafts" / name
 
-    def begin(self, wish: Wish, games: Iterable[bytes]) -> None:
+    def begin(self, request: DraftRequest, games: Iterable[bytes]) -> None:
         """Write down what is wanted, and the game records that it is to be made of."""
         (self.folder / _GAMES).mkdir(mode=0o700, parents=True)
         for number, data in enumerate(games, 1):
             (self.folder / _GAMES / f"{number}.sgf").write_bytes(data)
-        self._write("wish.json", wish)
+        self._write("wish.json", request)
 
     @property
     def games(self) -> list[str]:
         """The game records."""
         return [str(path) for path in sorted((self.folder / _GAMES).iterdir())]
 
-    def wish(self) -> Wish:
+    def request(self) -> DraftRequest:
         """Return what is wanted."""
-        return canonical_json.loads(Wish, (self.folder / "wish.json").read_text())
+        return canonical_json.loads(DraftRequest, (self.folder / "wish.json").read_text())
 
     def keep(self, found: DraftFindings) -> None:
         """Write down what was found, and that what was chosen first is chosen."""
@@ -116,10 +116,10 @@ class DraftFolder:
         return canonical_json.loads(DraftProgress, path.read_text())
 
     def require_findings(self) -> DraftFindings:
-        """Return what was found; raises NotNowError if there is nothing yet."""
+        """Return what was found; raises InvalidGradingStateError if there is nothing yet."""
         found = self.load_findings()
         if found is None:
-            raise NotNowError("no positions have been found yet")
+            raise InvalidGradingStateError("no positions have been found yet")
         return found
 
     def load_findings(self) -> DraftFindings | None:
@@ -142,19 +142,23 @@ class DraftFolder:
 
 
 def begin(
-    act: Act, settings: Settings, assigned: Assigned, wish: Wish, games: Sequence[bytes]
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    request: DraftRequest,
+    games: Sequence[bytes],
 ) -> str:
     """Let a worker find candidates; return the id of the draft.
 
     Raises:
         UsageError: none can be found for the assignment, or so many nobody gets.
     """
-    if not 1 <= wish.tests <= MOST_TESTS:
-        raise UsageError(f"tests: found {wish.tests}, expected a number from 1 to {MOST_TESTS}")
+    if not 1 <= request.tests <= MOST_TESTS:
+        raise UsageError(f"tests: found {request.tests}, expected a number from 1 to {MOST_TESTS}")
     if why := why_not(own_files.assignment_of(settings, assigned)):
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
-    DraftFolder(settings.assignment_folder(assigned.id), made).begin(wish, games)
+    DraftFolder(settings.assignment_folder(assigned.id), made).begin(request, games)
     queue.put(act.db, Job("", DRAFT, assigned.id, made, person=act.by))
     act.note("positions wanted", assigned.id, draft=made, games=len(games))
     return made
@@ -163,7 +167,7 @@ def begin(
 # --- found by a worker -------------------------------------------------------------------------
 
 
-def draft(ground: Ground, job: Job) -> None:
+def draft(context: AssignmentContext, job: Job) -> None:
     """Find candidates.
 
     Raises:
@@ -171,22 +175,22 @@ def draft(ground: Ground, job: Job) -> None:
             can be asked.
     """
     made, assignment = (
-        ground.settings.assignment_folder(ground.assigned.id),
-        ground.wanted.assignment,
+        context.settings.assignment_folder(context.assigned.id),
+        context.wanted.assignment,
     )
     own = DraftFolder(made, job.about)
     specification = assignment.specification
     if (why := why_not(assignment)) or specification is None:
         raise UsageError(f"positions cannot be found: {why}")
     found = _maker(assignment).find(
-        Sought(
+        CandidateQuery(
             assignment,
             specification,
             own.games,
-            own.wish().tests,
-            tuple(cases.read(cases.paths(ground.settings, ground.assigned))),
+            own.request().tests,
+            tuple(cases.read(cases.paths(context.settings, context.assigned))),
             tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
-            ground.wanted.sandbox,
+            context.wanted.sandbox,
             own.tell_step,
             own.tell_program,
         )
@@ -293,13 +297,17 @@ def find_caught(found: DraftFindings, chosen: Iterable[int]) -> int:
 
 
 def write(
-    act: Act, settings: Settings, assigned: Assigned, found: DraftFindings, new: KeptCaseFile
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    found: DraftFindings,
+    new: KeptCaseFile,
 ) -> None:
     """Make a private case file of what is chosen; it counts from now on.
 
     Raises:
         UsageError: nothing is chosen, or the name is not one of a case file.
-        NotNowError: a case file has that name: nobody would see that it is replaced.
+        InvalidGradingStateError: a case file has that name: nobody would see that it is replaced.
     """
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
@@ -307,7 +315,9 @@ def write(
     files = cases.paths(settings, assigned)
     name = new.name or cases.find_free_name(files)
     if (called := cases.name_of(name)) in {path.name for path in files}:
-        raise NotNowError(f"there is a private case file {called} already; choose another name")
+        raise InvalidGradingStateError(
+            f"there is a private case file {called} already; choose another name"
+        )
     assignment = own_files.assignment_of(settings, assigned)
     chosen = [found.candidates[place] for place in new.kept.chosen]
     text, beside = _maker(assignment).write(assignment, chosen)

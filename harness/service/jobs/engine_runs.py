@@ -18,45 +18,45 @@ from harness.records import RunResult
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.courses import engine_suites
-from harness.service.courses.engine_suites import Posted
-from harness.service.jobs.assignment_context import Ground
+from harness.service.courses.engine_suites import PostedRun
+from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import Job, SuiteRun
 from harness.service.storage import suites
 
 _LONGEST = 4000  # characters of why there is no result
 
 
-def plan_run(ground: Ground, job: Job) -> GradingPlan | None:
+def plan_run(context: AssignmentContext, job: Job) -> GradingPlan | None:
     """Return what is to be run; None: the run was removed meanwhile."""
-    run = _find_run(ground, job)
+    run = _find_run(context, job)
     if run is None:
         return None
     time = datetime.datetime.fromtimestamp(int(run.at))
-    handed = SubmittedFile(ground.store.path(run.sha256), run.name, time)
-    assignment = ground.wanted.assignment
+    handed = SubmittedFile(context.store.path(run.sha256), run.name, time)
+    assignment = context.wanted.assignment
     entry = StudentSubmissions(run.id, (), (handed,))
-    submission = receive(entry, assignment, ground.store, ground.overlay)
+    submission = receive(entry, assignment, context.store, context.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)
     cases = attempt_plan.public_cases(assignment)
-    return grade.plan_attempts(ground.wanted, ground.ledger, [submission], cases)
+    return grade.plan_attempts(context.wanted, context.ledger, [submission], cases)
 
 
-def _find_run(ground: Ground, job: Job) -> SuiteRun | None:
-    with ground.database.reading() as db:
+def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:
+    with context.database.reading() as db:
         return suites.RUNS.find(db, id=job.about)
 
 
-def keep(ground: Ground, job: Job, plan: GradingPlan) -> None:
+def keep(context: AssignmentContext, job: Job, plan: GradingPlan) -> None:
     """Keep the result of an engine, as a document of ``run --json``, or why nothing did."""
-    marker = Marker(ground.wanted.assignment, ground.ledger, plan.cases, plan.started)
+    marker = Marker(context.wanted.assignment, context.ledger, plan.cases, plan.started)
     graded = marker.mark_submission(plan.submissions[0], plan.planned)
-    run, trouble = _find_run(ground, job), _trouble(graded)
+    run, trouble = _find_run(context, job), _trouble(graded)
     if run is None:
         return
-    folder = ground.settings.suite(run.suite)
-    posted = None if trouble else Posted.read(_document(ground, graded), run.revision)
-    with ground.database.acting() as act:
+    folder = context.settings.suite(run.suite)
+    posted = None if trouble else PostedRun.read(_document(context, graded), run.revision)
+    with context.database.acting() as act:
         if posted:
             engine_suites.conclude(act, run, posted, folder)
         else:
@@ -80,10 +80,10 @@ def _results(attempts: Sequence[Attempt]) -> list[Attempt]:
     return [one for one in attempts if one.result and not one.fault]
 
 
-def _document(ground: Ground, graded: Graded) -> bytes:
+def _document(context: AssignmentContext, graded: Graded) -> bytes:
     attempts = _results(graded.attempts)
     files = tuple(one.result for one in attempts if one.result)
-    assignment = ground.wanted.assignment
+    assignment = context.wanted.assignment
     begun = min((run.started for one in attempts for run in one.runs if run.started), default="")
     found = RunResult(
         program=assignment.engine.command,
@@ -91,7 +91,7 @@ def _document(ground: Ground, graded: Graded) -> bytes:
         errors=(),
         started=begun or _now(),
         host=os.uname().nodename,
-        options={"sandbox": ground.wanted.sandbox},
+        options={"sandbox": context.wanted.sandbox},
         faults=tuple(f"{one.case}: {one.fault}" for one in graded.attempts if one.fault),
         diagnoses=graded.diagnoses,
     )

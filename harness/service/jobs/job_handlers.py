@@ -30,7 +30,7 @@ from harness.service import machines, monitoring
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import drafts, engine_runs, previews, private_cases, result_files
-from harness.service.jobs.assignment_context import Ground
+from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.records import (
     CHECK,
@@ -42,12 +42,12 @@ from harness.service.records import (
     PLAN,
     PREVIEW,
     RUN,
-    Assigned,
+    CourseAssignment,
     Grading,
     Job,
-    Marked,
+    MarkRecipient,
     Override,
-    Received,
+    StudentMark,
     Upload,
 )
 from harness.service.storage import courses, queue, uploads
@@ -77,61 +77,63 @@ class OutdatedError(HarnessError):
     """Something that a job was planned with no longer exists."""
 
 
-class GoneError(HarnessError):
+class TargetDeletedError(HarnessError):
     """The object of a job no longer exists."""
 
 
 # --- an upload is checked ----------------------------------------------------------------------
 
 
-def check(ground: Ground, job: Job, company: Company) -> None:
+def check(context: AssignmentContext, job: Job, concurrency: Company) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
-    with ground.database.changing() as db:
+    with context.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
         uploads.forget_words(db, job.about, _BEGUN)
         owners = uploads.owners_of(db, [job.about]).get(job.about, frozenset())
-        course = ground.assigned.course
+        course = context.assigned.course
         members = courses.students(db, course) + courses.former_students(db, course)
     if upload is None:
-        raise GoneError("the upload no longer exists")
+        raise TargetDeletedError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
-    found = _find_former_plan(ground, upload) or _plan(ground, job, upload, own)
-    _run(ground, ground.wanted, found, _Teller(ground, job), company)
-    _write_check(ground, upload, found)
+    found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
+    _run(context, context.wanted, found, _LiveResultPublisher(context, job), concurrency)
+    _write_check(context, upload, found)
 
 
-def _find_former_plan(ground: Ground, upload: Upload) -> GradingPlan | None:
+def _find_former_plan(context: AssignmentContext, upload: Upload) -> GradingPlan | None:
     """Return what another worker planned that did not come to the end, if it still holds."""
     if not upload.run:
         return None
-    found = grade.load_last_plan(ground.ledger, upload.run)
-    return None if grade.is_outdated(ground.wanted, found) else found
+    found = grade.load_last_plan(context.ledger, upload.run)
+    return None if grade.is_outdated(context.wanted, found) else found
 
 
-def _plan(ground: Ground, job: Job, upload: Upload, own: StudentSubmissions) -> GradingPlan:
-    assignment = ground.wanted.assignment
-    entry = own._replace(handed=(submissions.make_submitted_file(ground.store, upload),))
-    submission = receive(entry, assignment, ground.store, ground.overlay)
+def _plan(
+    context: AssignmentContext, job: Job, upload: Upload, own: StudentSubmissions
+) -> GradingPlan:
+    assignment = context.wanted.assignment
+    entry = own._replace(handed=(submissions.make_submitted_file(context.store, upload),))
+    submission = receive(entry, assignment, context.store, context.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)
     cases = attempt_plan.public_cases(assignment)
-    found = grade.plan_attempts(ground.wanted, ground.ledger, [submission], cases)
+    found = grade.plan_attempts(context.wanted, context.ledger, [submission], cases)
     record = canonical_json.dumps(submission)
-    with ground.database.changing() as db:
+    with context.database.changing() as db:
         if not queue.renew(db, job):  # a newer upload of the assignment wants other files
             raise UnfinishedError("another worker is to check this upload")
         uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
     return found
 
 
-def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
+def _write_check(context: AssignmentContext, upload: Upload, found: GradingPlan) -> None:
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
     Raises:
         HarnessError: as :func:`_require_results`.
     """
-    assignment = ground.wanted.assignment
-    marker = Marker(assignment, ground.ledger, found.cases, found.started)
+    assignment = context.wanted.assignment
+    marker = Marker(assignment, context.ledger, found.cases, found.started)
     graded = marker.mark_submission(found.submissions[0], found.planned)
     _require_results(graded)
     views = Views(assignment.specification, assignment.place)
@@ -139,7 +141,7 @@ def _write_check(ground: Ground, upload: Upload, found: GradingPlan) -> None:
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
     # The page tells when it came, with the zone.
     text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
-    path = check_page(ground.settings.assignment_folder(ground.assigned.id), upload.id)
+    path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
     whole_files.write(path, escape_controls(text))
@@ -156,18 +158,18 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _Noter(Unheard):
+class _ProgressRecorder(Unheard):
     """Notes in the queue that a job gets on, and counts attempts."""
 
-    def __init__(self, ground: Ground, job: Job) -> None:
-        self._ground = ground
+    def __init__(self, context: AssignmentContext, job: Job) -> None:
+        self._context = context
         self._job = job
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
         if isinstance(word, BuildFinished):
             return
-        with self._ground.database.changing() as db:
+        with self._context.database.changing() as db:
             queue.add_figure(db, monitoring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
             if isinstance(word, AttemptFinished):
                 queue.note_progress(db, self._job)
@@ -184,11 +186,11 @@ def _outcome(word: AttemptFinished | HarnessFailed) -> str:
     return "in doubt" if word.doubtful else "failed" if word.failed else "passed"
 
 
-class _Teller(_Noter):
+class _LiveResultPublisher(_ProgressRecorder):
     """Tells those who watch a page what was judged. Public case files only come here."""
 
-    def __init__(self, ground: Ground, job: Job) -> None:
-        super().__init__(ground, job)
+    def __init__(self, context: AssignmentContext, job: Job) -> None:
+        super().__init__(context, job)
         self._now: dict[str, object] = {}  # the test that runs
         self._shown: dict[str, object] = {}  # the one that is told of
         self._number = 0  # of the word that tells of it
@@ -209,7 +211,7 @@ class _Teller(_Noter):
             self._say(self._now)
 
     def _say(self, word: dict[str, object]) -> None:
-        with self._ground.database.changing() as db:
+        with self._context.database.changing() as db:
             number = uploads.say(db, self._job.about, json.dumps(word), self._number)
         self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
 
@@ -244,7 +246,7 @@ def _describe_event(word: AttemptEvent) -> dict[str, object]:
     return {"word": "done", "failed": word.failed, "again": word.doubtful}
 
 
-def find_assigned(db: Connection, job: Job) -> Assigned:
+def find_assigned(db: Connection, job: Job) -> CourseAssignment:
     """Return the assignment that a job is about; of a grading as it was when that was planned."""
     found = courses.ASSIGNMENTS.find(db, id=job.assignment)
     assert found is not None  # jobs refer to it
@@ -255,69 +257,69 @@ def find_assigned(db: Connection, job: Job) -> Assigned:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-def plan_grading(ground: Ground, job: Job, _company: Company) -> None:
+def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
     """Take in all submissions, record the runs to be done, and queue them."""
-    grading = _grading(ground, job)
+    grading = _grading(context, job)
     if grading.run:
         return
-    wanted = ground.options_of(grading)
-    with ground.database.reading() as db:
-        entries = submissions.entries(db, ground.store, ground.assigned)
-    received = [receive(one, wanted.assignment, ground.store, ground.overlay) for one in entries]
-    cases = grade.case_files(wanted, ground.ledger)
-    found = grade.plan_attempts(wanted, ground.ledger, received, cases)
-    with ground.database.changing() as db:
-        used: dict[str, object] = {"run": found.run, "edition": ground.assigned.edition}
+    wanted = context.options_of(grading)
+    with context.database.reading() as db:
+        entries = submissions.entries(db, context.store, context.assigned)
+    received = [receive(one, wanted.assignment, context.store, context.overlay) for one in entries]
+    cases = grade.case_files(wanted, context.ledger)
+    found = grade.plan_attempts(wanted, context.ledger, received, cases)
+    with context.database.changing() as db:
+        used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
         for key in grade.by_key(found.planned):
             queue.put(db, Job("", GRADE, job.assignment, grading.id, key, due=job.due))
 
 
-def run_one(ground: Ground, job: Job, company: Company) -> None:
+def run_one(context: AssignmentContext, job: Job, concurrency: Company) -> None:
     """Run the case files of a grading against one submission."""
-    grading = _grading(ground, job)
-    found = grade.load_last_plan(ground.ledger, grading.run)
+    grading = _grading(context, job)
+    found = grade.load_last_plan(context.ledger, grading.run)
     own = found._replace(
         submissions=tuple(one for one in found.submissions if one.key == job.key),
         planned=tuple(one for one in found.planned if one.key == job.key),
     )
-    wanted = ground.options_of(grading)
+    wanted = context.options_of(grading)
     if grade.is_outdated(wanted, own):
         raise OutdatedError(
             "the assignment, its case files or the harness has changed since this grading was"
             " begun: begin another one"
         )
-    _run(ground, wanted, own, _Noter(ground, job), company)
+    _run(context, wanted, own, _ProgressRecorder(context, job), concurrency)
 
 
 def _run(
-    ground: Ground,
+    context: AssignmentContext,
     wanted: GradeOptions,
     found: GradingPlan,
     listener: GradingListener,
-    company: Company,
+    concurrency: Company,
 ) -> None:
     bases = [one.basis for one in found.planned]
-    ground.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
-    with machines.away(ground.settings) as away:
-        grade.run(wanted, ground.ledger, found, ground.store, listener, company, away)
-    states = ground.ledger.states(bases)
+    context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
+    with machines.cluster_machines(context.settings) as away:
+        grade.run(wanted, context.ledger, found, context.store, listener, concurrency, away)
+    states = context.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):
         raise UnfinishedError("another worker is at it")
 
 
-def conclude(ground: Ground, job: Job, _company: Company) -> None:
+def conclude(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
-    with ground.database.changing() as db:
+    with context.database.changing() as db:
         _refuse_others(db, job)
-    grading = _grading(ground, job)
-    wanted = ground.options_of(grading)
-    found = grade.load_last_plan(ground.ledger, grading.run)
-    _run_distrusted_again(ground, wanted, found, grading)
-    wanted = wanted._replace(accept=_is_accepted(ground, wanted, found, grading))
-    concluded = grade.update_marks(wanted, ground.ledger, found)
-    conclusion = grade.find_same_programs(wanted, concluded, ground.store)
-    written = _write(ground, conclusion, grading)
+    grading = _grading(context, job)
+    wanted = context.options_of(grading)
+    found = grade.load_last_plan(context.ledger, grading.run)
+    _run_distrusted_again(context, wanted, found, grading)
+    wanted = wanted._replace(accept=_is_accepted(context, wanted, found, grading))
+    concluded = grade.update_marks(wanted, context.ledger, found)
+    conclusion = grade.find_same_programs(wanted, concluded, context.store)
+    written = _write(context, conclusion, grading)
     rows, received = _list_marks(conclusion, grading.id), _list_recipients(conclusion, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
     kept = json.loads(grading.changes) if wanted.accept else []
@@ -326,7 +328,7 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
         "accept": int(wanted.accept),
         "trouble": _OTHER_CHANGES if grading.accept and not wanted.accept else "",
     }
-    with ground.database.changing() as db:
+    with context.database.changing() as db:
         courses.lock(db, grading.assignment)
         _refuse_others(db, job)
         uploads.MARKS.remove(db, grading=grading.id)
@@ -339,12 +341,12 @@ def conclude(ground: Ground, job: Job, _company: Company) -> None:
         uploads.GRADINGS.change(db, values, id=grading.id)
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
-        ground.database.log.note(db, "", "graded", grading.id, marks=len(rows))
+        context.database.log.note(db, "", "graded", grading.id, marks=len(rows))
         queue.finish(db, job)  # with the marks: else they were made and noted twice after a death
 
 
 def _is_accepted(
-    ground: Ground, wanted: GradeOptions, found: GradingPlan, grading: Grading
+    context: AssignmentContext, wanted: GradeOptions, found: GradingPlan, grading: Grading
 ) -> bool:
     """Whether marks in force may change: somebody has accepted each change, having seen it.
 
@@ -352,21 +354,21 @@ def _is_accepted(
     """
     if not grading.accept:
         return False
-    now = _describe_changes(grade.current_marks(wanted, ground.ledger, found))
+    now = _describe_changes(grade.current_marks(wanted, context.ledger, found))
     return set(now) <= set(json.loads(grading.changes))
 
 
 def _run_distrusted_again(
-    ground: Ground, wanted: GradeOptions, found: GradingPlan, grading: Grading
+    context: AssignmentContext, wanted: GradeOptions, found: GradingPlan, grading: Grading
 ) -> None:
     """Let what a machine did be rerun that was set aside while others still ran.
 
     Raises:
         UnfinishedError: that is so: marks are made after it.
     """
-    if not grade.withdraw_distrusted(wanted, ground.ledger, found):
+    if not grade.withdraw_distrusted(wanted, context.ledger, found):
         return
-    with ground.database.changing() as db:
+    with context.database.changing() as db:
         queue.again(db, GRADE, grading.id)
     raise UnfinishedError("the results of a machine that was set aside are rerun")
 
@@ -379,30 +381,32 @@ def _refuse_others(db: Connection, job: Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def export(ground: Ground, job: Job, _company: Company) -> None:
+def export(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
-    grading = _grading(ground, job)
-    wanted = ground.options_of(grading)
-    found = grade.load_last_plan(ground.ledger, grading.run)
-    current = grade.current_marks(wanted, ground.ledger, found)
-    _write(ground, grade.find_same_programs(wanted, current, ground.store), grading)
+    grading = _grading(context, job)
+    wanted = context.options_of(grading)
+    found = grade.load_last_plan(context.ledger, grading.run)
+    current = grade.current_marks(wanted, context.ledger, found)
+    _write(context, grade.find_same_programs(wanted, current, context.store), grading)
 
 
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
     return [f"{previews.names(change)}: {change}" for change in conclusion.changes]
 
 
-def _write(ground: Ground, conclusion: GradingOutcome, grading: Grading) -> dict[str, Override]:
+def _write(
+    context: AssignmentContext, conclusion: GradingOutcome, grading: Grading
+) -> dict[str, Override]:
     """Write all exports with the marks that people gave; return these.
 
     Who comes later writes the later ones.
     """
-    folder = folder_of(ground.settings.assignment_folder(ground.assigned.id), grading.id)
+    folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
     with lock_folder(folder):
-        with ground.database.reading() as db:
-            own = uploads.overrides(db, ground.assigned.id)
+        with context.database.reading() as db:
+            own = uploads.overrides(db, context.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
-        sheets = gradebooks.sheets(ground.settings, ground.assigned.id)
+        sheets = gradebooks.sheets(context.settings, context.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)
         result_files.write_evidence_places(conclusion.result, folder)
     return own
@@ -423,11 +427,11 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[Marked]:
+def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[StudentMark]:
     result = conclusion.result
     views = Views(result.assignment.specification, result.assignment.place)
     return [
-        Marked(
+        StudentMark(
             grading,
             one.submission.key,
             canonical_json.dumps(one.marks),
@@ -437,37 +441,37 @@ def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[Marked]:
     ]
 
 
-def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[Received]:
+def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[MarkRecipient]:
     """Return who gets each mark: the members of the group when the grading was planned."""
     found = (one.submission for one in conclusion.result.graded)
-    return [Received(grading, who.key, one.key) for one in found for who in one.students]
+    return [MarkRecipient(grading, who.key, one.key) for one in found for who in one.students]
 
 
-def _grading(ground: Ground, job: Job) -> Grading:
-    with ground.database.reading() as db:
+def _grading(context: AssignmentContext, job: Job) -> Grading:
+    with context.database.reading() as db:
         found = uploads.GRADINGS.find(db, id=job.about)
     if found is None:
-        raise GoneError("the grading no longer exists")
+        raise TargetDeletedError("the grading no longer exists")
     return found
 
 
-def run_engine(ground: Ground, job: Job, company: Company) -> None:
+def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> None:
     """Run an engine of an author by the case files of a suite."""
-    found = engine_runs.plan_run(ground, job)
+    found = engine_runs.plan_run(context, job)
     if found:
-        _run(ground, ground.wanted, found, _Noter(ground, job), company)
-        engine_runs.keep(ground, job, found)
+        _run(context, context.wanted, found, _ProgressRecorder(context, job), concurrency)
+        engine_runs.keep(context, job, found)
 
 
-Doing = Callable[[Ground, Job, Company], None]
+Doing = Callable[[AssignmentContext, Job, Company], None]
 KINDS: dict[str, Doing] = {
     CHECK: check,
     PLAN: plan_grading,
     GRADE: run_one,
     CONCLUDE: conclude,
-    DRAFT: lambda ground, job, _: drafts.draft(ground, job),
-    PREVIEW: lambda ground, job, _: previews.preview(ground, job),
-    MEASURE: lambda ground, job, _: private_cases.measure(ground, job),
+    DRAFT: lambda context, job, _: drafts.draft(context, job),
+    PREVIEW: lambda context, job, _: previews.preview(context, job),
+    MEASURE: lambda context, job, _: private_cases.measure(context, job),
     EXPORT: export,
     RUN: run_engine,
 }

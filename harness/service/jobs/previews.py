@@ -17,19 +17,19 @@ from harness.assignments.assignment import Assignment
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
 from harness.service.courses import gradings, own_files, point_weights
-from harness.service.courses.gradings import NotNowError
+from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.making import private_folder
-from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
-from harness.service.jobs.assignment_context import Ground
-from harness.service.records import PREVIEW, Assigned, Grading, Job
+from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.records import PREVIEW, CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
 
-class Changed(NamedTuple):
+class PreviewedChange(NamedTuple):
     """A mark that would change."""
 
     key: str  # of the submission
@@ -37,10 +37,10 @@ class Changed(NamedTuple):
     told: str  # from what to what, and why
 
 
-class Previewed(NamedTuple):
+class PreviewResult(NamedTuple):
     """What other points would change."""
 
-    changes: tuple[Changed, ...]
+    changes: tuple[PreviewedChange, ...]
     marks: int  # in the last grading
 
 
@@ -54,7 +54,7 @@ class Preview:
         self._before = made / "previews" / f"{name}.before.json"
         self._grading = made / "previews" / f"{name}.grading"
 
-    def begin(self, asked: Worth, before: str) -> None:
+    def begin(self, asked: PointWeights, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
 
         ``before``: what is in force, as :func:`describe_in_force` says it.
@@ -69,9 +69,9 @@ class Preview:
         return self._before.read_text() if self._before.exists() else ""
 
     @property
-    def worth_before(self) -> Worth | None:
+    def worth_before(self) -> PointWeights | None:
         """The points and weights that were in force when it was set; None before, or unknown."""
-        return Worth(*json.loads(self.before)) if self.grading and self.before else None
+        return PointWeights(*json.loads(self.before)) if self.grading and self.before else None
 
     @property
     def grading(self) -> str:
@@ -83,55 +83,61 @@ class Preview:
         self._grading.write_text(name)
 
     @property
-    def worth(self) -> Worth:
+    def weights(self) -> PointWeights:
         """The points and weights that are asked about."""
-        return point_weights.parse_worth(self._worth.read_text())
+        return point_weights.parse_weights(self._worth.read_text())
 
-    def write(self, found: Previewed) -> None:
+    def write(self, found: PreviewResult) -> None:
         """Write down what would change."""
         whole_files.write(self._found, canonical_json.dumps(found))
 
-    def read(self) -> Previewed | None:
+    def read(self) -> PreviewResult | None:
         """Return the changes, or None if they are not yet known."""
         if not self._found.exists():
             return None
-        return canonical_json.loads(Previewed, self._found.read_text())
+        return canonical_json.loads(PreviewResult, self._found.read_text())
 
 
-def parts(settings: Settings, assigned: Assigned, then: Worth | None = None) -> list[WeighedPart]:
+def parts(
+    settings: Settings, assigned: CourseAssignment, then: PointWeights | None = None
+) -> list[WeighedPart]:
     """Return the parts of an assignment with their tests, as they are in the course.
 
     ``then``: points and weights that would be in force; None: those that are.
     """
     own = own_files.assignment_of(settings, assigned)
-    worth = point_weights.load_worth(assigned) if then is None else then
-    return _list_weighed_parts(settings, assigned, point_weights.apply_worth(own, worth))
+    weights = point_weights.load_weights(assigned) if then is None else then
+    return _list_weighed_parts(settings, assigned, point_weights.apply_weights(own, weights))
 
 
 def _list_weighed_parts(
-    settings: Settings, assigned: Assigned, own: Assignment
+    settings: Settings, assigned: CourseAssignment, own: Assignment
 ) -> list[WeighedPart]:
     return point_weights.list_weighed_parts(
         own, private_folder(settings.assignment_folder(assigned.id))
     )
 
 
-def still_left_out(settings: Settings, assigned: Assigned) -> list[WeighedTest]:
+def still_left_out(settings: Settings, assigned: CourseAssignment) -> list[WeighedTest]:
     """Return the tests that do not count in a course, though their files have changed since."""
-    own = point_weights.load_worth(assigned)
+    own = point_weights.load_weights(assigned)
     return point_weights.still_left_out(parts(settings, assigned), own) if own.weights else []
 
 
-def would_be_left_out(settings: Settings, assigned: Assigned, then: Worth) -> list[WeighedTest]:
+def would_be_left_out(
+    settings: Settings, assigned: CourseAssignment, then: PointWeights
+) -> list[WeighedTest]:
     """Return those that would still not count if ``then`` was put in force, for a preview."""
-    own = point_weights.load_worth(assigned)
+    own = point_weights.load_weights(assigned)
     before = {
         part: {**then.left_out[part], **own.left_out.get(part, {})} for part in then.left_out
     }
     return point_weights.still_left_out(parts(settings, assigned), then._replace(left_out=before))
 
 
-def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
+def ask(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, told: PointWeights
+) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
     Raises:
@@ -145,75 +151,80 @@ def ask(act: Act, settings: Settings, assigned: Assigned, told: Worth) -> str:
     return made
 
 
-def put_in_force(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Grading:
+def put_in_force(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, found: Preview
+) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
     Exactly the points shown are set. Marks in force change only if that is accepted. If they were
     set before, only the grading is returned that was begun then.
 
     Raises:
-        NotNowError: the changes are not known yet, or others are in force than when it was made.
+        InvalidGradingStateError: the changes are not known yet, or others are in force than when
+            it was made.
         UsageError: the parts or tests are others by now.
     """
     if found.read() is None:
-        raise NotNowError("the changes are not known yet")
+        raise InvalidGradingStateError("the changes are not known yet")
     courses.lock(act.db, assigned.id)  # it may be set twice at once
     if found.grading and (made := uploads.GRADINGS.find(act.db, id=found.grading)):
         return made
     assigned = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned
     if why := explain_stale(settings, assigned, found):
-        raise NotNowError(why)
+        raise InvalidGradingStateError(why)
     made = _set(act, settings, assigned, found)
     found.note_grading(made.id)
     return made
 
 
-def explain_stale(settings: Settings, assigned: Assigned, found: Preview) -> str:
+def explain_stale(settings: Settings, assigned: CourseAssignment, found: Preview) -> str:
     """Return why a preview says nothing of what is in force now, or "" if it does."""
     if found.before == describe_in_force(settings, assigned):
         return ""
     return "the points have changed since this preview was made: make a new preview"
 
 
-def describe_in_force(settings: Settings, assigned: Assigned) -> str:
+def describe_in_force(settings: Settings, assigned: CourseAssignment) -> str:
     """Return the points and weights in force as a text, to see if they have changed."""
-    worth = point_weights.load_worth(assigned)
-    own = point_weights.apply_worth(own_files.assignment_of(settings, assigned), worth)
+    weights = point_weights.load_weights(assigned)
+    own = point_weights.apply_weights(own_files.assignment_of(settings, assigned), weights)
     points = {part.name: str(part.points) for part in own.marks}
-    return json.dumps([points, worth.weights], sort_keys=True)
+    return json.dumps([points, weights.weights], sort_keys=True)
 
 
-def _set(act: Act, settings: Settings, assigned: Assigned, found: Preview) -> Grading:
+def _set(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, found: Preview
+) -> Grading:
     own = own_files.assignment_of(settings, assigned)
-    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), found.worth)
+    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), found.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
     act.note("points set", assigned.id, **now._asdict())
     return gradings.begin(act, assigned, public_only=is_public_only(act.db, assigned))
 
 
-def is_public_only(db: Connection, assigned: Assigned) -> bool:
+def is_public_only(db: Connection, assigned: CourseAssignment) -> bool:
     """Whether a grading with other points has only public case files, as the last one had."""
     last = uploads.in_force(db, assigned.id)
     return last is not None and last.public_only
 
 
-def preview(ground: Ground, job: Job) -> None:
+def preview(context: AssignmentContext, job: Job) -> None:
     """Compare the marks in force with what they would be."""
-    own = Preview(ground.settings.assignment_folder(ground.assigned.id), job.about)
-    with ground.database.reading() as db:
-        last = uploads.in_force(db, ground.assigned.id)
+    own = Preview(context.settings.assignment_folder(context.assigned.id), job.about)
+    with context.database.reading() as db:
+        last = uploads.in_force(db, context.assigned.id)
     if last is None:
-        own.write(Previewed((), 0))
+        own.write(PreviewResult((), 0))
         return
-    wanted = ground.options_of(last)
-    made = own_files.assignment_of(ground.settings, ground.assigned)
-    then = point_weights.apply_worth(made, own.worth).marks
+    wanted = context.options_of(last)
+    made = own_files.assignment_of(context.settings, context.assigned)
+    then = point_weights.apply_weights(made, own.weights).marks
     wanted = wanted._replace(assignment=wanted.assignment._replace(marks=then))
-    found = grade.load_last_plan(ground.ledger, last.run)
-    changes = grade.current_marks(wanted, ground.ledger, found).changes
-    told = (Changed(one.key, names(one), str(one)) for one in changes)
-    own.write(Previewed(tuple(told), len(found.submissions)))
+    found = grade.load_last_plan(context.ledger, last.run)
+    changes = grade.current_marks(wanted, context.ledger, found).changes
+    told = (PreviewedChange(one.key, names(one), str(one)) for one in changes)
+    own.write(PreviewResult(tuple(told), len(found.submissions)))
 
 
 def names(change: MarkChange) -> str:

@@ -25,11 +25,11 @@ from harness.judging import mistaken, strength
 from harness.reading import expectation
 from harness.records import CaseFile, FailureKind, FileResult, Step
 from harness.service.courses import cases, own_files, point_weights
-from harness.service.jobs.assignment_context import Ground
-from harness.service.records import DONE, FAULT, MEASURE, Assigned, Job
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
 from harness.work import canonical_json
@@ -38,7 +38,7 @@ from oracle.mistakes import Breakdown
 from oracle.natures import Natures
 
 
-class OfFile(NamedTuple):
+class CaseFileCatch(NamedTuple):
     """What one case file catches."""
 
     name: str
@@ -51,7 +51,7 @@ class OfFile(NamedTuple):
 class CaughtMistakes(NamedTuple):
     """What all private case files of an assignment catch."""
 
-    files: tuple[OfFile, ...]
+    files: tuple[CaseFileCatch, ...]
     caught: int  # mistakes that some file catches
     of: int  # mistakes that are known; 0: none are
     survivors: tuple[str, ...]  # sentences
@@ -74,7 +74,9 @@ class NewCase(NamedTuple):
     beside: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
 
 
-def add(act: Act, settings: Settings, assigned: Assigned, new: NewCase) -> None:
+def add(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, new: NewCase
+) -> None:
     """Add a private case file, and let a worker measure them all.
 
     Raises:
@@ -93,7 +95,9 @@ def add(act: Act, settings: Settings, assigned: Assigned, new: NewCase) -> None:
     let_measure(act, settings, assigned)
 
 
-def remove(act: Act, settings: Settings, assigned: Assigned, name: str) -> None:
+def remove(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, name: str
+) -> None:
     """Remove a private case file that was added, and let a worker measure the others.
 
     Raises:
@@ -105,7 +109,7 @@ def remove(act: Act, settings: Settings, assigned: Assigned, name: str) -> None:
     let_measure(act, settings, assigned)
 
 
-def require_some(settings: Settings, assigned: Assigned, how: str) -> None:
+def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> None:
     """See before a grading that there are private case files if a part needs them.
 
     ``how``: how to grade without them.
@@ -116,16 +120,19 @@ def require_some(settings: Settings, assigned: Assigned, how: str) -> None:
     own = own_files.assignment_of(settings, assigned)
     if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
         return
-    parts = point_weights.apply_worth(own, point_weights.load_worth(assigned)).marks
-    if worth := [one.name for one in parts if one.judged_by == PRIVATE and one.points]:
+    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
+    if weights := [one.name for one in parts if one.judged_by == PRIVATE and one.points]:
         raise UsageError(
-            f"{worth[0]!r} needs private case files, and there are none: add some on the page of"
+            f"{weights[0]!r} needs private case files, and there are none: add some on the page of"
             f" the private case files, or {how}"
         )
 
 
 def let_measure(
-    act: Act, settings: Settings, assigned: Assigned, over: Collection[str] = (DONE, FAULT)
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    over: Collection[str] = (DONE, FAULT),
 ) -> None:
     """Let a worker measure the case files, unless their result is known.
 
@@ -139,15 +146,15 @@ def let_measure(
             queue.put_anew(act.db, wanted)
 
 
-def measure(ground: Ground, job: Job) -> None:
+def measure(context: AssignmentContext, job: Job) -> None:
     """Measure the private case files, if they still are those that the job is about."""
-    made = ground.settings.assignment_folder(ground.assigned.id)
-    paths = cases.paths(ground.settings, ground.assigned)
+    made = context.settings.assignment_folder(context.assigned.id)
+    paths = cases.paths(context.settings, context.assigned)
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(paths)
-    measured = _measure_with(files, ground.wanted.assignment, ground)
-    specification = ground.wanted.assignment.specification
+    measured = _measure_with(files, context.wanted.assignment, context)
+    specification = context.wanted.assignment.specification
     found = canonical_json.dumps(_add_answers(measured, files, specification))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -178,7 +185,7 @@ def load_result(made: Path, what: str) -> CaughtMistakes | None:
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 
-def load_measured(settings: Settings, assigned: Assigned) -> MeasuredCases:
+def load_measured(settings: Settings, assigned: CourseAssignment) -> MeasuredCases:
     """Return the private case files with what they catch, once for all that a page says."""
     paths = cases.paths(settings, assigned)
     about = f"{assigned.id}-{cases.digest(paths)}"
@@ -187,14 +194,14 @@ def load_measured(settings: Settings, assigned: Assigned) -> MeasuredCases:
 
 
 def _measure_with(
-    files: Sequence[CaseFile], assignment: Assignment, ground: Ground
+    files: Sequence[CaseFile], assignment: Assignment, context: AssignmentContext
 ) -> CaughtMistakes:
     """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
     specification = assignment.specification
     if specification is None or not (assignment.declaration and assignment.declaration.wrong):
         return measure_all(files, specification)
-    asked = WatchedAsker(specification.commands, ground.wanted.sandbox, assignment.protocol)
-    with banked.engines(assignment, (), (), ground.wanted.sandbox) as engines:
+    asked = WatchedAsker(specification.commands, context.wanted.sandbox, assignment.protocol)
+    with banked.engines(assignment, (), (), context.wanted.sandbox) as engines:
         parts = [_strength(one, specification, engines, asked) for one in files]
     known = [f"{one.name}: {one.sentence}" for one in engines]
     unknown = {place for place, one in enumerate(engines) if one.name in asked.given_up}
@@ -236,11 +243,11 @@ def _together(
     return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
 
 
-def _of(case: CaseFile, found: strength.Strength | None) -> OfFile:
+def _of(case: CaseFile, found: strength.Strength | None) -> CaseFileCatch:
     name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
     if found is None:
-        return OfFile(name, tests, 0, ())
-    return OfFile(
+        return CaseFileCatch(name, tests, 0, ())
+    return CaseFileCatch(
         name, tests, found.caught.bit_count(), tuple(one.step.line for one in found.wrong)
     )
 

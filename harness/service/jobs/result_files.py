@@ -47,7 +47,7 @@ def lock_folder(folder: Path, *, shared: bool = False) -> Iterator[None]:
 PASSED, FAILED, FAULT = "passed", "failed", "harness error"
 
 
-class CaseChecked(NamedTuple):
+class CaseOutcome(NamedTuple):
     """The result of one public case file."""
 
     case: str
@@ -56,19 +56,19 @@ class CaseChecked(NamedTuple):
     passed: int
 
 
-class Checked(NamedTuple):
+class CheckOutcome(NamedTuple):
     """The result of a check."""
 
     refused: str  # why nothing was run; else empty
     faults: tuple[str, ...]  # what is wrong with the archive, a phrase each
     builds: bool | None  # None without build steps
-    cases: tuple[CaseChecked, ...]
+    cases: tuple[CaseOutcome, ...]
 
 
-def check_result_of(graded: Graded) -> Checked:
+def check_result_of(graded: Graded) -> CheckOutcome:
     """Return the result of a check."""
     build, submission = graded.build, graded.submission
-    return Checked(
+    return CheckOutcome(
         submission.refused,
         submission.faults,
         build.ok if build else None,
@@ -76,16 +76,16 @@ def check_result_of(graded: Graded) -> Checked:
     )
 
 
-def case_result_of(attempt: Attempt) -> CaseChecked:
+def case_result_of(attempt: Attempt) -> CaseOutcome:
     """Return the result of one case file."""
     name = Path(attempt.case).name
     if attempt.fault:
-        return CaseChecked(name, FAULT, 0, 0)
+        return CaseOutcome(name, FAULT, 0, 0)
     if attempt.result is None:  # there was no program to be run
-        return CaseChecked(name, FAILED, 0, 0)
+        return CaseOutcome(name, FAILED, 0, 0)
     counts = tally(attempt.result)
     is_wrong = bool(attempt.result.failures) or _troubles(counts)
-    return CaseChecked(name, FAILED if is_wrong else PASSED, counts.tests, counts.passes)
+    return CaseOutcome(name, FAILED if is_wrong else PASSED, counts.tests, counts.passes)
 
 
 def _troubles(counts: Tally) -> bool:
@@ -97,10 +97,10 @@ def write_check_result(path: Path, graded: Graded) -> None:
     whole_files.write(path.with_suffix(".json"), canonical_json.dumps(check_result_of(graded)))
 
 
-def read_check_result(path: Path) -> Checked | None:
+def read_check_result(path: Path) -> CheckOutcome | None:
     """Return the result of a check by the path of its page; None if not yet there."""
     try:
-        return canonical_json.loads(Checked, path.with_suffix(".json").read_text("ascii"))
+        return canonical_json.loads(CheckOutcome, path.with_suffix(".json").read_text("ascii"))
     except FileNotFoundError:
         return None
 
@@ -112,23 +112,25 @@ class EvidencePlace(NamedTuple):
     """The evidence about a case file."""
 
     address: str  # in the folder of the grading
-    found: CaseChecked
+    found: CaseOutcome
 
 
-class EvidenceOf(NamedTuple):
+class SubmissionEvidence(NamedTuple):
     """The evidence about a submission."""
 
     key: str
     places: tuple[EvidencePlace, ...]
 
 
-class _Every(NamedTuple):
-    submissions: tuple[EvidenceOf, ...]
+class _Evidence(NamedTuple):
+    submissions: tuple[SubmissionEvidence, ...]
 
 
 def write_evidence_places(result: ClassResult, folder: Path) -> None:
     """Write where the evidence is, beside the folder of a grading."""
-    every = _Every(tuple(EvidenceOf(one.submission.key, _places(one)) for one in result.graded))
+    every = _Evidence(
+        tuple(SubmissionEvidence(one.submission.key, _places(one)) for one in result.graded)
+    )
     whole_files.write(path_of_evidence_places(folder), canonical_json.dumps(every))
 
 
@@ -151,7 +153,7 @@ def path_of_evidence_places(folder: Path) -> Path:
 def read_evidence_places(folder: Path, key: str) -> tuple[EvidencePlace, ...]:
     """Return the evidence about a submission; none if a former version made the grading."""
     try:
-        every = canonical_json.loads(_Every, path_of_evidence_places(folder).read_text("ascii"))
+        every = canonical_json.loads(_Evidence, path_of_evidence_places(folder).read_text("ascii"))
     except FileNotFoundError:
         return ()
     return next((one.places for one in every.submissions if one.key == key), ())

@@ -22,7 +22,7 @@ from harness.grading.ledger import owners
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import machines, monitoring, processes
 from harness.service.jobs import job_handlers
-from harness.service.jobs.assignment_context import ground
+from harness.service.jobs.assignment_context import open_assignment
 from harness.service.jobs.job_handlers import UnfinishedError
 from harness.service.monitoring import meanwhile
 from harness.service.records import DRAFT, MEASURE, PLAN, Job
@@ -41,7 +41,9 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._company = OnOtherMachines() if settings.scheduler else Shared(settings.locks)
+        self._concurrency = (
+            OnOtherMachines() if settings.scheduler else SharedMachine(settings.locks)
+        )
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Do jobs until it is over, or a signal ends what is under way: that goes back."""
@@ -83,8 +85,8 @@ class Worker:
         with self._database.reading() as db:
             assigned = job_handlers.find_assigned(db, job)
         try:
-            with ground(self._settings, self._database, assigned) as found:
-                job_handlers.KINDS[job.kind](found, job, self._company)
+            with open_assignment(self._settings, self._database, assigned) as found:
+                job_handlers.KINDS[job.kind](found, job, self._concurrency)
         finally:
             reference.end_processes()
 
@@ -183,7 +185,7 @@ def beating(database: Database, job: Job) -> AbstractContextManager[None]:
 # --- How workers share ledgers and the machine: each takes the attempts that nobody has ----------
 
 
-class Shared(Machine):
+class SharedMachine(Machine):
     """The company of the other workers; ``folder``: one on this machine, alike for all."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from harness.service.courses import point_weights
-from harness.service.courses.gradings import NotNowError
-from harness.service.courses.point_weights import Worth
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.courses.point_weights import PointWeights
 from harness.service.jobs import previews, private_cases
 from harness.service.jobs.previews import Preview
 from harness.service.jobs.private_cases import MeasuredCases, WrongTest
-from harness.service.records import DONE, FAULT, MEASURE, Assigned
+from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import queue
 from harness.service.storage.database import Database
@@ -21,7 +21,7 @@ from harness.service.storage.database import Database
 _TOLD = 5  # tests in one message
 
 
-class Doubts(NamedTuple):
+class ExpectationWarnings(NamedTuple):
     """Why a grading with private tests may be wrong."""
 
     found: list[str]  # a sentence for each test that may be wrong
@@ -29,7 +29,10 @@ class Doubts(NamedTuple):
 
 
 def find(
-    settings: Settings, assigned: Assigned, measured: MeasuredCases, then: Worth | None = None
+    settings: Settings,
+    assigned: CourseAssignment,
+    measured: MeasuredCases,
+    then: PointWeights | None = None,
 ) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts.
 
@@ -37,12 +40,12 @@ def find(
     """
     found = measured.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
-    worth = point_weights.load_worth(assigned) if then is None else then
-    left_out = _names_left_out(settings, assigned, worth) if wrong else frozenset()
+    weights = point_weights.load_weights(assigned) if then is None else then
+    left_out = _names_left_out(settings, assigned, weights) if wrong else frozenset()
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
 
 
-def find_now(settings: Settings, assigned: Assigned) -> list[str]:
+def find_now(settings: Settings, assigned: CourseAssignment) -> list[str]:
     """Return what :func:`find` says of the private case files and points as they are."""
     return find(settings, assigned, private_cases.load_measured(settings, assigned))
 
@@ -55,11 +58,13 @@ def _describe(name: str, test: WrongTest) -> str:
     )
 
 
-def _names_left_out(settings: Settings, assigned: Assigned, worth: Worth) -> frozenset[str]:
+def _names_left_out(
+    settings: Settings, assigned: CourseAssignment, weights: PointWeights
+) -> frozenset[str]:
     """Return the names of private tests with weight 0 in each part."""
-    if not worth.weights:
+    if not weights.weights:
         return frozenset()
-    tests = [test for part in previews.parts(settings, assigned, worth) for test in part.tests]
+    tests = [test for part in previews.parts(settings, assigned, weights) for test in part.tests]
     counting = {test.name for test in tests if test.weight}
     return frozenset(test.name for test in tests) - counting
 
@@ -81,51 +86,53 @@ def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
 def require_none(
     database: Database,
     settings: Settings,
-    assigned: Assigned,
+    assigned: CourseAssignment,
     how: str,
-    then: Worth | None = None,
+    then: PointWeights | None = None,
 ) -> None:
     """See before a grading that no private test may be wrong.
 
     ``how``: how to grade all the same. ``then``: as for :func:`find`.
 
     Raises:
-        NotNowError: some may be, or nobody knows yet.
+        InvalidGradingStateError: some may be, or nobody knows yet.
     """
     measured = private_cases.load_measured(settings, assigned)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
             private_cases.let_measure(act, settings, assigned, (DONE,))
-        raise NotNowError(f"{why}, or {how}")
+        raise InvalidGradingStateError(f"{why}, or {how}")
     if not (found := find(settings, assigned, measured, then)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
-    raise NotNowError(
+    raise InvalidGradingStateError(
         f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
     )
 
 
-def list_doubts(database: Database, settings: Settings, own: Assigned, asked: Preview) -> Doubts:
+def list_doubts(
+    database: Database, settings: Settings, own: CourseAssignment, asked: Preview
+) -> ExpectationWarnings:
     """Return what may be wrong with private tests if the points of a preview are set."""
     if asked.grading or _is_public_only(database, own):
-        return Doubts([], "")
+        return ExpectationWarnings([], "")
     measured = private_cases.load_measured(settings, own)
     unchecked = explain_unchecked(database, measured)
-    return Doubts(find(settings, own, measured, asked.worth), unchecked)
+    return ExpectationWarnings(find(settings, own, measured, asked.weights), unchecked)
 
 
 def require_none_in(
-    database: Database, settings: Settings, own: Assigned, asked: Preview, how: str
+    database: Database, settings: Settings, own: CourseAssignment, asked: Preview, how: str
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
     Raises:
-        NotNowError: as there.
+        InvalidGradingStateError: as there.
     """
     if not (asked.grading or _is_public_only(database, own)):
-        require_none(database, settings, own, how, asked.worth)
+        require_none(database, settings, own, how, asked.weights)
 
 
-def _is_public_only(database: Database, own: Assigned) -> bool:
+def _is_public_only(database: Database, own: CourseAssignment) -> bool:
     with database.reading() as db:
         return previews.is_public_only(db, own)

@@ -13,7 +13,7 @@ from harness.service.people import accounts
 from harness.service.people.accounts import Secret
 from harness.service.records import TEACHER, Course, Member, Person, Token
 from harness.service.storage import courses, people, suites
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 
 
 def find(db: Connection, wanted: str) -> Person:
@@ -48,17 +48,17 @@ def tokens(db: Connection, person: Person | None) -> list[tuple[Token, Person]]:
     return [(one, owners[one.person]) for one in people.TOKENS.all(db, "made", "id", **named)]
 
 
-def link(act: Act, person: Person) -> Secret:
+def link(act: AuditedTransaction, person: Person) -> Secret:
     """Return a link for one use by which somebody signs in.
 
     Raises:
-        ShutOutError: the person is shut out.
+        AccountDisabledError: the person is shut out.
     """
-    accounts.refuse_shut_out(person)
+    accounts.require_enabled(person)
     return accounts.make_link(act, person.id, accounts.FIRST_LINK, once=True)
 
 
-def revoke_token(act: Act, token_id: str) -> None:
+def revoke_token(act: AuditedTransaction, token_id: str) -> None:
     """Let a token hold no longer.
 
     Raises:
@@ -69,7 +69,7 @@ def revoke_token(act: Act, token_id: str) -> None:
     act.note("token revoked", token_id)
 
 
-def shut_out(act: Act, person: Person) -> None:
+def shut_out(act: AuditedTransaction, person: Person) -> None:
     """End all sessions, links and tokens of somebody, who keeps courses and submissions.
 
     Nothing lets the person in again until :func:`let_in`.
@@ -79,7 +79,7 @@ def shut_out(act: Act, person: Person) -> None:
     act.note("shut out", person.id)
 
 
-def let_in(act: Act, person: Person) -> None:
+def let_in(act: AuditedTransaction, person: Person) -> None:
     """Allow a person who was shut out to sign in again, with a new link or by OIDC."""
     people.PEOPLE.change(act.db, {"is_shut_out": 0}, id=person.id)
     act.note("let in", person.id)
@@ -114,12 +114,12 @@ def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
     ]
 
 
-def add_teacher(act: Act, course: Course, person: Person) -> None:
+def add_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
     """Make a person a teacher of a course; raises as :func:`staff.make_teacher`."""
     staff.make_teacher(act, course.id, person)
 
 
-def remove_teacher(act: Act, course: Course, person: Person) -> None:
+def remove_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
     """Remove a teacher from a course.
 
     Raises:

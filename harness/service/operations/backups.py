@@ -35,7 +35,7 @@ _FORMAT = 1
 _COPIED = ("assignments", "rosters", "suites", "originals", "keys")  # folders, in this order
 
 
-class Made(NamedTuple):
+class BackupSummary(NamedTuple):
     """A backup, or a service made of one."""
 
     files: int
@@ -46,7 +46,7 @@ class Made(NamedTuple):
 # --- making one --------------------------------------------------------------------------------
 
 
-def back_up(settings: Settings, target: Path) -> Made:
+def back_up(settings: Settings, target: Path) -> BackupSummary:
     """Copy a service, which may run, into a new folder. If that fails, nothing of it stays.
 
     A ledger whose key is missing is copied, too, and named.
@@ -72,7 +72,7 @@ def back_up(settings: Settings, target: Path) -> Made:
     return made._replace(keyless=keyless)
 
 
-def _copy_all(settings: Settings, target: Path) -> Made:
+def _copy_all(settings: Settings, target: Path) -> BackupSummary:
     place = settings.own_place()
     if isinstance(place, ServerPlace):
         copies.dump(place, target / _DUMP)
@@ -157,14 +157,14 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _measure(folder: Path, files: dict[str, str]) -> Made:
-    return Made(len(files), sum((folder / name).stat().st_size for name in files))
+def _measure(folder: Path, files: dict[str, str]) -> BackupSummary:
+    return BackupSummary(len(files), sum((folder / name).stat().st_size for name in files))
 
 
 # --- making a service of one -------------------------------------------------------------------
 
 
-def restore(source: Path, settings: Settings) -> Made:
+def restore(source: Path, settings: Settings) -> BackupSummary:
     """Make a service of a backup, in a new folder and, if it had one, in an empty database.
 
     If that fails, nothing of it stays.

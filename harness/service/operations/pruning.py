@@ -18,10 +18,10 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.service.courses.making import moment
 from harness.service.jobs.result_files import check_page
-from harness.service.records import Assigned
+from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 
 DAY = 86400.0
@@ -49,7 +49,7 @@ class Pruned(NamedTuple):
     size: int  # bytes of files
 
 
-class _PruningGround(NamedTuple):
+class _PruningContext(NamedTuple):
     """What is pruned, at what time, by which rules."""
 
     settings: Settings
@@ -63,12 +63,12 @@ class _PruningGround(NamedTuple):
         return 0.0 if days is None else self.now - days * DAY
 
 
-class _Going(NamedTuple):
+class _Deletion(NamedTuple):
     """What goes: files, and whatever the other does."""
 
     number: int
     files: Sequence[Path] = ()
-    rest: Callable[[Act], object] = lambda act: None
+    rest: Callable[[AuditedTransaction], object] = lambda act: None
 
 
 def read(text: str) -> Rules:
@@ -101,12 +101,12 @@ def prune(
     for kind, look in _LOOKS.items():
         if rules[kind] is not None:
             with database.acting() as act:
-                ground = _PruningGround(settings, act.db, rules, now or time.time())
+                ground = _PruningContext(settings, act.db, rules, now or time.time())
                 found.append(_prune(act, kind, look(ground), is_dry=is_dry))
     return found
 
 
-def _prune(act: Act, kind: str, going: _Going, *, is_dry: bool) -> Pruned:
+def _prune(act: AuditedTransaction, kind: str, going: _Deletion, *, is_dry: bool) -> Pruned:
     size = sum(path.stat().st_size for path in going.files)
     if going.number and not is_dry:
         going.rest(act)
@@ -119,30 +119,30 @@ def _prune(act: Act, kind: str, going: _Going, *, is_dry: bool) -> Pruned:
 # --- what goes of each kind --------------------------------------------------------------------
 
 
-def _old_files(ground: _PruningGround, kind: str, folder: Path, pattern: str) -> list[Path]:
+def _old_files(ground: _PruningContext, kind: str, folder: Path, pattern: str) -> list[Path]:
     before = ground.before(kind)
     return [path for path in sorted(folder.glob(pattern)) if path.stat().st_mtime < before]
 
 
-def _logs(ground: _PruningGround) -> _Going:
+def _logs(ground: _PruningContext) -> _Deletion:
     files = _old_files(ground, "logs", ground.settings.logs, "*.jsonl")
-    return _Going(len(files), files)
+    return _Deletion(len(files), files)
 
 
-def _mail(ground: _PruningGround) -> _Going:
+def _mail(ground: _PruningContext) -> _Deletion:
     before = ground.before("mail")
     files = _old_files(ground, "mail", ground.settings.letters, "*.eml")
     count = pruning.letters(ground.db, before)
-    return _Going(count + len(files), files, lambda act: pruning.forget_letters(act.db, before))
+    return _Deletion(count + len(files), files, lambda act: pruning.forget_letters(act.db, before))
 
 
-def _sessions(ground: _PruningGround) -> _Going:
+def _sessions(ground: _PruningContext) -> _Deletion:
     before = ground.before("sessions")
     count = pruning.count_ended(ground.db, before)
-    return _Going(count, rest=lambda act: pruning.forget_ended(act.db, before))
+    return _Deletion(count, rest=lambda act: pruning.forget_ended(act.db, before))
 
 
-def _checks(ground: _PruningGround) -> _Going:
+def _checks(ground: _PruningContext) -> _Deletion:
     """Find the results of public tests, which students read: a grading has its own."""
     before = ground.before("checks")
     pages = [
@@ -151,10 +151,10 @@ def _checks(ground: _PruningGround) -> _Going:
     ]
     both = (path for page in pages for path in (page, page.with_suffix(".json")))
     files = [path for path in both if path.exists()]
-    return _Going(len(files), files, lambda act: pruning.forget_words(act.db, before))
+    return _Deletion(len(files), files, lambda act: pruning.forget_words(act.db, before))
 
 
-def _originals(ground: _PruningGround) -> _Going:
+def _originals(ground: _PruningContext) -> _Deletion:
     """Find what no assignment needs whose marks may be asked for, or whose time is not over."""
     pruning.hold_uploads(ground.db)
     keeping = _recent(ground, "marks") | _recent(ground, "originals")
@@ -164,22 +164,22 @@ def _originals(ground: _PruningGround) -> _Going:
         for path in sorted(ground.settings.originals.glob("[0-9a-f]*"))
         if not known.get(path.name, set()) & keeping and path.stat().st_mtime < ground.now - _FRESH
     ]
-    return _Going(len(files), files, lambda act: _note_originals(act, files))
+    return _Deletion(len(files), files, lambda act: _note_originals(act, files))
 
 
-def _note_originals(act: Act, files: Sequence[Path]) -> None:
+def _note_originals(act: AuditedTransaction, files: Sequence[Path]) -> None:
     for path in files:
         act.note("original pruned", path.name)
 
 
-def _audit(ground: _PruningGround) -> _Going:
+def _audit(ground: _PruningContext) -> _Deletion:
     """Find the oldest lines, but none since an assignment was made whose marks are asked for."""
     asked = _recent(ground, "marks")
     made = [one.made for one in courses.ASSIGNMENTS.all(ground.db) if one.id in asked]
     before = min([ground.before("audit"), *made])
     last = pruning.old_lines(ground.db, _utc(before))
     count = pruning.lines_until(ground.db, last)
-    return _Going(count, rest=lambda act: act.log.cut(act.db, last))
+    return _Deletion(count, rest=lambda act: act.log.cut(act.db, last))
 
 
 def _utc(seconds: float) -> str:
@@ -187,7 +187,7 @@ def _utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-_LOOKS: dict[str, Callable[[_PruningGround], _Going]] = {
+_LOOKS: dict[str, Callable[[_PruningContext], _Deletion]] = {
     "logs": _logs,
     "mail": _mail,
     "sessions": _sessions,
@@ -200,7 +200,7 @@ _LOOKS: dict[str, Callable[[_PruningGround], _Going]] = {
 # --- how long marks are asked for --------------------------------------------------------------
 
 
-def _recent(ground: _PruningGround, kind: str) -> set[str]:
+def _recent(ground: _PruningContext, kind: str) -> set[str]:
     """Return the assignments in which something happened within the time of a rule."""
     events = pruning.last_events(ground.db)
     every = courses.ASSIGNMENTS.all(ground.db, "id")
@@ -211,7 +211,7 @@ def _recent(ground: _PruningGround, kind: str) -> set[str]:
     return {name for name, time_ in last.items() if time_ >= before}
 
 
-def _dates(db: Connection, assigned: Assigned) -> Iterator[float]:
+def _dates(db: Connection, assigned: CourseAssignment) -> Iterator[float]:
     yield assigned.made
     own = courses.extensions(db, assigned.id).values()
     for text in (assigned.opens, assigned.deadline, assigned.closes, *own):

@@ -19,12 +19,12 @@ from harness.service.courses.submissions import refusal
 from harness.service.records import DONE, FAULT, Job, Upload
 from harness.service.web import rendering
 from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import Here
+from harness.service.web.request_context import RequestContext
 
 _PIECE = 1 << 20
 
 
-class Sent(NamedTuple):
+class SentArchive(NamedTuple):
     """An archive that was sent; its file is gone when the request is answered."""
 
     path: Path
@@ -33,7 +33,7 @@ class Sent(NamedTuple):
 
 
 @contextmanager
-def receive_files(here: Here, folder: str = "") -> Iterator[Sent]:
+def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArchive]:
     """Give the field ``file`` of a form, or its ``files``, packed.
 
     ``folder``: what a folder is called in the archive; by default as its sender calls it.
@@ -41,27 +41,27 @@ def receive_files(here: Here, folder: str = "") -> Iterator[Sent]:
     Raises:
         UsageError: there is neither; or both, and nobody knows which is meant.
     """
-    with tempfile.NamedTemporaryFile(dir=here.service.settings.data, prefix=".upload-") as copy:
-        file, loose = here.form.get("file"), list(_loose(here))
+    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".upload-") as copy:
+        file, loose = context.form.get("file"), list(_loose(context))
         if isinstance(file, UploadFile) and file.filename:
             if loose:
                 raise UsageError("choose an archive or a folder, not both")
             shutil.copyfileobj(file.file, copy, _PIECE)
-            found = Sent(Path(copy.name), file.filename)
+            found = SentArchive(Path(copy.name), file.filename)
         else:
             if not loose:
                 raise UsageError("choose an archive or a folder first")
             own = next(iter(PurePosixPath(loose[0].path.replace("\\", "/")).parts), "")
             pack(loose, folder or own, copy)
-            found = Sent(Path(copy.name), folder or own, is_packed=True)
+            found = SentArchive(Path(copy.name), folder or own, is_packed=True)
         copy.flush()
         yield found
 
 
-def _loose(here: Here) -> Iterator[Loose]:
-    for one in here.form.getlist("files"):
+def _loose(context: RequestContext) -> Iterator[UploadedFile]:
+    for one in context.form.getlist("files"):
         if isinstance(one, UploadFile) and one.filename:
-            yield Loose(one.filename, one.file, one.size or 0)
+            yield UploadedFile(one.filename, one.file, one.size or 0)
 
 
 # --- The files of a folder as the archive that an assignment wants -------------------------------
@@ -73,7 +73,7 @@ _LONGEST = 200  # characters of a path
 _LEFT_BEHIND = ("__pycache__", "__MACOSX")  # by tools, besides what begins with a dot
 
 
-class Loose(NamedTuple):
+class UploadedFile(NamedTuple):
     """A file of a folder."""
 
     path: str  # as a browser names it: with the folder or without
@@ -81,7 +81,7 @@ class Loose(NamedTuple):
     size: int
 
 
-def pack(files: Iterable[Loose], folder: str, target: IO[bytes]) -> None:
+def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
     """Write a .tgz with the files in a single folder; the same files give the same bytes.
 
     What systems and tools leave behind is not packed. A folder that all files are in is the
@@ -105,7 +105,7 @@ def pack(files: Iterable[Loose], folder: str, target: IO[bytes]) -> None:
             _add(tar, f"{folder}/{inside}", kept[path])
 
 
-def _path(one: Loose) -> PurePosixPath:
+def _path(one: UploadedFile) -> PurePosixPath:
     path = PurePosixPath(one.path.replace("\\", "/"))
     parts = path.parts
     if not parts or path.is_absolute() or ".." in parts or len(one.path) > _LONGEST:
@@ -117,7 +117,7 @@ def _is_left_behind(path: PurePosixPath) -> bool:
     return any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts)
 
 
-def _add(tar: tarfile.TarFile, name: str, one: Loose) -> None:
+def _add(tar: tarfile.TarFile, name: str, one: UploadedFile) -> None:
     member = tarfile.TarInfo(name)
     member.size = one.size
     tar.addfile(member, one.content)
@@ -139,20 +139,22 @@ class SecondQuestion(NamedTuple):
     words: str = ""  # of what it is about
 
 
-def is_sure(here: Here) -> bool:
+def is_sure(context: RequestContext) -> bool:
     """Whether a form says that this is wanted: by a tick, or by the page of a question."""
-    return here.field(_SURE) == "yes"
+    return context.field(_SURE) == "yes"
 
 
-def ask_again(here: Here, trail: rendering.Crumbs, question: SecondQuestion) -> Response:
+def ask_again(
+    context: RequestContext, trail: rendering.Crumbs, question: SecondQuestion
+) -> Response:
     """Return the page of a question; its button sends the form once more, with a yes."""
     left_out = (FORM_TOKEN, _SURE)
     sent = [
         (name, value)
-        for name, value in here.form.multi_items()
+        for name, value in context.form.multi_items()
         if isinstance(value, str) and name not in left_out
     ]
-    return rendering.page(here, "question.html", trail, question=question, sent=sent, yes=_SURE)
+    return rendering.page(context, "question.html", trail, question=question, sent=sent, yes=_SURE)
 
 
 # --- How far an upload is, in words --------------------------------------------------------------

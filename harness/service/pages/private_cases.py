@@ -17,7 +17,7 @@ from harness.service.courses import cases, own_files
 from harness.service.jobs import drafts as drafting
 from harness.service.jobs import previews, private_cases, wrong_expectations
 from harness.service.jobs.candidates import DraftFindings
-from harness.service.jobs.drafts import DraftFolder, KeptCandidates, KeptCaseFile, Wish
+from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates, KeptCaseFile
 from harness.service.pages import forms
 from harness.service.pages.assignment import crumbs
 from harness.service.pages.course import attachment, read_upload
@@ -25,34 +25,34 @@ from harness.service.pages.forms import SecondQuestion
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
-from harness.service.web.access import Form, Now, Routes
-from harness.service.web.problems import Refused
-from harness.service.web.request_context import STAFF_ONLY, Here, whoever_may
+from harness.service.web.access import Context, Form, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
 from harness.text import read_number
 
 ROUTES = Routes()
-_MAY = whoever_may(CASES)
+_MAY = require_permission(CASES)
 _PATH = "/courses/{course}/assignments/{assignment}/private"
 _DRAFT = f"{_PATH}/drafts/{{draft}}"
 _MOST_GAMES = 200  # files
 
 
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
-def show(here: Now) -> Response:
+def show(context: Context) -> Response:
     """Show the private case files, with what they catch, and the drafts."""
-    settings, assigned = here.service.settings, here.sure().assigned
+    settings, assigned = context.service.settings, context.require().assigned
     measured = private_cases.load_measured(settings, assigned)
-    with here.service.database.reading() as db:
+    with context.service.database.reading() as db:
         job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
         drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=assigned.id)
     found = measured.caught
     told = {one.name: one for one in found.files} if found else {}
     return rendering.page(
-        here,
+        context,
         "private.html",
-        crumbs(here, "Private cases"),
+        crumbs(context, "Private cases"),
         files=[(path.name, told.get(path.name)) for path in measured.paths],
-        added=[path.name for path in cases.added(_get_folder(here))],
+        added=[path.name for path in cases.added(_get_folder(context))],
         found=found,
         longest=private_cases.LONGEST,
         doubts=wrong_expectations.find(settings, assigned, measured),
@@ -64,82 +64,84 @@ def show(here: Now) -> Response:
     )
 
 
-def _get_folder(here: Here) -> Path:
-    return here.service.settings.assignment_folder(here.sure().assigned.id)
+def _get_folder(context: RequestContext) -> Path:
+    return context.service.settings.assignment_folder(context.require().assigned.id)
 
 
-def _address(here: Here, *more: str) -> str:
-    known = here.sure()
+def _address(context: RequestContext, *more: str) -> str:
+    known = context.require()
     return "/".join([f"/courses/{known.course.id}/assignments/{known.assigned.id}/private", *more])
 
 
 @ROUTES.at("POST", _PATH, _MAY, most=Form(page=show))
-def add(here: Now) -> Response:
+def add(context: Context) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
-    file = read_upload(here, cases.LARGEST)
+    file = read_upload(context, cases.LARGEST)
     if file is None:
         raise UsageError("choose a case file first")
-    with here.service.database.acting(here.by) as act:
+    with context.service.database.acting(context.by) as act:
         new = private_cases.NewCase(*file)
-        private_cases.add(act, here.service.settings, here.sure().assigned, new)
-    return RedirectResponse(_address(here), 303)
+        private_cases.add(act, context.service.settings, context.require().assigned, new)
+    return RedirectResponse(_address(context), 303)
 
 
 @ROUTES.at("GET", f"{_PATH}/files/{{name}}", STAFF_ONLY)
-def download(here: Now) -> Response:
+def download(context: Context) -> Response:
     """Give a case file."""
-    name = here.request.path_params["name"]
-    path = cases.find(here.service.settings, here.sure().assigned, name)
+    name = context.request.path_params["name"]
+    path = cases.find(context.service.settings, context.require().assigned, name)
     if path is None:
-        raise Refused(404, "there is no such private case file")
+        raise RequestRefused(404, "there is no such private case file")
     return attachment(path.name, path.read_bytes(), "text/plain")
 
 
 @ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=Form(page=show))
-def remove(here: Now) -> Response:
+def remove(context: Context) -> Response:
     """Remove a case file, once it was said that this is wanted."""
-    name = here.field("name")
-    if not forms.is_sure(here):
-        cases.require(_get_folder(here), name)
-        return _ask_to_remove(here, name)
-    with here.service.database.acting(here.by) as act:
-        private_cases.remove(act, here.service.settings, here.sure().assigned, name)
-    return RedirectResponse(_address(here), 303)
+    name = context.field("name")
+    if not forms.is_sure(context):
+        cases.require(_get_folder(context), name)
+        return _ask_to_remove(context, name)
+    with context.service.database.acting(context.by) as act:
+        private_cases.remove(act, context.service.settings, context.require().assigned, name)
+    return RedirectResponse(_address(context), 303)
 
 
-def _ask_to_remove(here: Here, name: str) -> Response:
+def _ask_to_remove(context: RequestContext, name: str) -> Response:
     question = SecondQuestion(
         f"Remove {name}?",
         "The next grading leaves its tests out, so marks can change. The service keeps no copy of"
         " the file.",
         f"Yes, remove {name}",
-        _address(here),
+        _address(context),
     )
-    return forms.ask_again(here, crumbs(here, f"Remove {name}"), question)
+    return forms.ask_again(context, crumbs(context, f"Remove {name}"), question)
 
 
 # --- positions ---------------------------------------------------------------------------------
 
 
 @ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=Form(files=_MOST_GAMES, page=show))
-def begin(here: Now) -> Response:
+def begin(context: Context) -> Response:
     """Let a worker find positions, in game records if there are some."""
-    wish, games = Wish(_tests(here)), list(_games(here))
-    with here.service.database.acting(here.by) as act:
-        made = drafting.begin(act, here.service.settings, here.sure().assigned, wish, games)
-    return RedirectResponse(_address(here, "drafts", made), 303)
+    request, games = DraftRequest(_tests(context)), list(_games(context))
+    with context.service.database.acting(context.by) as act:
+        made = drafting.begin(
+            act, context.service.settings, context.require().assigned, request, games
+        )
+    return RedirectResponse(_address(context, "drafts", made), 303)
 
 
-def _tests(here: Here) -> int:
-    text = here.field("tests")
+def _tests(context: RequestContext) -> int:
+    text = context.field("tests")
     if (count := read_number(text)) is None:
         raise UsageError(f"tests: found {text!r}, expected a number")
     return count
 
 
-def _games(here: Here) -> Iterator[bytes]:
+def _games(context: RequestContext) -> Iterator[bytes]:
     left = drafting.LARGEST
-    for file in here.form.getlist("games"):
+    for file in context.form.getlist("games"):
         data = file.file.read(left + 1) if isinstance(file, UploadFile) else b""
         left -= len(data)
         if left < 0:
@@ -151,32 +153,34 @@ def _games(here: Here) -> Iterator[bytes]:
 
 
 @ROUTES.at("GET", _DRAFT, STAFF_ONLY)
-def show_draft(here: Now) -> Response:
+def show_draft(context: Context) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
-    assert here.job
-    found = _draft(here).load_findings()
-    fault = drafting.why_nothing(here.job, found)
-    kept = _draft(here).load_choice() if found else KeptCandidates(())
+    assert context.job
+    found = _draft(context).load_findings()
+    fault = drafting.why_nothing(context.job, found)
+    kept = _draft(context).load_choice() if found else KeptCandidates(())
     return rendering.page(
-        here,
+        context,
         "draft.html",
-        [*crumbs(here), ("Private cases", _address(here)), ("Positions", "")],
+        [*crumbs(context), ("Private cases", _address(context)), ("Positions", "")],
         found=found,
         fault=fault,
         is_running=not found and not fault,
-        progress=_draft(here).load_progress(),
-        is_long=time.time() - here.job.made > drafting.LONG,
+        progress=_draft(context).load_progress(),
+        is_long=time.time() - context.job.made > drafting.LONG,
         longest=private_cases.LONGEST,
         chosen=drafting.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
         boards=_boards(found, kept.chosen) if found else {},
-        free=cases.find_free_name(cases.paths(here.service.settings, here.sure().assigned)),
+        free=cases.find_free_name(
+            cases.paths(context.service.settings, context.require().assigned)
+        ),
     )
 
 
-def _draft(here: Here) -> DraftFolder:
-    assert here.job
-    return DraftFolder(_get_folder(here), here.job.about)
+def _draft(context: RequestContext) -> DraftFolder:
+    assert context.job
+    return DraftFolder(_get_folder(context), context.job.about)
 
 
 def _boards(found: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
@@ -190,40 +194,40 @@ def _boards(found: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
 
 
 @ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=Form(page=show_draft))
-def drop(here: Now) -> Response:
+def drop(context: Context) -> Response:
     """Leave a position out."""
-    return _change(here, lambda _, kept, place: drafting.drop(kept, place))
+    return _change(context, lambda _, kept, place: drafting.drop(kept, place))
 
 
 @ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=Form(page=show_draft))
-def exchange(here: Now) -> Response:
+def exchange(context: Context) -> Response:
     """Take another position for one."""
-    return _change(here, drafting.exchange)
+    return _change(context, drafting.exchange)
 
 
 @ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=Form(page=show_draft))
-def take_back(here: Now) -> Response:
+def take_back(context: Context) -> Response:
     """Take a position back that was left out or exchanged."""
-    return _change(here, drafting.take_back)
+    return _change(context, drafting.take_back)
 
 
 def _change(
-    here: Here, how: Callable[[DraftFindings, KeptCandidates, int], KeptCandidates]
+    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates, int], KeptCandidates]
 ) -> Response:
-    draft = _draft(here)
+    draft = _draft(context)
     found = draft.require_findings()
-    place = read_number(here.field("place"))
+    place = read_number(context.field("place"))
     draft.choose(how(found, draft.load_choice(), -1 if place is None else place))
-    assert here.job
-    return RedirectResponse(_address(here, "drafts", here.job.about), 303)
+    assert context.job
+    return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
 
 @ROUTES.at("POST", f"{_DRAFT}/write", _MAY, most=Form(page=show_draft))
-def write(here: Now) -> Response:
+def write(context: Context) -> Response:
     """Make a private case file of the positions that are chosen."""
-    draft = _draft(here)
+    draft = _draft(context)
     found = draft.require_findings()
-    new = KeptCaseFile(here.field("name"), draft.load_choice())
-    with here.service.database.acting(here.by) as act:
-        drafting.write(act, here.service.settings, here.sure().assigned, found, new)
-    return RedirectResponse(_address(here), 303)
+    new = KeptCaseFile(context.field("name"), draft.load_choice())
+    with context.service.database.acting(context.by) as act:
+        drafting.write(act, context.service.settings, context.require().assigned, found, new)
+    return RedirectResponse(_address(context), 303)

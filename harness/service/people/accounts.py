@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person, Token
 from harness.service.storage import courses, people
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 
 
@@ -62,20 +62,22 @@ SCOPES = ("read", "submit", "all")
 PREFIX = "gtph_"  # of API tokens
 
 
-class ShutOutError(UsageError):
+class AccountDisabledError(UsageError):
     """Somebody whom the operator has shut out is not let in."""
 
 
-def refuse_shut_out(person: Person) -> None:
-    """Raise a ShutOutError if a person is shut out."""
+def require_enabled(person: Person) -> None:
+    """Raise a AccountDisabledError if a person is shut out."""
     if person.is_shut_out:
-        raise ShutOutError(
+        raise AccountDisabledError(
             f"{person.name} is shut out of this service: ask its operator"
             " (gtp-harness admin let-in)"
         )
 
 
-def add_person(act: Act, name: str, email: str = "", *, is_admin: bool = False) -> Person:
+def add_person(
+    act: AuditedTransaction, name: str, email: str = "", *, is_admin: bool = False
+) -> Person:
     """Make somebody known."""
     person = Person(new_id(), name, email, is_admin, time.time())
     people.PEOPLE.add(act.db, person)
@@ -95,7 +97,7 @@ def check_address(typed: str) -> str:
     return address
 
 
-def make_link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:
+def make_link(act: AuditedTransaction, person: str, lasts: float, *, once: bool) -> Secret:
     """Return a new secret by which somebody signs in; ``lasts``: seconds."""
     secret = new_secret()
     people.add_link(act.db, secret.digest, person, time.time() + lasts, once=once)
@@ -103,7 +105,7 @@ def make_link(act: Act, person: str, lasts: float, *, once: bool) -> Secret:
     return secret
 
 
-def make_course_link(act: Act, person: str, base: str) -> str:
+def make_course_link(act: AuditedTransaction, person: str, base: str) -> str:
     """Return a new address by which somebody signs in for a whole course; nothing else keeps it.
 
     ``base``: the common beginning of the service's addresses.
@@ -111,19 +113,19 @@ def make_course_link(act: Act, person: str, base: str) -> str:
     return f"{base}/enter/{make_link(act, person, COURSE_LINK, once=False).text}"
 
 
-def enter_by_link(act: Act, code: str) -> tuple[Person, Secret] | None:
+def enter_by_link(act: AuditedTransaction, code: str) -> tuple[Person, Secret] | None:
     """Begin a session by a link; None if it does not hold. Raises as :func:`begin_session`."""
     person = people.use_link(act.db, digest_of(code))
     return None if person is None else (person, begin_session(act, person))
 
 
-def begin_session(act: Act, person: Person, **how: str) -> Secret:
+def begin_session(act: AuditedTransaction, person: Person, **how: str) -> Secret:
     """Begin a session of somebody; ``how`` somebody was known goes into the audit log.
 
     Raises:
-        ShutOutError: the operator has shut the person out.
+        AccountDisabledError: the operator has shut the person out.
     """
-    refuse_shut_out(person)
+    require_enabled(person)
     secret = new_secret()
     people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
     act._replace(by=person.id).note(people.ENTERED, person.id, **how)
@@ -141,7 +143,7 @@ def leave(db: Connection, session: str) -> None:
 
 
 def make_token(
-    act: Act, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
+    act: AuditedTransaction, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
 ) -> tuple[Token, Secret]:
     """Return a new API token of its owner, or else of the person who acts, and its secret.
 
@@ -171,7 +173,7 @@ def by_token(db: Connection, text: str) -> tuple[Person, Token] | None:
     return (person, found) if person and found and not person.is_shut_out else None
 
 
-def revoke_token(act: Act, token_id: str) -> bool:
+def revoke_token(act: AuditedTransaction, token_id: str) -> bool:
     """Let a token of the person who acts hold no longer; False if there is no such one."""
     is_gone = bool(people.TOKENS.remove(act.db, id=token_id, person=act.by))
     if is_gone:
@@ -198,7 +200,7 @@ def check_name(typed: str) -> str:
     return name
 
 
-def rename(act: Act, person: Person, name: str) -> Person:
+def rename(act: AuditedTransaction, person: Person, name: str) -> Person:
     """Change the name of a person, also in the lists of staff. Rosters have their own names.
 
     Raises:
@@ -215,13 +217,13 @@ def rename(act: Act, person: Person, name: str) -> Person:
     return person._replace(name=wanted)
 
 
-def chose_a_name(act: Act, person: Person) -> bool:
+def chose_a_name(act: AuditedTransaction, person: Person) -> bool:
     """Whether a person has changed the own name: a roster does not change it then."""
     found = act.log.entries(act.db, [person.id])
     return any(one.what == RENAMED and one.person == person.id for one in found)
 
 
-def change_email(act: Act, person: Person, address: str) -> Person:
+def change_email(act: AuditedTransaction, person: Person, address: str) -> Person:
     """Change the mail address of a person; mails that wait go to the new one.
 
     Links, sessions and tokens end if there was another address: a link that was sent there may

@@ -40,7 +40,7 @@ from harness.service.records import (
 from harness.service.settings import Settings
 from harness.service.storage import courses, people
 from harness.service.storage import people as rows
-from harness.service.storage.audit import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.service.storage.tables import new_id
 
@@ -71,7 +71,7 @@ def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> Ema
     """Return the mail of a letter, with its links.
 
     Raises:
-        RefusedError: the address is not one.
+        MailRefusedError: the address is not one.
     """
     subject, text = _WORDS[letter.kind]
     sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
@@ -133,7 +133,7 @@ def ask(db: Connection, typed: str) -> bool:
     return True
 
 
-def to_roster(act: Act, course: str) -> None:
+def to_roster(act: AuditedTransaction, course: str) -> None:
     """Queue a letter for each student of a course who has an address and no letter waiting."""
     reached = _list_reached(act.db, course)
     for one in reached:
@@ -238,7 +238,7 @@ def _find_people(db: Connection, letter: Letter) -> list[Person]:
     return people.PEOPLE.all(db, id=letter.person) if is_there else []
 
 
-def _link(act: Act, letter: Letter, person: Person) -> Secret:
+def _link(act: AuditedTransaction, letter: Letter, person: Person) -> Secret:
     is_asked = letter.kind == ASKED
     lasts = accounts.ASKED_LINK if is_asked else accounts.COURSE_LINK
     return accounts.make_link(act, person.id, lasts, once=is_asked)

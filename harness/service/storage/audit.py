@@ -18,7 +18,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from harness.errors import LedgerError
 from harness.grading.ledger.seal import START, Digest, Head, Seal
 from harness.service.local_times import describe_logged_date
-from harness.service.records import Entry
+from harness.service.records import AuditEntry
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
 
@@ -28,11 +28,11 @@ _END = _ONE.where(AUDIT_END.c.one == 1)
 _BEGINNING = _ONE.where(AUDIT_END.c.one == 0)  # the part that was cut off, with the key
 
 
-class Act(NamedTuple):
+class AuditedTransaction(NamedTuple):
     """A transaction in which somebody does something, which is noted in it."""
 
     db: Connection
-    log: Log
+    log: AuditLog
     by: str  # a person's id; empty: the service itself
 
     def note(self, what: str, about: str, **details: object) -> None:
@@ -40,7 +40,7 @@ class Act(NamedTuple):
         self.log.note(self.db, self.by, what, about, **details)
 
 
-class Log:
+class AuditLog:
     """The audit log under its key."""
 
     def __init__(self, own: Seal) -> None:
@@ -66,7 +66,7 @@ class Log:
         end = self._head(db, hold=True)
         told = json.dumps(details, sort_keys=True, ensure_ascii=False) if details else ""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        row = Entry(end.length + 1, now, person, what, about, told)
+        row = AuditEntry(end.length + 1, now, person, what, about, told)
         digest = self._seal.of_row(_NAME, row.link, row[1:], end.digest)
         db.execute(insert(AUDIT), {**row._asdict(), "signature": str(digest)})
         db.execute(
@@ -88,17 +88,19 @@ class Log:
         db.execute(delete(AUDIT_END).where(AUDIT_END.c.one == 0))
         db.execute(insert(AUDIT_END), {"one": 0, **self._seal_head(_CUT, head)})
 
-    def entries(self, db: Connection, about: Sequence[str] = ()) -> list[Entry]:
+    def entries(self, db: Connection, about: Sequence[str] = ()) -> list[AuditEntry]:
         """Return its lines, the newest first; ``about``: those of these things alone."""
-        query = select(*(AUDIT.c[name] for name in Entry._fields)).order_by(AUDIT.c.link.desc())
+        query = select(*(AUDIT.c[name] for name in AuditEntry._fields)).order_by(
+            AUDIT.c.link.desc()
+        )
         if about:
             query = query.where(AUDIT.c.about.in_(about))
-        return [Entry(*row) for row in db.execute(query)]
+        return [AuditEntry(*row) for row in db.execute(query)]
 
     def tampering(self, db: Connection) -> list[str]:
         """Return a sentence for each entry that was changed."""
         end = self._head(db)
-        query = select(*(AUDIT.c[name] for name in Entry._fields), AUDIT.c.signature)
+        query = select(*(AUDIT.c[name] for name in AuditEntry._fields), AUDIT.c.signature)
         rows = db.execute(query.order_by(AUDIT.c.link)).fetchall()
         found: list[str] = []
         first = self._beginning(db)
@@ -169,7 +171,7 @@ class HistoryLine(NamedTuple):
         return datetime.datetime.fromisoformat(self.at).timestamp()
 
 
-def read_history(db: Connection, log: Log, about: str = "") -> list[HistoryLine]:
+def read_history(db: Connection, log: AuditLog, about: str = "") -> list[HistoryLine]:
     """Return the lines of a log, the oldest first.
 
     ``about``: an id; those lines alone that say what was done to it, by it or with it.
@@ -179,7 +181,7 @@ def read_history(db: Connection, log: Log, about: str = "") -> list[HistoryLine]
     return [_line(one, names) for one in reversed(found)]
 
 
-def _has(entry: Entry, about: str) -> bool:
+def _has(entry: AuditEntry, about: str) -> bool:
     return about in (entry.about, entry.person, *_texts(_details(entry)))
 
 
@@ -193,7 +195,7 @@ def _texts(value: object) -> list[str]:
 
 
 def of_student(
-    db: Connection, log: Log, assignment: str, keys: Sequence[str], uploads: Sequence[str]
+    db: Connection, log: AuditLog, assignment: str, keys: Sequence[str], uploads: Sequence[str]
 ) -> list[HistoryLine]:
     """Return what was done for a student or group in an assignment, the newest first.
 
@@ -207,7 +209,7 @@ def of_student(
     ]
 
 
-def check(db: Connection, log: Log) -> list[str]:
+def check(db: Connection, log: AuditLog) -> list[str]:
     """Return a sentence for each line that was changed, or [] for an intact log."""
     try:
         return log.tampering(db)
@@ -219,7 +221,7 @@ def _names(db: Connection) -> dict[str, str]:
     return {"": _SERVICE, **{one.id: one.name for one in people.PEOPLE.all(db)}}
 
 
-def _line(entry: Entry, names: dict[str, str], left_out: Sequence[str] = ()) -> HistoryLine:
+def _line(entry: AuditEntry, names: dict[str, str], left_out: Sequence[str] = ()) -> HistoryLine:
     told = {key: one for key, one in _details(entry).items() if key not in left_out}
     details = ", ".join(f"{key}: {_say(value, key, names)}" for key, value in told.items())
     who = names.get(entry.person, entry.person)
@@ -234,6 +236,6 @@ def _say(value: object, key: str, names: dict[str, str]) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _details(entry: Entry) -> dict[str, Any]:
+def _details(entry: AuditEntry) -> dict[str, Any]:
     found = json.loads(entry.details) if entry.details else {}
     return found if isinstance(found, dict) else {}

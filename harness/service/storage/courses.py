@@ -11,8 +11,8 @@ from harness.service.records import (
     ROLES,
     STUDENT,
     WAITING,
-    Assigned,
     Course,
+    CourseAssignment,
     Member,
 )
 from harness.service.settings import schema_of
@@ -32,7 +32,7 @@ from harness.service.storage.tables import (
 
 COURSES: Rows[Course] = Rows(Course, COURSE)
 MEMBERS: Rows[Member] = Rows(Member, MEMBER)
-ASSIGNMENTS: Rows[Assigned] = Rows(Assigned, ASSIGNED)
+ASSIGNMENTS: Rows[CourseAssignment] = Rows(CourseAssignment, ASSIGNED)
 _submits_as = func.coalesce(func.nullif(MEMBER.c.team, ""), MEMBER.c.key)  # as the record has it
 
 

@@ -35,7 +35,7 @@ from harness.grading.ledger import ledger_server, seal
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage import data_folder
-from harness.service.storage.audit import Act, Log
+from harness.service.storage.audit import AuditedTransaction, AuditLog
 from harness.service.storage.tables import METADATA, SERVICE_VERSION, VERSION
 
 SERVICE = ledger_server.ServerWords(
@@ -110,10 +110,10 @@ class Database:
                 yield db
 
     @contextlib.contextmanager
-    def acting(self, by: str = "") -> Iterator[Act]:
+    def acting(self, by: str = "") -> Iterator[AuditedTransaction]:
         """Give a transaction in which a person does something, by the id; "": the service."""
         with self.changing() as db:
-            yield Act(db, self.log, by)
+            yield AuditedTransaction(db, self.log, by)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -195,25 +195,25 @@ class Database:
                 " database: give the --database of before, or another --data"
             )
         own = seal.prepare(self._place.key)
-        Log(own).begin(db)
+        AuditLog(own).begin(db)
         return own
 
-    def _open_log(self) -> Log:
+    def _open_log(self) -> AuditLog:
         """Return the audit log, with its key; both are made with the tables."""
         path = self._place.key("")
         with self.changing() as db:
             self._make_tables(db)
-            own = None if Log.is_begun(db) else self._begin_log(db)
+            own = None if AuditLog.is_begun(db) else self._begin_log(db)
         if own:
             seal.put_in_place(path, own.name)
-            return Log(own)
+            return AuditLog(own)
         kept = seal.find(path)
         if kept is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."
                 " Restore it from a backup"
             )
-        return Log(kept)
+        return AuditLog(kept)
 
 
 def _engine(place: LedgerFile | ServerPlace) -> Engine:

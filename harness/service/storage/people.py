@@ -200,7 +200,7 @@ def count_letters(db: Connection) -> dict[str, int]:
 KEY_LASTS = 86400.0  # seconds that a key is known
 
 
-class Repeated(NamedTuple):
+class RepeatedRequest(NamedTuple):
     """A request under an idempotency key."""
 
     person: str
@@ -210,7 +210,7 @@ class Repeated(NamedTuple):
     at: float
 
 
-REPEATS: Rows[Repeated] = Rows(Repeated, REPEATED)
+REPEATS: Rows[RepeatedRequest] = Rows(RepeatedRequest, REPEATED)
 # Another request with the same key, in another transaction, waits here for the end of that one.
 _CLAIM = text(
     "INSERT INTO repeated (person, key, digest, made, at)"
@@ -218,7 +218,7 @@ _CLAIM = text(
 )
 
 
-def claim_key(db: Connection, person: str, key: str, digest: str) -> Repeated:
+def claim_key(db: Connection, person: str, key: str, digest: str) -> RepeatedRequest:
     """Return the request under a key: this one, with nothing made yet, or the one before."""
     now = time.time()
     db.execute(REPEATED.delete().where(REPEATED.c.at < now - KEY_LASTS))
@@ -228,6 +228,6 @@ def claim_key(db: Connection, person: str, key: str, digest: str) -> Repeated:
     return found
 
 
-def keep_made(db: Connection, repeated: Repeated, made: str) -> None:
+def keep_made(db: Connection, repeated: RepeatedRequest, made: str) -> None:
     """Write down what a request made."""
     REPEATS.change(db, {"made": made}, person=repeated.person, key=repeated.key)

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Select, func, select
 
-from harness.service.records import Comment, Grading, Held, Marked, Override, Received, Upload
+from harness.service.records import (
+    Comment,
+    Grading,
+    MarkRecipient,
+    Override,
+    OwnedUpload,
+    StudentMark,
+    Upload,
+)
 from harness.service.storage.tables import (
     BELONGS,
     COMMENT,
@@ -56,15 +64,15 @@ def owners_of(db: Connection, ids: Iterable[str]) -> dict[str, frozenset[str]]:
 
 UPLOADS: Rows[Upload] = Rows(Upload, UPLOAD)
 GRADINGS: Rows[Grading] = Rows(Grading, GRADING)
-MARKS: Rows[Marked] = Rows(Marked, MARKED)
-RECEIVED_BY: Rows[Received] = Rows(Received, RECEIVED)
+MARKS: Rows[StudentMark] = Rows(StudentMark, MARKED)
+RECEIVED_BY: Rows[MarkRecipient] = Rows(MarkRecipient, RECEIVED)
 ORDER = ("number", "at", "id")  # in which uploads came
 _TICK = 0.001  # seconds between two moments of gradings
 
 
 def list_held(
     db: Connection, assignment: str, students: Iterable[str] | None = None
-) -> list[Held]:
+) -> list[OwnedUpload]:
     """Return the submissions, the last one last, withdrawn ones too.
 
     ``students``: keys; what belongs to one of them. None: everybody's.
@@ -74,7 +82,7 @@ def list_held(
         query = query.where(UPLOAD.c.id.in_(of_owners(students)))
     found = UPLOADS.list(db, query.order_by(*(UPLOAD.c[name] for name in ORDER)))
     owners = owners_of(db, (one.id for one in found))
-    return [Held(one, owners.get(one.id, frozenset())) for one in found]
+    return [OwnedUpload(one, owners.get(one.id, frozenset())) for one in found]
 
 
 def next_number(db: Connection, assignment: str) -> int:
@@ -139,7 +147,9 @@ def has_marks_after(db: Connection, grading: Grading) -> bool:
     return bool(GRADINGS.list(db, later.limit(1)))
 
 
-def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]) -> Marked | None:
+def last_mark(
+    db: Connection, assignment: str, key: str, students: Sequence[str]
+) -> StudentMark | None:
     """Return the mark in the last grading in which one of these students got one.
 
     ``key``: if they got several there, the one under it comes first.
@@ -155,7 +165,7 @@ def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]
     return next(iter(MARKS.list(db, query)), None)
 
 
-def mark_of(db: Connection, grading: str, student: str) -> Marked | None:
+def mark_of(db: Connection, grading: str, student: str) -> StudentMark | None:
     """Return the mark that a student got in a grading."""
     got = RECEIVED_BY.find(db, grading=grading, student=student)
     return MARKS.find(db, grading=grading, key=got.key) if got else None

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from harness.service import monitoring
 from harness.service.monitoring import Counter
 from harness.service.settings import Settings
-from harness.service.web.problems import Refused
+from harness.service.web.problems import RequestRefused
 from harness.service.web.rendering import POLICY
 
 _FORMS = 1 << 20  # bytes around a file in a form
@@ -26,7 +26,7 @@ _HEADERS = (
 )
 
 
-class Guarded:
+class SecurityHeaders:
     """Puts headers around all answers; one that an answer has itself stays."""
 
     def __init__(self, app: ASGIApp, *, is_secure: bool, largest: int) -> None:
@@ -47,7 +47,7 @@ class Guarded:
             message = await receive()
             left -= len(message.get("body", b""))
             if left < 0:
-                raise Refused(413, f"more than {self._most - _FORMS:,} bytes are not taken")
+                raise RequestRefused(413, f"more than {self._most - _FORMS:,} bytes are not taken")
             return message
 
         async def with_headers(message: Message) -> None:
@@ -63,7 +63,7 @@ class Guarded:
 # --- HEAD: the status and the headers that GET would have, without the body (RFC 9110, 9.3.2) ----
 
 
-class HeadAnswered:
+class HeadRequests:
     """Asks the application for GET where HEAD is asked, and leaves the body out."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -73,14 +73,14 @@ class HeadAnswered:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
-        inner, head = {**scope, "method": "GET"}, _HeadersAlone(send)
+        inner, head = {**scope, "method": "GET"}, _HeadersOnly(send)
         try:
             await self._app(inner, head.receive, head.send)
         finally:
             scope.update({**inner, "method": "HEAD"})  # the log has the route
 
 
-class _HeadersAlone:
+class _HeadersOnly:
     """What an application hears and says while it answers."""
 
     def __init__(self, send: Send) -> None:
@@ -116,7 +116,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _IDS = ("course", "assignment", "upload", "grading", "suite", "run")
 
 
-class Logged:
+class RequestLog:
     """Gives each request an id, writes how it ended, and counts it."""
 
     def __init__(self, app: ASGIApp, settings: Settings, counter: Counter) -> None:
@@ -161,11 +161,11 @@ def _route(scope: Scope) -> str:
 
 def _about(scope: Scope) -> dict[str, Any]:
     """Return what was asked, and by whom, without anything that only they know."""
-    here = scope["state"].get("here")
+    context = scope["state"].get("context")
     named = scope.get("path_params", {})
     return {
         "method": scope["method"],
         "route": _route(scope),
         "person": scope["state"].get("by", ""),
-        **{name: named[name] for name in _IDS if here and name in named},
+        **{name: named[name] for name in _IDS if context and name in named},
     }

@@ -29,7 +29,7 @@ from harness.service.local_times import (
     to_field,
 )
 from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import Here
+from harness.service.web.request_context import RequestContext
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -171,9 +171,9 @@ def _environment() -> Environment:
 _TOKEN = Markup('<input type="hidden" name="%s" value="%s">')
 
 
-def _token(here: Here) -> Markup:
+def _token(context: RequestContext) -> Markup:
     """Return the field that every form on a page has."""
-    return _TOKEN % (FORM_TOKEN, here.form_token)
+    return _TOKEN % (FORM_TOKEN, context.form_token)
 
 
 # What the fields of a form are called on pages, by their names.
@@ -192,21 +192,21 @@ _LABELS = {
 }
 
 
-def explain_form(here: Here, action: str = "") -> str:
+def explain_form(context: RequestContext, action: str = "") -> str:
     """Return why a form was not taken, as a sentence; "" if it was, or is another one.
 
     ``action``: where the form is sent; "" for any.
     """
-    if not here.why or (action and unquote(action) != unquote(here.request.url.path)):
+    if not context.why or (action and unquote(action) != unquote(context.request.url.path)):
         return ""
-    name, colon, rest = here.why.partition(":")
+    name, colon, rest = context.why.partition(":")
     why = f"{_LABELS.get(name, name)}{colon}{rest}"
     return begin_sentence(why if why.endswith(".") else f"{why}.")
 
 
-def typed(here: Here, action: str, name: str, given: str = "") -> str:
+def typed(context: RequestContext, action: str, name: str, given: str = "") -> str:
     """Return what a field shows: what was typed if the form was not taken, else ``given``."""
-    return here.field(name) if explain_form(here, action) else given
+    return context.field(name) if explain_form(context, action) else given
 
 
 def exactly(points: Fraction) -> str:
@@ -216,11 +216,15 @@ def exactly(points: Fraction) -> str:
 
 
 def page(
-    here: Here, template: str, crumbs: Crumbs = (), status: int = 200, **values: object
+    context: RequestContext,
+    template: str,
+    crumbs: Crumbs = (),
+    status: int = 200,
+    **values: object,
 ) -> Response:
-    """Return a page made of a template, which is given ``here`` and the values."""
-    trail = [("Courses", "/"), *crumbs] if here.person else [*crumbs]
-    text = _environment().get_template(template).render(here=here, crumbs=trail, **values)
+    """Return a page made of a template, which is given ``context`` and the values."""
+    trail = [("Courses", "/"), *crumbs] if context.person else [*crumbs]
+    text = _environment().get_template(template).render(context=context, crumbs=trail, **values)
     return HTMLResponse(text, status)
 
 

@@ -22,9 +22,9 @@ from harness.service.records import (
     STAFF,
     STUDENT,
     TEACHER,
-    Assigned,
     Comment,
     Course,
+    CourseAssignment,
     Grading,
     Job,
     Member,
@@ -35,11 +35,11 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, queue, suites, uploads
-from harness.service.web.problems import Refused
+from harness.service.web.problems import RequestRefused
 from harness.service.web.service import Service
 
 
-class Here(NamedTuple):
+class RequestContext(NamedTuple):
     """A request that may be answered: by whom it is, and what it is about."""
 
     service: Service
@@ -49,7 +49,7 @@ class Here(NamedTuple):
     token: Token | None = None
     course: Course | None = None
     member: Member | None = None
-    assigned: Assigned | None = None
+    assigned: CourseAssignment | None = None
     upload: Upload | None = None
     grading: Grading | None = None
     student: str = ""  # the key of the student or group that the path names
@@ -86,38 +86,38 @@ class Here(NamedTuple):
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
 
-    def sure_suite(self) -> Suite:
+    def require_suite(self) -> Suite:
         """Return the suite that a path names; for routes whose rule has looked it up."""
         assert self.suite
         return self.suite
 
-    def sure_comment(self) -> Comment:
+    def require_comment(self) -> Comment:
         """Return the comment that a path names; for routes whose rule has looked it up."""
         assert self.comment
         return self.comment
 
-    def sure_colleague(self) -> Member:
+    def require_colleague(self) -> Member:
         """Return the colleague that a path names; for routes whose rule has looked it up."""
         assert self.colleague
         return self.colleague
 
-    def sure_run(self) -> SuiteRun:
+    def require_run(self) -> SuiteRun:
         """Return the run that a path names; for routes whose rule has looked it up."""
         assert self.run
         return self.run
 
-    def sure(self) -> Known:
+    def require(self) -> AssignmentPath:
         """Return what a path in an assignment names; for routes whose rule has looked it up."""
         assert self.course and self.member and self.assigned
-        return Known(self.course, self.member, self.assigned)
+        return AssignmentPath(self.course, self.member, self.assigned)
 
 
-class Known(NamedTuple):
+class AssignmentPath(NamedTuple):
     """What a path in an assignment names."""
 
     course: Course
     member: Member
-    assigned: Assigned
+    assigned: CourseAssignment
 
 
 # --- Rules of who may do what: each route has one of them ----------------------------------------
@@ -134,16 +134,16 @@ class Rule(NamedTuple):
     owns: bool = False  # the owner of the suite only
     removes: bool = False  # the comment of the path: its author and teachers only
 
-    def allows(self, here: Here) -> bool:
+    def allows(self, context: RequestContext) -> bool:
         """Whether a person with this role in the course or suite of the path may do it."""
-        member = here.member
+        member = context.member
         if self.roles and (member is None or member.role not in self.roles):
             return False
         if self.right and (member is None or not member.has(self.right)):
             return False
-        if self.removes and (member is None or not member.may_remove(here.sure_comment())):
+        if self.removes and (member is None or not member.may_remove(context.require_comment())):
             return False
-        return here.owns_suite or not self.owns
+        return context.owns_suite or not self.owns
 
 
 ANYBODY = Rule("anybody", signed_in=False)
@@ -162,7 +162,7 @@ COMMENT_REMOVERS = Rule(
 )
 
 
-def whoever_may(right: str) -> Rule:
+def require_permission(right: str) -> Rule:
     """Return the rule for teachers, and for assistants who were given one of RIGHTS."""
     return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
 
@@ -174,34 +174,34 @@ def whoever_may(right: str) -> Rule:
 # A user outside a course gets the same answer as for a course that does not exist.
 
 
-_Look = Callable[[Connection, Here, str], Here]
+_Look = Callable[[Connection, RequestContext, str], RequestContext]
 
 
-def _course(db: Connection, here: Here, name: str) -> Here:
+def _course(db: Connection, context: RequestContext, name: str) -> RequestContext:
     found = courses.COURSES.find(db, id=name)
-    member = courses.MEMBERS.find(db, course=name, person=here.by, role=[*ROLES])
+    member = courses.MEMBERS.find(db, course=name, person=context.by, role=[*ROLES])
     if found is None or member is None:
-        raise Refused(404, "there is no such course")
-    return here._replace(course=found, member=member)
+        raise RequestRefused(404, "there is no such course")
+    return context._replace(course=found, member=member)
 
 
-def _assignment(db: Connection, here: Here, name: str) -> Here:
-    assert here.course
-    found = courses.ASSIGNMENTS.find(db, id=name, course=here.course.id)
-    if found is None or (found.hidden and not here.is_staff):
-        raise Refused(404, "there is no such assignment")
-    return here._replace(assigned=found)
+def _assignment(db: Connection, context: RequestContext, name: str) -> RequestContext:
+    assert context.course
+    found = courses.ASSIGNMENTS.find(db, id=name, course=context.course.id)
+    if found is None or (found.hidden and not context.is_staff):
+        raise RequestRefused(404, "there is no such assignment")
+    return context._replace(assigned=found)
 
 
 def _colleague(*roles: str) -> _Look:
     """Return what looks up a member of the staff with one of these roles."""
 
-    def look(db: Connection, here: Here, name: str) -> Here:
-        assert here.course
-        found = courses.MEMBERS.find(db, course=here.course.id, person=name, role=[*roles])
-        if found is None or not here.is_staff:
-            raise Refused(404, f"there is no such {' or '.join(roles)}")
-        return here._replace(colleague=found)
+    def look(db: Connection, context: RequestContext, name: str) -> RequestContext:
+        assert context.course
+        found = courses.MEMBERS.find(db, course=context.course.id, person=name, role=[*roles])
+        if found is None or not context.is_staff:
+            raise RequestRefused(404, f"there is no such {' or '.join(roles)}")
+        return context._replace(colleague=found)
 
     return look
 
@@ -209,78 +209,80 @@ def _colleague(*roles: str) -> _Look:
 def _of_course(role: str) -> _Look:
     """Return what looks up a student of the course, or a former one, by the key."""
 
-    def look(db: Connection, here: Here, name: str) -> Here:
-        assert here.course
-        found = courses.MEMBERS.find(db, course=here.course.id, key=name, role=role)
-        if found is None or not here.is_staff:
-            raise Refused(404, "there is no such student")
-        return here._replace(student=found.key)
+    def look(db: Connection, context: RequestContext, name: str) -> RequestContext:
+        assert context.course
+        found = courses.MEMBERS.find(db, course=context.course.id, key=name, role=role)
+        if found is None or not context.is_staff:
+            raise RequestRefused(404, "there is no such student")
+        return context._replace(student=found.key)
 
     return look
 
 
-def _upload(db: Connection, here: Here, name: str) -> Here:
-    known = here.sure()
+def _upload(db: Connection, context: RequestContext, name: str) -> RequestContext:
+    known = context.require()
     found = uploads.UPLOADS.find(db, id=name, assignment=known.assigned.id)
-    if found is None or not (here.is_staff or found in own_uploads(db, here)):
-        raise Refused(404, "there is no such submission")
-    return here._replace(upload=found)
+    if found is None or not (context.is_staff or found in own_uploads(db, context)):
+        raise RequestRefused(404, "there is no such submission")
+    return context._replace(upload=found)
 
 
-def own_uploads(db: Connection, here: Here) -> list[Upload]:
+def own_uploads(db: Connection, context: RequestContext) -> list[Upload]:
     """Return what the student who asks may see of the submissions, the last one last."""
-    known = here.sure()
-    heap = submissions.of(db, known.assigned, known.member.submits_as)
-    return heap.seen_by(known.member.key)
+    known = context.require()
+    history = submissions.history_of(db, known.assigned, known.member.submits_as)
+    return history.seen_by(known.member.key)
 
 
-def _grading(db: Connection, here: Here, name: str) -> Here:
-    found = uploads.GRADINGS.find(db, id=name, assignment=here.sure().assigned.id)
-    if found is None or not here.is_staff:
-        raise Refused(404, "there is no such grading")
-    return here._replace(grading=found)
+def _grading(db: Connection, context: RequestContext, name: str) -> RequestContext:
+    found = uploads.GRADINGS.find(db, id=name, assignment=context.require().assigned.id)
+    if found is None or not context.is_staff:
+        raise RequestRefused(404, "there is no such grading")
+    return context._replace(grading=found)
 
 
-def _student(db: Connection, here: Here, name: str) -> Here:
-    if not (here.is_staff and courses.submitting_as(db, here.sure().course.id, name)):
-        raise Refused(404, "there is no such student")
-    return here._replace(student=name)
+def _student(db: Connection, context: RequestContext, name: str) -> RequestContext:
+    if not (context.is_staff and courses.submitting_as(db, context.require().course.id, name)):
+        raise RequestRefused(404, "there is no such student")
+    return context._replace(student=name)
 
 
-def _comment(db: Connection, here: Here, name: str) -> Here:
-    known = here.sure()
-    students = courses.students_of(db, known.course.id, here.student)
+def _comment(db: Connection, context: RequestContext, name: str) -> RequestContext:
+    known = context.require()
+    students = courses.students_of(db, known.course.id, context.student)
     every = uploads.comments(db, known.assigned.id, students)
     found = next((one for one in every if one.id == name), None)
     if found is None:
-        raise Refused(404, "there is no such comment")
-    return here._replace(comment=found)
+        raise RequestRefused(404, "there is no such comment")
+    return context._replace(comment=found)
 
 
 def _job(kind: str) -> _Look:
     """Return what looks up a job of a kind, by what it is about."""
 
-    def look(db: Connection, here: Here, name: str) -> Here:
-        found = queue.JOBS.find(db, kind=kind, about=name, assignment=here.sure().assigned.id)
-        if found is None or not here.is_staff:
-            raise Refused(404, f"there is no such {kind}")
-        return here._replace(job=found)
+    def look(db: Connection, context: RequestContext, name: str) -> RequestContext:
+        found = queue.JOBS.find(
+            db, kind=kind, about=name, assignment=context.require().assigned.id
+        )
+        if found is None or not context.is_staff:
+            raise RequestRefused(404, f"there is no such {kind}")
+        return context._replace(job=found)
 
     return look
 
 
-def _suite(db: Connection, here: Here, name: str) -> Here:
+def _suite(db: Connection, context: RequestContext, name: str) -> RequestContext:
     found = suites.SUITES.find(db, id=name)
-    if found is None or not (found.is_open or found.person == here.by):
-        raise Refused(404, "there is no such suite")
-    return here._replace(suite=found)
+    if found is None or not (found.is_open or found.person == context.by):
+        raise RequestRefused(404, "there is no such suite")
+    return context._replace(suite=found)
 
 
-def _run(db: Connection, here: Here, name: str) -> Here:
-    found = suites.RUNS.find(db, id=name, suite=here.sure_suite().id)
+def _run(db: Connection, context: RequestContext, name: str) -> RequestContext:
+    found = suites.RUNS.find(db, id=name, suite=context.require_suite().id)
     if found is None:
-        raise Refused(404, "there is no such run")
-    return here._replace(run=found)
+        raise RequestRefused(404, "there is no such run")
+    return context._replace(run=found)
 
 
 # By the names of the parts of a path, in this order.
@@ -310,16 +312,16 @@ _WITHIN = {
 FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs to look up
 
 
-def look_up(db: Connection, here: Here, named: Mapping[str, str]) -> Here:
+def look_up(db: Connection, context: RequestContext, named: Mapping[str, str]) -> RequestContext:
     """Return a request with all that its path names, by the names of the parts.
 
     Raises:
-        Refused: there is no such thing, or not for who asks.
+        RequestRefused: there is no such thing, or not for who asks.
     """
     for name, look in _LOOKED_UP.items():
         if name in named:
-            here = look(db, here, named[name].replace("\0", ""))
-    return here
+            context = look(db, context, named[name].replace("\0", ""))
+    return context
 
 
 def find_unknown(names: Iterable[str]) -> set[str]:
