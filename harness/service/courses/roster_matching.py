@@ -141,6 +141,6 @@ def tell_alike(members: Iterable[Member]) -> Iterator[str]:
     for spellings in alike.values():
         if len(spellings) > 1:
             yield (
-                f"{', '.join(map(repr, spellings))} are {len(spellings)} groups. If they are one, write it"
-                " in the same way for each student, and upload the file again."
+                f"{', '.join(map(repr, spellings))} are {len(spellings)} groups. If they are one,"
+                " write it in the same way for each student, and upload the file again."
             )
