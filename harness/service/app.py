@@ -97,7 +97,7 @@ def application(service: Service) -> FastAPI:
     """Return the application.
 
     Raises:
-        RuntimeError: a route says not who may use it.
+        RuntimeError: a route declares no access rule.
     """
     # The schema has a route of its own, with a rule like all others.
     app = FastAPI(
@@ -113,7 +113,7 @@ def application(service: Service) -> FastAPI:
 
 
 def guard_application(service: Service) -> ASGIApp:
-    """Return the application as it is served: with what is said with every answer."""
+    """Return the application as it is served: with the headers added to every response."""
     settings = service.settings
     answering = HeadRequests(application(service))
     inner = SecurityHeaders(answering, is_secure=settings.is_secure, largest=settings.largest)

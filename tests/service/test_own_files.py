@@ -179,7 +179,7 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
         with open_assignment(service.settings, service.database, assigned) as found:
-            assert (grade.overlay(found.wanted) / "pattern.py").read_text() == text
+            assert (grade.overlay(found.options) / "pattern.py").read_text() == text
 
 
 def test_who_submitted_before_the_courses_own_folder_came_is_checked_then(service):

@@ -94,13 +94,13 @@ class AssignmentWanted(BaseModel):
 )
 def make_course(
     context: Context,
-    wanted: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))],
+    body: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> CourseOfMine:
     """Make a course; the owner of the token is its first teacher."""
-    sent = ("course", wanted.title)
+    sent = ("course", body.title)
     with context.service.database.acting(context.by) as act:
-        made = make_once(act, idempotency_key, sent, lambda: making.course(act, wanted.title).id)
+        made = make_once(act, idempotency_key, sent, lambda: making.course(act, body.title).id)
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=context.by)
     return describe_course(require_kept(found, "course"), member)
@@ -155,13 +155,13 @@ def assignments(context: Context, asked: Asked) -> Page[AssignmentShown]:
 )
 def make_assignment(
     context: Context,
-    wanted: Annotated[AssignmentWanted, Depends(requests.json_of(AssignmentWanted))],
+    body: Annotated[AssignmentWanted, Depends(requests.json_of(AssignmentWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of a course."""
     assert context.course
-    told = {**wanted.model_dump(), "source": making.check_shipped(wanted.source)}
-    told["grace"] = making.AS_ITS_OWN if wanted.grace is None else wanted.grace
+    told = {**body.model_dump(), "source": making.check_shipped(body.source)}
+    told["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
     row = CourseAssignment("", context.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
     with context.service.database.acting(context.by) as act:
@@ -251,14 +251,14 @@ class AssignmentChanged(BaseModel):
 )
 def change(
     context: Context,
-    wanted: Annotated[AssignmentChange, Depends(requests.json_of(AssignmentChange))],
+    body: Annotated[AssignmentChange, Depends(requests.json_of(AssignmentChange))],
     preview: Annotated[
         bool, Query(description="only tell what would change; nothing is changed")
     ] = False,
 ) -> AssignmentChanged:
     """Change an assignment: who would be late, or late no longer, is told."""
     now = context.require().assigned
-    told = now._replace(**wanted.model_dump(exclude_none=True))
+    told = now._replace(**body.model_dump(exclude_none=True))
     with context.service.database.acting(context.by) as act:
         planned = changes.plan(act.db, now, told)
         if not preview:
@@ -293,12 +293,12 @@ def remove(context: Context) -> Response:
     openapi_extra=requests.describe_body(CourseWanted),
 )
 def rename_course(
-    context: Context, wanted: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))]
+    context: Context, body: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))]
 ) -> CourseOfMine:
     """Give a course another title; its address stays."""
     assert context.course
     with context.service.database.acting(context.by) as act:
-        made = changes.rename_course(act, context.course, wanted.title)
+        made = changes.rename_course(act, context.course, body.title)
     return describe_course(made, context.member)
 
 

@@ -112,14 +112,14 @@ def listed(context: Context, asked: Asked) -> Page[GradingShown]:
 )
 def begin(
     context: Context,
-    wanted: Annotated[GradingWanted, Depends(requests.json_of(GradingWanted))],
+    body: Annotated[GradingWanted, Depends(requests.json_of(GradingWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> GradingShown:
     """Grade all that was submitted."""
-    assigned, only = context.require().assigned, wanted.public_only
+    assigned, only = context.require().assigned, body.public_only
     if not only:
         private_cases.require_some(context.service.settings, assigned, "send public_only")
-    if not (only or wanted.all_the_same):
+    if not (only or body.all_the_same):
         service, send = context.service, "send all_the_same"
         wrong_expectations.require_none(service.database, service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))

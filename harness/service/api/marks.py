@@ -231,14 +231,14 @@ def _comments(
 )
 def comment(
     context: Context,
-    wanted: Annotated[CommentWanted, Depends(requests.json_of(CommentWanted))],
+    body: Annotated[CommentWanted, Depends(requests.json_of(CommentWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> CommentShown:
     """Say something to a student or a group.
 
     409: a request with the same key made a comment that was removed since.
     """
-    assigned, text = context.require().assigned, wanted.text
+    assigned, text = context.require().assigned, body.text
     sent = ("comment", assigned.id, context.student, text)
     with context.service.database.acting(context.by) as act:
         made = make_once(
@@ -282,11 +282,11 @@ def overrides(context: Context, asked: Asked) -> Page[OverrideShown]:
     openapi_extra=requests.describe_body(OverrideWanted),
 )
 def override(
-    context: Context, wanted: Annotated[OverrideWanted, Depends(requests.json_of(OverrideWanted))]
+    context: Context, body: Annotated[OverrideWanted, Depends(requests.json_of(OverrideWanted))]
 ) -> Overrides:
     """Give a student, or each of a group, a mark instead of the computed one."""
     assigned = context.require().assigned
-    told = writing.Decision(wanted.points, wanted.reason)
+    told = writing.Decision(body.points, body.reason)
     with context.service.database.acting(context.by) as act:
         writing.decide(act, assigned, context.student, told)
         theirs = courses.students_of(act.db, assigned.course, context.student)

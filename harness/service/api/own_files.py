@@ -72,12 +72,12 @@ class OverlayShown(BaseModel):
 )
 async def make(
     context: Context,
-    wanted: Annotated[OwnAssignmentWanted, Query()],
+    body: Annotated[OwnAssignmentWanted, Query()],
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
     async with requests.as_file(context) as path:
-        return await run_in_threadpool(_make, context, path, wanted, idempotency_key)
+        return await run_in_threadpool(_make, context, path, body, idempotency_key)
 
 
 def _make(

@@ -77,12 +77,12 @@ def me(context: Context) -> Me:
     openapi_extra=requests.describe_body(NameWanted),
 )
 def rename(
-    context: Context, wanted: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]
+    context: Context, body: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]
 ) -> Me:
     """Change the name of the owner of the token, as others see it."""
     assert context.person and context.token
     with context.service.database.acting(context.by) as act:
-        found = accounts.rename(act, context.person, wanted.name)
+        found = accounts.rename(act, context.person, body.name)
     return Me(id=found.id, name=found.name, scope=context.token.scope)
 
 
@@ -104,11 +104,11 @@ def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
     openapi_extra=requests.describe_body(TokenWanted),
 )
 def make_token(
-    context: Context, wanted: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
+    context: Context, body: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
 ) -> NewToken:
     """Make another token of the same owner."""
     with context.service.database.acting(context.by) as act:
-        made, secret = accounts.make_token(act, wanted.name, wanted.scope, wanted.days)
+        made, secret = accounts.make_token(act, body.name, body.scope, body.days)
     return NewToken(**_members(made), secret=secret.text)
 
 
@@ -234,10 +234,10 @@ def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
     openapi_extra=requests.describe_body(StaffWanted),
 )
 def add_staff(
-    context: Context, wanted: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
+    context: Context, body: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
 ) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    made, link = _add(context, NewStaff(wanted.name, wanted.role, tuple(wanted.may), wanted.email))
+    made, link = _add(context, NewStaff(body.name, body.role, tuple(body.may), body.email))
     return StaffAdded(**_describe(made).model_dump(), link=link)
 
 
@@ -250,10 +250,10 @@ def add_staff(
     openapi_extra=requests.describe_body(RoleWanted),
 )
 def change_staff(
-    context: Context, wanted: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
+    context: Context, body: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
 ) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
-    return _describe(_change(context, wanted.role, wanted.may))
+    return _describe(_change(context, body.role, body.may))
 
 
 @STAFF_ROUTES.at(
@@ -297,10 +297,10 @@ def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
 )
 def add_assistant(
     context: Context,
-    wanted: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))],
+    body: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))],
 ) -> NewAssistant:
     """Add somebody new as an assistant."""
-    made, link = _add(context, NewStaff(wanted.name, ASSISTANT, tuple(wanted.may)))
+    made, link = _add(context, NewStaff(body.name, ASSISTANT, tuple(body.may)))
     return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
 
 
@@ -314,10 +314,10 @@ def add_assistant(
     name="change",
 )
 def change_assistant(
-    context: Context, wanted: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
+    context: Context, body: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
 ) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
-    return _describe_assistant(_change(context, ASSISTANT, wanted.may))
+    return _describe_assistant(_change(context, ASSISTANT, body.may))
 
 
 @STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204, name="remove")
@@ -335,10 +335,10 @@ def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
         return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
 
 
-def _add(context: RequestContext, wanted: NewStaff) -> tuple[Member, str]:
+def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
     with context.service.database.acting(context.by) as act:
-        made = staff.add(act, _course(context), wanted)
+        made = staff.add(act, _course(context), body)
         return made, accounts.make_course_link(act, made.person, context.service.settings.base)
 
 

@@ -98,12 +98,12 @@ def points(context: Context) -> PointsShown:
     openapi_extra=requests.describe_body(PointsWanted),
 )
 def ask(
-    context: Context, wanted: Annotated[PointsWanted, Depends(requests.json_of(PointsWanted))]
+    context: Context, body: Annotated[PointsWanted, Depends(requests.json_of(PointsWanted))]
 ) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
     assigned, told = (
         context.require().assigned,
-        PointWeights(wanted.points, wanted.weights),
+        PointWeights(body.points, body.weights),
     )
     with context.service.database.acting(context.by) as act:
         made = previews.ask(act, context.service.settings, assigned, told)

@@ -282,10 +282,10 @@ def one_draft(context: Context) -> DraftShown:
     openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def drop(
-    context: Context, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Leave a position out."""
-    return _change(context, lambda _, kept: drafts.drop(kept, wanted.position))
+    return _change(context, lambda _, kept: drafts.drop(kept, body.position))
 
 
 @DRAFT_ROUTES.at(
@@ -293,10 +293,10 @@ def drop(
     openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def exchange(
-    context: Context, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take another position for one."""
-    return _change(context, lambda found, kept: drafts.exchange(found, kept, wanted.position))
+    return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
 
 
 @DRAFT_ROUTES.at(
@@ -304,10 +304,10 @@ def exchange(
     openapi_extra=requests.describe_body(PositionNamed),
 )  # fmt: skip
 def take_back(
-    context: Context, wanted: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
 ) -> DraftShown:
     """Take a position back that was left out or exchanged."""
-    return _change(context, lambda found, kept: drafts.take_back(found, kept, wanted.position))
+    return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
 
 
 def _change(
@@ -324,12 +324,12 @@ def _change(
     openapi_extra=requests.describe_body(CaseFileWanted),
 )  # fmt: skip
 def write(
-    context: Context, wanted: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
+    context: Context, body: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
 ) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
     assert context.job
     own = _folder(context, context.job)
-    found, new = own.require_findings(), KeptCaseFile(wanted.name, own.load_choice())
+    found, new = own.require_findings(), KeptCaseFile(body.name, own.load_choice())
     with context.service.database.acting(context.by) as act:
         drafts.write(act, context.service.settings, context.require().assigned, found, new)
     return describe_private_cases(context)

@@ -195,12 +195,12 @@ def extensions(context: Context, asked: Asked) -> Page[Extension]:
 )
 def extend(
     context: Context,
-    wanted: Annotated[ExtensionWanted, Depends(requests.json_of(ExtensionWanted))],
+    body: Annotated[ExtensionWanted, Depends(requests.json_of(ExtensionWanted))],
 ) -> Extension:
     """Give a student, or each of a group, a later deadline, or take it back."""
     assigned = context.require().assigned
     with context.service.database.acting(context.by) as act:
-        deadlines.extend(act, assigned, context.student, wanted.deadline)
+        deadlines.extend(act, assigned, context.student, body.deadline)
         theirs = courses.students_of(act.db, assigned.course, context.student)
         latest = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), theirs)
     return Extension(student=context.student, deadline=add_offset(latest) or None)

@@ -89,11 +89,11 @@ def my_suites(context: Context, asked: Asked) -> Page[SuiteShown]:
 )
 def make(
     context: Context,
-    wanted: Annotated[SuiteWanted, Depends(requests.json_of(SuiteWanted))],
+    body: Annotated[SuiteWanted, Depends(requests.json_of(SuiteWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
-    sent = ("suite", wanted.title, wanted.source)
+    sent = ("suite", body.title, body.source)
     with context.service.database.acting(context.by) as act:
         made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
@@ -115,7 +115,7 @@ def one(context: Context) -> SuiteShown:
     openapi_extra=requests.describe_body(SuiteChange),
 )
 def change(
-    context: Context, wanted: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
+    context: Context, body: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
 ) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
     suite = context.require_suite()
@@ -123,9 +123,9 @@ def change(
         made = engine_suites.change(
             act,
             suite,
-            suite.title if wanted.title is None else wanted.title,
-            is_open=suite.is_open if wanted.is_open is None else wanted.is_open,
-            has_badge=bool(suite.badge) if wanted.has_badge is None else wanted.has_badge,
+            suite.title if body.title is None else body.title,
+            is_open=suite.is_open if body.is_open is None else body.is_open,
+            has_badge=bool(suite.badge) if body.has_badge is None else body.has_badge,
         )
     return _describe(context, made)
 

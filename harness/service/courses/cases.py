@@ -46,9 +46,9 @@ def find(settings: Settings, assigned: CourseAssignment, name: str) -> Path | No
     return next((path for path in paths(settings, assigned) if path.name == name), None)
 
 
-def read(found: Sequence[Path]) -> list[CaseFile]:
+def read(files: Sequence[Path]) -> list[CaseFile]:
     """Return case files as steps, called by their paths: others lie beside them."""
-    return [casefile.parse(path.read_bytes(), str(path)) for path in found]
+    return [casefile.parse(path.read_bytes(), str(path)) for path in files]
 
 
 def digest(files: Sequence[Path]) -> str:
@@ -94,11 +94,11 @@ def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None =
     return called
 
 
-def _describe(data: bytes, found: CaseFile) -> str:
+def _describe(data: bytes, case: CaseFile) -> str:
     """Return what a case file without a test has instead."""
     if not data:
         return "an empty file"
-    count = len(found.steps)
+    count = len(case.steps)
     return f"{number_of(count, 'command')} and no test" if count else "no command"
 
 

@@ -101,13 +101,13 @@ class Change(NamedTuple):
         return digest_of(self)
 
 
-def plan(db: Connection, one: CourseAssignment, wanted: CourseAssignment) -> Change:
-    """Return what would change for whom if ``one`` were as ``wanted``.
+def plan(db: Connection, one: CourseAssignment, changed: CourseAssignment) -> Change:
+    """Return what would change for whom if ``one`` were as ``changed``.
 
     Raises:
         UsageError: a date or a number cannot be read, or they do not go together.
     """
-    made = making.check(one._replace(**{name: getattr(wanted, name) for name in _NAMES}))
+    made = making.check(one._replace(**{name: getattr(changed, name) for name in _NAMES}))
     extensions = courses.extensions(db, one.id)
     ended = _list_ended(made, extensions)
     left = {key: own for key, own in extensions.items() if key not in ended}
@@ -130,7 +130,7 @@ def values_of_course(one: Course) -> ShownValues:
 def change(
     act: AuditedTransaction,
     one: CourseAssignment,
-    wanted: CourseAssignment,
+    changed: CourseAssignment,
     seen: str | None = None,
     filled: str | None = None,
 ) -> CourseAssignment:
@@ -146,7 +146,7 @@ def change(
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
     values_of(now).require(filled)
-    planned = plan(act.db, now, wanted)
+    planned = plan(act.db, now, changed)
     if seen is not None and planned.digest != seen:
         raise InvalidGradingStateError(
             "something was submitted or changed meanwhile: look once more"
@@ -154,11 +154,11 @@ def change(
     values = {name: getattr(planned.made, name) for name in _NAMES}
     courses.ASSIGNMENTS.change(act.db, {**values, "hidden": int(planned.made.hidden)}, id=one.id)
     courses.extend(act.db, one.id, planned.ended, "")
-    if changed := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
+    if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
         effects = [f"{effect.key}: {effect.now} → {effect.then}" for effect in planned.effects]
         more = {"effects": effects} if effects else {}
         more |= {"extensions ended": planned.ended} if planned.ended else {}
-        act.note("assignment changed", one.id, changed=changed, **more)
+        act.note("assignment changed", one.id, changed=lines, **more)
     return planned.made
 
 

@@ -36,20 +36,20 @@ def load_rule(db: Connection, assigned: CourseAssignment, key: str) -> Late:
 
 
 def load_rules(
-    db: Connection, assigned: CourseAssignment, found: Sequence[Upload], key: str = ""
+    db: Connection, assigned: CourseAssignment, taken: Sequence[Upload], key: str = ""
 ) -> dict[str, Late]:
     """Return the dates that hold for uploads, by their ids.
 
     ``key``: of the student or group who asks; "": for those of the owners who are in the course.
     """
     if key:
-        return dict.fromkeys((one.id for one in found), load_rule(db, assigned, key))
+        return dict.fromkeys((one.id for one in taken), load_rule(db, assigned, key))
     rule = late(assigned, courses.extensions(db, assigned.id))
-    owners = uploads.owners_of(db, [one.id for one in found])
+    owners = uploads.owners_of(db, [one.id for one in taken])
     groups: dict[str, list[str]] = {}
     for one in courses.students(db, assigned.course):
         groups.setdefault(one.submits_as, []).append(one.key)
-    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in found}
+    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in taken}
     return {name: rule.of(groups.get(own, ())) for name, own in keys.items()}
 
 

@@ -354,9 +354,9 @@ def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
     return baseline.between(json.loads(before), json.loads(now))
 
 
-def is_worse(found: Comparison) -> bool:
+def is_worse(comparison: Comparison) -> bool:
     """Whether a run is worse than the former one, as the exit status of a run says."""
-    return found.exit_code is not ExitCode.OK
+    return comparison.exit_code is not ExitCode.OK
 
 
 # --- The history of a suite: the pages that ``gtp-harness history`` writes, of its last runs -----
@@ -390,12 +390,12 @@ def write_pages(
     return made
 
 
-def _write_histories(made: Path, told: Trends, home: tuple[str, str]) -> None:
+def _write_histories(made: Path, trends: Trends, home: tuple[str, str]) -> None:
     """Write pages, all or none: another request may do the same meanwhile."""
     made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(dir=made.parent.parent, prefix=".unfinished-"))
     try:
-        pages.write(str(room), told, (home,))
+        pages.write(str(room), trends, (home,))
         with suppress(OSError):  # it is there by now, and the same
             room.rename(made)
     finally:

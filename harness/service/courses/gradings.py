@@ -306,7 +306,9 @@ def remove_comment(
         act.note("comment removed", assigned.id, key=key, **told)
 
 
-def decide(act: AuditedTransaction, assigned: CourseAssignment, key: str, told: Decision) -> None:
+def decide(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, decision: Decision
+) -> None:
     """Give a student, or each of a group, a mark instead of the one that was computed last.
 
     Raises:
@@ -317,7 +319,7 @@ def decide(act: AuditedTransaction, assigned: CourseAssignment, key: str, told: 
     marked = uploads.last_mark(act.db, assigned.id, key, students)
     if marked is None:
         raise InvalidGradingStateError("there is no computed mark yet: grade first")
-    override(act, assigned, key, canonical_json.loads(Marks, marked.marks), told)
+    override(act, assigned, key, canonical_json.loads(Marks, marked.marks), decision)
 
 
 def are_shown(db: Connection, assigned: str, student: str) -> bool:
@@ -327,7 +329,11 @@ def are_shown(db: Connection, assigned: str, student: str) -> bool:
 
 
 def override(
-    act: AuditedTransaction, assigned: CourseAssignment, key: str, computed: Marks, told: Decision
+    act: AuditedTransaction,
+    assigned: CourseAssignment,
+    key: str,
+    computed: Marks,
+    decision: Decision,
 ) -> None:
     """Give a student, or each of a group, a mark instead of the computed one or of a former one.
 
@@ -335,11 +341,13 @@ def override(
         UsageError: the points are not between 0 and what can be reached; there is no reason.
     """
     courses.lock(act.db, assigned.id)
-    found = exact(told.points)
+    found = exact(decision.points)
     if found is None or found > computed.of:
-        raise UsageError(f"points: found {told.points!r}, expected 0 to {decimal(computed.of)}")
+        raise UsageError(
+            f"points: found {decision.points!r}, expected 0 to {decimal(computed.of)}"
+        )
     then = "withheld" if computed.withheld else str(computed)
-    said = _check_text("reason", told.reason)
+    said = _check_text("reason", decision.reason)
     students = courses.students_of(act.db, assigned.course, key)
     made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
     for student in students:

@@ -45,9 +45,9 @@ def course(act: AuditedTransaction, title: str) -> Course:
 
 
 def assign(
-    act: AuditedTransaction, wanted: CourseAssignment, uploaded: Assignment | None = None
+    act: AuditedTransaction, assigned: CourseAssignment, uploaded: Assignment | None = None
 ) -> CourseAssignment:
-    """Make an assignment of a course; ``wanted`` has no id yet.
+    """Make an assignment of a course; ``assigned`` has no id yet.
 
     ``uploaded``: what it is made of, if that does not ship.
 
@@ -56,16 +56,16 @@ def assign(
     Raises:
         UsageError: there is no such assignment, or a date or a number cannot be read.
     """
-    own = uploaded or assignments.find(wanted.source)
+    own = uploaded or assignments.find(assigned.source)
     late = own.late
     made = check(
-        wanted._replace(
+        assigned._replace(
             id=new_id(),
-            title=wanted.title or own.title,
-            deadline=wanted.deadline or _format_time(late.deadline),
-            closes=wanted.closes or _format_time(late.refused_after),
-            deduction=wanted.deduction or str(late.deduction),
-            grace=late.grace_minutes if wanted.grace == AS_ITS_OWN else wanted.grace,
+            title=assigned.title or own.title,
+            deadline=assigned.deadline or _format_time(late.deadline),
+            closes=assigned.closes or _format_time(late.refused_after),
+            deduction=assigned.deduction or str(late.deduction),
+            grace=late.grace_minutes if assigned.grace == AS_ITS_OWN else assigned.grace,
             made=time.time(),
         )
     )
@@ -160,17 +160,17 @@ def _format_time(time_: datetime.datetime | None) -> str:
     return write(time_) if time_ else ""
 
 
-def check(wanted: CourseAssignment) -> CourseAssignment:
+def check(assigned: CourseAssignment) -> CourseAssignment:
     """Return an assignment with its title and dates as they are kept.
 
     Raises:
         UsageError: one of them cannot be read, or they do not go together.
     """
-    made = wanted._replace(
-        title=read_title(wanted.title),
-        opens=date("opens", wanted.opens),
-        deadline=date("deadline", wanted.deadline),
-        closes=date("closes", wanted.closes),
+    made = assigned._replace(
+        title=read_title(assigned.title),
+        opens=date("opens", assigned.opens),
+        deadline=date("deadline", assigned.deadline),
+        closes=date("closes", assigned.closes),
     )
     _check_dates(made)
     if not 0 <= made.grace < 100_000:

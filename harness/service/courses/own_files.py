@@ -114,7 +114,7 @@ def _read_cases(own: Assignment) -> None:
 def make(
     act: AuditedTransaction,
     settings: Settings,
-    wanted: CourseAssignment,
+    assigned: CourseAssignment,
     place: Path,
     own: Assignment,
 ) -> CourseAssignment:
@@ -123,7 +123,7 @@ def make(
     Raises:
         UsageError: as :func:`making.assign`.
     """
-    made = making.assign(act, wanted, own)
+    made = making.assign(act, assigned, own)
     keep(settings, place, made)
     return made
 
@@ -252,12 +252,14 @@ def _other_points(old: Path, new: Path) -> Iterator[str]:
             yield f"{name!r} gives {decimal(points)} instead of {decimal(before[name])}"
 
 
-def _check(found: Assignment) -> None:
-    told = found.declaration and found.declaration.reference
+def _check(assignment: Assignment) -> None:
+    told = assignment.declaration and assignment.declaration.reference
     wrong = {
-        f"{declared_extension.FILE} would run": (found.place / declared_extension.FILE).exists(),
+        f"{declared_extension.FILE} would run": (
+            assignment.place / declared_extension.FILE
+        ).exists(),
         "its reference would run": bool(told and told.sandbox == "off"),
-        "packages would be installed": bool(found.engine.packages),
+        "packages would be installed": bool(assignment.engine.packages),
     }
     for what in (what for what, is_so in wrong.items() if is_so):
         raise UsageError(f"{what} outside a sandbox: ask the service's operator to ship it")

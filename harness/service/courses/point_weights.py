@@ -199,17 +199,17 @@ def still_left_out(parts: Iterable[WeighedPart], own: PointWeights) -> list[Weig
     return [*found.values()]
 
 
-def _points(part: MarkPart, told: PointWeights) -> Fraction:
-    text = told.points.get(part.name)
+def _points(part: MarkPart, weights: PointWeights) -> Fraction:
+    text = weights.points.get(part.name)
     return part.points if text is None else _number(part.name, text, "points such as 4 or 2.5")
 
 
 def _weights(
-    one: WeighedPart, own: MarkPart, points: Fraction, told: PointWeights
+    one: WeighedPart, own: MarkPart, points: Fraction, weights: PointWeights
 ) -> dict[str, str]:
     """Return the weights that are not as the assignment has them, by the names of tests."""
     found = {test.name: test.weight for test in one.tests}
-    for name, text in told.weights.get(one.part.name, _NONE).items():
+    for name, text in weights.weights.get(one.part.name, _NONE).items():
         if name not in found:
             raise UsageError(f"{one.part.name}: there is no test {name!r}")
         found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")

@@ -63,7 +63,7 @@ def read(data: bytes, name: str = "") -> RosterFile:
         return roster_files.read(Path(file.name), name)
 
 
-def take(act: AuditedTransaction, course: str, wanted: RosterFile) -> RosterOutcome:
+def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> RosterOutcome:
     """Make students members of a course; what a roster says of members counts from now on.
 
     What it does not say stays: without a column of groups all keep theirs. Students who are not
@@ -75,12 +75,12 @@ def take(act: AuditedTransaction, course: str, wanted: RosterFile) -> RosterOutc
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
     members = _list_all(act, course)
     before = {one.key: one for one in members}
-    known = roster_matching.match(members, wanted.students)
-    grouped = roster_matching.give_keys(wanted.students, members, known.members)
+    known = roster_matching.match(members, roster_file.students)
+    grouped = roster_matching.give_keys(roster_file.students, members, known.members)
     taken = [_take_one(act, course, one, known.members) for one in _give_keys(grouped, before)]
     _check_groups(_list_all(act, course))
     alike = roster_matching.tell_alike(courses.students(act.db, course))
-    remarks = (*wanted.remarks, *_tell_otherwise(known), *alike)
+    remarks = (*roster_file.remarks, *_tell_otherwise(known), *alike)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))
@@ -140,13 +140,13 @@ def _sum_up(
     )
 
 
-def _find_twins(found: RosterOutcome) -> Iterator[str]:
+def _find_twins(outcome: RosterOutcome) -> Iterator[str]:
     """Yield a remark for each added student with the name of a missing one.
 
     Platforms tell one student apart by different keys.
     """
-    missing = {_words(one.name): one for one in found.missing}
-    for one in found.added:
+    missing = {_words(one.name): one for one in outcome.missing}
+    for one in outcome.added:
         if other := missing.get(_words(one.name)):
             yield (
                 f"{one.name} was added as {one.key}; the course also has {other.name} as"
@@ -160,10 +160,10 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(name.casefold().replace(",", " ").split())
 
 
-def _note(act: AuditedTransaction, course: str, found: RosterOutcome, students: int) -> None:
-    moved = {o.student: [o.was, o.now] for o in found.changed if o.what == _GROUP}
-    others = [[o.student, o.what, o.was, o.now] for o in found.changed if o.what != _GROUP]
-    returned = [one.key for one in found.returned]
+def _note(act: AuditedTransaction, course: str, outcome: RosterOutcome, students: int) -> None:
+    moved = {o.student: [o.was, o.now] for o in outcome.changed if o.what == _GROUP}
+    others = [[o.student, o.what, o.was, o.now] for o in outcome.changed if o.what != _GROUP]
+    returned = [one.key for one in outcome.returned]
     told = {"changed": others, "added again": returned}
     told_ = {name: value for name, value in told.items() if value}
     act.note("roster taken", course, students=students, moved=moved, **told_)

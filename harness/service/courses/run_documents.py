@@ -150,17 +150,17 @@ def _place(error: ErrorDetails) -> str:
     return ".".join(map(str, error["loc"]))
 
 
-def make_kept(found: RunDocument, number: int, revision: str) -> RunKept:
+def make_kept(document: RunDocument, number: int, revision: str) -> RunKept:
     """Return a run as a history keeps it; ``revision``: of the engine."""
     return RunKept(
         number=number,
-        started=found.started,
-        state=RunState.INTERRUPTED if found.unfinished else RunState.WHOLE,
-        program=found.program,
+        started=document.started,
+        state=RunState.INTERRUPTED if document.unfinished else RunState.WHOLE,
+        program=document.program,
         digest=revision,
-        circumstances=run_keeping.circumstances(found.host, found.options),
+        circumstances=run_keeping.circumstances(document.host, document.options),
         harness="",
-        files=tuple(map(_file, found.files)),
+        files=tuple(map(_file, document.files)),
     )
 
 

@@ -33,18 +33,18 @@ def list_staff(db: Connection, course: str) -> list[Member]:
     return sorted(found, key=lambda one: ROLES.index(one.role))
 
 
-def add(act: AuditedTransaction, course: str, wanted: NewStaff) -> Member:
+def add(act: AuditedTransaction, course: str, new: NewStaff) -> Member:
     """Add a new person to the staff of a course.
 
     Raises:
         UsageError: the name is empty; the role, a right or the mail address is not valid; or a
             member of the staff already has this name: a form that is sent twice adds one person.
     """
-    name = one_line(" ".join(wanted.name.split()), _LONGEST)
+    name = one_line(" ".join(new.name.split()), _LONGEST)
     if not name:
         raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
-    role, rights = _check_role(wanted.role), _join_rights(wanted.may)
-    email = accounts.check_address(wanted.email) if wanted.email else ""
+    role, rights = _check_role(new.role), _join_rights(new.may)
+    email = accounts.check_address(new.email) if new.email else ""
     courses.lock_course(act.db, course)  # the same form may be sent twice at a time
     _refuse_same_name(act.db, course, name)
     return _join(act, course, accounts.add_person(act, name, email), role, rights)

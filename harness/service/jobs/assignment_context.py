@@ -26,7 +26,7 @@ class AssignmentContext(NamedTuple):
     settings: Settings
     database: Database
     assigned: CourseAssignment
-    wanted: GradeOptions  # as for a check: public case files alone
+    options: GradeOptions  # as for a check: public case files alone
     ledger: Ledger
     store: Store
     private: Path  # the folder of private case files
@@ -39,16 +39,16 @@ class AssignmentContext(NamedTuple):
             UsageError: nobody has uploaded it.
         """
         if own_files.lacks_overlay(self.settings, self.assigned):
-            name = self.wanted.assignment.engine.overlay
+            name = self.options.assignment.engine.overlay
             raise UsageError(
                 f"the course folder {name} is missing: upload it on the page of the assignment"
             )
-        return grade.overlay(self.wanted)
+        return grade.overlay(self.options)
 
     def options_of(self, grading: Grading) -> GradeOptions:
         """Return the options of a grading."""
         files = sorted(path for path in self.private.glob("*") if path.is_file())
-        return self.wanted._replace(
+        return self.options._replace(
             private=(str(self.private),) if files else (),
             public_only=grading.public_only,
             images=True,
@@ -80,7 +80,7 @@ def open_assignment(
         ledger.naming_errors(),
     ):
         overlay = made / "overlay"
-        wanted = GradeOptions(
+        options = GradeOptions(
             assignment=found,
             source=None,
             output=made,
@@ -95,4 +95,4 @@ def open_assignment(
         )
         store = Store(settings.originals)
         private = making.private_folder(made)
-        yield AssignmentContext(settings, database, assigned, wanted, ledger, store, private)
+        yield AssignmentContext(settings, database, assigned, options, ledger, store, private)

@@ -95,10 +95,10 @@ class DraftFolder:
         """Return what is wanted."""
         return canonical_json.loads(DraftRequest, (self.folder / "wish.json").read_text())
 
-    def keep(self, found: DraftFindings) -> None:
+    def keep(self, findings: DraftFindings) -> None:
         """Write down what was found, and that what was chosen first is chosen."""
-        self._write(_FOUND, found)
-        self.choose(KeptCandidates(found.first))
+        self._write(_FOUND, findings)
+        self.choose(KeptCandidates(findings.first))
 
     def tell_step(self, step: str) -> None:
         """Write down what is done now."""
@@ -176,7 +176,7 @@ def draft(context: AssignmentContext, job: Job) -> None:
     """
     made, assignment = (
         context.settings.assignment_folder(context.assigned.id),
-        context.wanted.assignment,
+        context.options.assignment,
     )
     own = DraftFolder(made, job.about)
     specification = assignment.specification
@@ -190,7 +190,7 @@ def draft(context: AssignmentContext, job: Job) -> None:
             own.request().tests,
             tuple(cases.read(cases.paths(context.settings, context.assigned))),
             tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
-            context.wanted.sandbox,
+            context.options.sandbox,
             own.tell_step,
             own.tell_program,
         )
@@ -224,9 +224,9 @@ def _maker(assignment: Assignment) -> CandidateMaker:
     return ConversationMaker() if _is_own_game(assignment) else SceneMaker()
 
 
-def why_nothing(job: Job, found: DraftFindings | None) -> str:
+def why_nothing(job: Job, findings: DraftFindings | None) -> str:
     """Return why a draft has no positions, or "" if it has or a worker still searches."""
-    if found is None and job.state == DONE:
+    if findings is None and job.state == DONE:
         return "Another version of the service found them: search again."
     return job.fault if job.state == FAULT else ""
 
@@ -241,7 +241,7 @@ def drop(kept: KeptCandidates, place: int) -> KeptCandidates:
     return KeptCandidates(chosen, (*kept.dropped, place))
 
 
-def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with another position for one: of its kind if there is one, else any.
 
     Of several the one is taken with which the choice catches most.
@@ -251,21 +251,21 @@ def exchange(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCand
     """
     _require(kept, place)
     rest = drop(kept, place)
-    able = [one for one in range(len(found.candidates)) if _is_open(found, rest, one)]
+    able = [one for one in range(len(findings.candidates)) if _is_open(findings, rest, one)]
     if not able:
         raise UsageError("every other position equals one that is there already")
-    kind = found.candidates[place].kind
+    kind = findings.candidates[place].kind
 
     def gain(one: int) -> tuple[bool, int, int]:
-        new = found.candidates[one]
-        total = find_caught(found, (*rest.chosen, one)).bit_count()
+        new = findings.candidates[one]
+        total = find_caught(findings, (*rest.chosen, one)).bit_count()
         return new.kind == kind, total, -one
 
     best = max(able, key=gain)
     return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
 
 
-def take_back(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+def take_back(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with a position, the last one, that was dropped or exchanged before.
 
     Raises:
@@ -274,7 +274,7 @@ def take_back(found: DraftFindings, kept: KeptCandidates, place: int) -> KeptCan
     if place not in kept.dropped:
         raise UsageError("this position is not among those that were left out")
     rest = kept._replace(dropped=tuple(one for one in kept.dropped if one != place))
-    if not _is_open(found, rest, place):
+    if not _is_open(findings, rest, place):
         raise UsageError("this position equals one that is there already")
     return rest._replace(chosen=(*rest.chosen, place))
 
@@ -284,23 +284,23 @@ def _require(kept: KeptCandidates, place: int) -> None:
         raise UsageError("this position is no longer among the chosen ones")
 
 
-def _is_open(found: DraftFindings, kept: KeptCandidates, place: int) -> bool:
+def _is_open(findings: DraftFindings, kept: KeptCandidates, place: int) -> bool:
     if place in kept.chosen or place in kept.dropped:
         return False
-    taken = {same for one in kept.chosen for same in found.candidates[one].identities}
-    return taken.isdisjoint(found.candidates[place].identities)
+    taken = {same for one in kept.chosen for same in findings.candidates[one].identities}
+    return taken.isdisjoint(findings.candidates[place].identities)
 
 
-def find_caught(found: DraftFindings, chosen: Iterable[int]) -> int:
+def find_caught(findings: DraftFindings, chosen: Iterable[int]) -> int:
     """Return the mistakes that positions catch together with other case files, as bits."""
-    return reduce(or_, (found.candidates[one].caught for one in chosen), found.beside)
+    return reduce(or_, (findings.candidates[one].caught for one in chosen), findings.beside)
 
 
 def write(
     act: AuditedTransaction,
     settings: Settings,
     assigned: CourseAssignment,
-    found: DraftFindings,
+    findings: DraftFindings,
     new: KeptCaseFile,
 ) -> None:
     """Make a private case file of what is chosen; it counts from now on.
@@ -319,7 +319,7 @@ def write(
             f"there is a private case file {called} already; choose another name"
         )
     assignment = own_files.assignment_of(settings, assigned)
-    chosen = [found.candidates[place] for place in new.kept.chosen]
+    chosen = [findings.candidates[place] for place in new.kept.chosen]
     text, beside = _maker(assignment).write(assignment, chosen)
     case = private_cases.NewCase(name, text.encode(), beside)
     private_cases.add(act, settings, assigned, case)
@@ -350,24 +350,26 @@ class ShownChoice(NamedTuple):
     only_public: tuple[OnlyPublic, ...]
 
 
-def describe_choice(found: DraftFindings, kept: KeptCandidates) -> ShownChoice:
+def describe_choice(findings: DraftFindings, kept: KeptCandidates) -> ShownChoice:
     """Return a choice as it is shown."""
-    bits = find_caught(found, kept.chosen)
+    bits = find_caught(findings, kept.chosen)
     missed = [
-        OnlyPublic(one, tuple(each.file for each in found.public if each.caught >> place & 1))
-        for place, one in enumerate(found.mistakes)
+        OnlyPublic(one, tuple(each.file for each in findings.public if each.caught >> place & 1))
+        for place, one in enumerate(findings.mistakes)
         if not bits >> place & 1
     ]
     return ShownChoice(
-        tuple(_describe_candidate(found, kept, place) for place in kept.chosen),
+        tuple(_describe_candidate(findings, kept, place) for place in kept.chosen),
         tuple(one.mistake for one in missed if not one.files),
         bits.bit_count(),
         tuple(one for one in missed if one.files),
     )
 
 
-def _describe_candidate(found: DraftFindings, kept: KeptCandidates, place: int) -> ShownCandidate:
-    one = found.candidates[place]
-    others = find_caught(found, (other for other in kept.chosen if other != place))
-    others |= reduce(or_, (each.caught for each in found.public), 0)
+def _describe_candidate(
+    findings: DraftFindings, kept: KeptCandidates, place: int
+) -> ShownCandidate:
+    one = findings.candidates[place]
+    others = find_caught(findings, (other for other in kept.chosen if other != place))
+    others |= reduce(or_, (each.caught for each in findings.public), 0)
     return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

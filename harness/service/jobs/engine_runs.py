@@ -33,13 +33,13 @@ def plan_run(context: AssignmentContext, job: Job) -> GradingPlan | None:
         return None
     time = datetime.datetime.fromtimestamp(int(run.at))
     handed = SubmittedFile(context.store.path(run.sha256), run.name, time)
-    assignment = context.wanted.assignment
+    assignment = context.options.assignment
     entry = StudentSubmissions(run.id, (), (handed,))
     submission = receive(entry, assignment, context.store, context.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)
     cases = attempt_plan.public_cases(assignment)
-    return grade.plan_attempts(context.wanted, context.ledger, [submission], cases)
+    return grade.plan_attempts(context.options, context.ledger, [submission], cases)
 
 
 def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:
@@ -49,7 +49,7 @@ def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:
 
 def keep(context: AssignmentContext, job: Job, plan: GradingPlan) -> None:
     """Keep the result of an engine, as a document of ``run --json``, or why nothing did."""
-    marker = Marker(context.wanted.assignment, context.ledger, plan.cases, plan.started)
+    marker = Marker(context.options.assignment, context.ledger, plan.cases, plan.started)
     graded = marker.mark_submission(plan.submissions[0], plan.planned)
     run, trouble = _find_run(context, job), _trouble(graded)
     if run is None:
@@ -83,7 +83,7 @@ def _results(attempts: Sequence[Attempt]) -> list[Attempt]:
 def _document(context: AssignmentContext, graded: Graded) -> bytes:
     attempts = _results(graded.attempts)
     files = tuple(one.result for one in attempts if one.result)
-    assignment = context.wanted.assignment
+    assignment = context.options.assignment
     begun = min((run.started for one in attempts for run in one.runs if run.started), default="")
     found = RunResult(
         program=assignment.engine.command,
@@ -91,7 +91,7 @@ def _document(context: AssignmentContext, graded: Graded) -> bytes:
         errors=(),
         started=begun or _now(),
         host=os.uname().nodename,
-        options={"sandbox": context.wanted.sandbox},
+        options={"sandbox": context.options.sandbox},
         faults=tuple(f"{one.case}: {one.fault}" for one in graded.attempts if one.fault),
         diagnoses=graded.diagnoses,
     )

@@ -96,7 +96,7 @@ def check(context: AssignmentContext, job: Job, concurrency: Company) -> None:
         raise TargetDeletedError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
     found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
-    _run(context, context.wanted, found, _LiveResultPublisher(context, job), concurrency)
+    _run(context, context.options, found, _LiveResultPublisher(context, job), concurrency)
     _write_check(context, upload, found)
 
 
@@ -105,19 +105,19 @@ def _find_former_plan(context: AssignmentContext, upload: Upload) -> GradingPlan
     if not upload.run:
         return None
     found = grade.load_last_plan(context.ledger, upload.run)
-    return None if grade.is_outdated(context.wanted, found) else found
+    return None if grade.is_outdated(context.options, found) else found
 
 
 def _plan(
     context: AssignmentContext, job: Job, upload: Upload, own: StudentSubmissions
 ) -> GradingPlan:
-    assignment = context.wanted.assignment
+    assignment = context.options.assignment
     entry = own._replace(handed=(submissions.make_submitted_file(context.store, upload),))
     submission = receive(entry, assignment, context.store, context.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)
     cases = attempt_plan.public_cases(assignment)
-    found = grade.plan_attempts(context.wanted, context.ledger, [submission], cases)
+    found = grade.plan_attempts(context.options, context.ledger, [submission], cases)
     record = canonical_json.dumps(submission)
     with context.database.changing() as db:
         if not queue.renew(db, job):  # a newer upload of the assignment wants other files
@@ -126,15 +126,15 @@ def _plan(
     return found
 
 
-def _write_check(context: AssignmentContext, upload: Upload, found: GradingPlan) -> None:
+def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) -> None:
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
     Raises:
         HarnessError: as :func:`_require_results`.
     """
-    assignment = context.wanted.assignment
-    marker = Marker(assignment, context.ledger, found.cases, found.started)
-    graded = marker.mark_submission(found.submissions[0], found.planned)
+    assignment = context.options.assignment
+    marker = Marker(assignment, context.ledger, plan.cases, plan.started)
+    graded = marker.mark_submission(plan.submissions[0], plan.planned)
     _require_results(graded)
     views = Views(assignment.specification, assignment.place)
     shown = feedback(graded, marker.result([graded]), views)
@@ -262,12 +262,14 @@ def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) ->
     grading = _grading(context, job)
     if grading.run:
         return
-    wanted = context.options_of(grading)
+    options = context.options_of(grading)
     with context.database.reading() as db:
         entries = submissions.entries(db, context.store, context.assigned)
-    received = [receive(one, wanted.assignment, context.store, context.overlay) for one in entries]
-    cases = grade.case_files(wanted, context.ledger)
-    found = grade.plan_attempts(wanted, context.ledger, received, cases)
+    received = [
+        receive(one, options.assignment, context.store, context.overlay) for one in entries
+    ]
+    cases = grade.case_files(options, context.ledger)
+    found = grade.plan_attempts(options, context.ledger, received, cases)
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
@@ -283,26 +285,26 @@ def run_one(context: AssignmentContext, job: Job, concurrency: Company) -> None:
         submissions=tuple(one for one in found.submissions if one.key == job.key),
         planned=tuple(one for one in found.planned if one.key == job.key),
     )
-    wanted = context.options_of(grading)
-    if grade.is_outdated(wanted, own):
+    options = context.options_of(grading)
+    if grade.is_outdated(options, own):
         raise OutdatedError(
             "the assignment, its case files or the harness has changed since this grading was"
             " begun: begin another one"
         )
-    _run(context, wanted, own, _ProgressRecorder(context, job), concurrency)
+    _run(context, options, own, _ProgressRecorder(context, job), concurrency)
 
 
 def _run(
     context: AssignmentContext,
-    wanted: GradeOptions,
-    found: GradingPlan,
+    options: GradeOptions,
+    plan: GradingPlan,
     listener: GradingListener,
     concurrency: Company,
 ) -> None:
-    bases = [one.basis for one in found.planned]
+    bases = [one.basis for one in plan.planned]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
     with machines.cluster_machines(context.settings) as away:
-        grade.run(wanted, context.ledger, found, context.store, listener, concurrency, away)
+        grade.run(options, context.ledger, plan, context.store, listener, concurrency, away)
     states = context.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):
         raise UnfinishedError("another worker is at it")
@@ -313,20 +315,20 @@ def conclude(context: AssignmentContext, job: Job, _concurrency: Company) -> Non
     with context.database.changing() as db:
         _refuse_others(db, job)
     grading = _grading(context, job)
-    wanted = context.options_of(grading)
+    options = context.options_of(grading)
     found = grade.load_last_plan(context.ledger, grading.run)
-    _run_distrusted_again(context, wanted, found, grading)
-    wanted = wanted._replace(accept=_is_accepted(context, wanted, found, grading))
-    concluded = grade.update_marks(wanted, context.ledger, found)
-    conclusion = grade.find_same_programs(wanted, concluded, context.store)
+    _run_distrusted_again(context, options, found, grading)
+    options = options._replace(accept=_is_accepted(context, options, found, grading))
+    concluded = grade.update_marks(options, context.ledger, found)
+    conclusion = grade.find_same_programs(options, concluded, context.store)
     written = _write(context, conclusion, grading)
     rows, received = _list_marks(conclusion, grading.id), _list_recipients(conclusion, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
-    kept = json.loads(grading.changes) if wanted.accept else []
+    kept = json.loads(grading.changes) if options.accept else []
     values: dict[str, object] = {
         "changes": json.dumps(_describe_changes(conclusion) or kept),
-        "accept": int(wanted.accept),
-        "trouble": _OTHER_CHANGES if grading.accept and not wanted.accept else "",
+        "accept": int(options.accept),
+        "trouble": _OTHER_CHANGES if grading.accept and not options.accept else "",
     }
     with context.database.changing() as db:
         courses.lock(db, grading.assignment)
@@ -346,7 +348,7 @@ def conclude(context: AssignmentContext, job: Job, _concurrency: Company) -> Non
 
 
 def _is_accepted(
-    context: AssignmentContext, wanted: GradeOptions, found: GradingPlan, grading: Grading
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: Grading
 ) -> bool:
     """Whether marks in force may change: somebody has accepted each change, having seen it.
 
@@ -354,19 +356,19 @@ def _is_accepted(
     """
     if not grading.accept:
         return False
-    now = _describe_changes(grade.current_marks(wanted, context.ledger, found))
+    now = _describe_changes(grade.current_marks(options, context.ledger, plan))
     return set(now) <= set(json.loads(grading.changes))
 
 
 def _run_distrusted_again(
-    context: AssignmentContext, wanted: GradeOptions, found: GradingPlan, grading: Grading
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: Grading
 ) -> None:
     """Let what a machine did be rerun that was set aside while others still ran.
 
     Raises:
         UnfinishedError: that is so: marks are made after it.
     """
-    if not grade.withdraw_distrusted(wanted, context.ledger, found):
+    if not grade.withdraw_distrusted(options, context.ledger, plan):
         return
     with context.database.changing() as db:
         queue.again(db, GRADE, grading.id)
@@ -384,10 +386,10 @@ def _refuse_others(db: Connection, job: Job) -> None:
 def export(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading = _grading(context, job)
-    wanted = context.options_of(grading)
+    options = context.options_of(grading)
     found = grade.load_last_plan(context.ledger, grading.run)
-    current = grade.current_marks(wanted, context.ledger, found)
-    _write(context, grade.find_same_programs(wanted, current, context.store), grading)
+    current = grade.current_marks(options, context.ledger, found)
+    _write(context, grade.find_same_programs(options, current, context.store), grading)
 
 
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
@@ -459,7 +461,7 @@ def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> No
     """Run an engine of an author by the case files of a suite."""
     found = engine_runs.plan_run(context, job)
     if found:
-        _run(context, context.wanted, found, _ProgressRecorder(context, job), concurrency)
+        _run(context, context.options, found, _ProgressRecorder(context, job), concurrency)
         engine_runs.keep(context, job, found)
 
 

@@ -87,9 +87,9 @@ class Preview:
         """The points and weights that are asked about."""
         return point_weights.parse_weights(self._worth.read_text())
 
-    def write(self, found: PreviewResult) -> None:
+    def write(self, result: PreviewResult) -> None:
         """Write down what would change."""
-        whole_files.write(self._found, canonical_json.dumps(found))
+        whole_files.write(self._found, canonical_json.dumps(result))
 
     def read(self) -> PreviewResult | None:
         """Return the changes, or None if they are not yet known."""
@@ -136,7 +136,7 @@ def would_be_left_out(
 
 
 def ask(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, told: PointWeights
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, weights: PointWeights
 ) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
@@ -144,7 +144,7 @@ def ask(
         UsageError: as :func:`point_weights.read`.
     """
     own, made = own_files.assignment_of(settings, assigned), new_id()
-    asked = point_weights.read(own, parts(settings, assigned), told)
+    asked = point_weights.read(own, parts(settings, assigned), weights)
     before = describe_in_force(settings, assigned)
     Preview(settings.assignment_folder(assigned.id), made).begin(asked, before)
     queue.put(act.db, Job("", PREVIEW, assigned.id, made, person=act.by))
@@ -152,7 +152,7 @@ def ask(
 
 
 def put_in_force(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, found: Preview
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, preview: Preview
 ) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
@@ -164,22 +164,22 @@ def put_in_force(
             it was made.
         UsageError: the parts or tests are others by now.
     """
-    if found.read() is None:
+    if preview.read() is None:
         raise InvalidGradingStateError("the changes are not known yet")
     courses.lock(act.db, assigned.id)  # it may be set twice at once
-    if found.grading and (made := uploads.GRADINGS.find(act.db, id=found.grading)):
+    if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
     assigned = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned
-    if why := explain_stale(settings, assigned, found):
+    if why := explain_stale(settings, assigned, preview):
         raise InvalidGradingStateError(why)
-    made = _set(act, settings, assigned, found)
-    found.note_grading(made.id)
+    made = _set(act, settings, assigned, preview)
+    preview.note_grading(made.id)
     return made
 
 
-def explain_stale(settings: Settings, assigned: CourseAssignment, found: Preview) -> str:
+def explain_stale(settings: Settings, assigned: CourseAssignment, preview: Preview) -> str:
     """Return why a preview says nothing of what is in force now, or "" if it does."""
-    if found.before == describe_in_force(settings, assigned):
+    if preview.before == describe_in_force(settings, assigned):
         return ""
     return "the points have changed since this preview was made: make a new preview"
 
@@ -193,10 +193,10 @@ def describe_in_force(settings: Settings, assigned: CourseAssignment) -> str:
 
 
 def _set(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, found: Preview
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, preview: Preview
 ) -> Grading:
     own = own_files.assignment_of(settings, assigned)
-    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), found.weights)
+    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
     act.note("points set", assigned.id, **now._asdict())
@@ -217,12 +217,12 @@ def preview(context: AssignmentContext, job: Job) -> None:
     if last is None:
         own.write(PreviewResult((), 0))
         return
-    wanted = context.options_of(last)
+    options = context.options_of(last)
     made = own_files.assignment_of(context.settings, context.assigned)
     then = point_weights.apply_weights(made, own.weights).marks
-    wanted = wanted._replace(assignment=wanted.assignment._replace(marks=then))
+    options = options._replace(assignment=options.assignment._replace(marks=then))
     found = grade.load_last_plan(context.ledger, last.run)
-    changes = grade.current_marks(wanted, context.ledger, found).changes
+    changes = grade.current_marks(options, context.ledger, found).changes
     told = (PreviewedChange(one.key, names(one), str(one)) for one in changes)
     own.write(PreviewResult(tuple(told), len(found.submissions)))
 

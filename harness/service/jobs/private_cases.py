@@ -141,9 +141,9 @@ def let_measure(
     """
     found = load_measured(settings, assigned)
     if found.paths and found.caught is None:
-        wanted = Job("", MEASURE, assigned.id, found.about, person=act.by)
-        if queue.put(act.db, wanted).state in over:
-            queue.put_anew(act.db, wanted)
+        options = Job("", MEASURE, assigned.id, found.about, person=act.by)
+        if queue.put(act.db, options).state in over:
+            queue.put_anew(act.db, options)
 
 
 def measure(context: AssignmentContext, job: Job) -> None:
@@ -153,8 +153,8 @@ def measure(context: AssignmentContext, job: Job) -> None:
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(paths)
-    measured = _measure_with(files, context.wanted.assignment, context)
-    specification = context.wanted.assignment.specification
+    measured = _measure_with(files, context.options.assignment, context)
+    specification = context.options.assignment.specification
     found = canonical_json.dumps(_add_answers(measured, files, specification))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -162,16 +162,16 @@ def measure(context: AssignmentContext, job: Job) -> None:
 
 
 def _add_answers(
-    found: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
+    caught: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
 ) -> CaughtMistakes:
     """Add what the reference answers to the tests that it fails."""
     if specification is None:
-        return found
+        return caught
     told = (
         one._replace(answers=list_wrong_tests(case, one.wrong, specification))
-        for one, case in zip(found.files, files, strict=True)
+        for one, case in zip(caught.files, files, strict=True)
     )
-    return found._replace(files=tuple(told))
+    return caught._replace(files=tuple(told))
 
 
 def place(made: Path, what: str) -> Path:
@@ -200,8 +200,8 @@ def _measure_with(
     specification = assignment.specification
     if specification is None or not (assignment.declaration and assignment.declaration.wrong):
         return measure_all(files, specification)
-    asked = WatchedAsker(specification.commands, context.wanted.sandbox, assignment.protocol)
-    with banked.engines(assignment, (), (), context.wanted.sandbox) as engines:
+    asked = WatchedAsker(specification.commands, context.options.sandbox, assignment.protocol)
+    with banked.engines(assignment, (), (), context.options.sandbox) as engines:
         parts = [_strength(one, specification, engines, asked) for one in files]
     known = [f"{one.name}: {one.sentence}" for one in engines]
     unknown = {place for place, one in enumerate(engines) if one.name in asked.given_up}
@@ -243,12 +243,12 @@ def _together(
     return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
 
 
-def _of(case: CaseFile, found: strength.Strength | None) -> CaseFileCatch:
+def _of(case: CaseFile, measured: strength.Strength | None) -> CaseFileCatch:
     name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
-    if found is None:
+    if measured is None:
         return CaseFileCatch(name, tests, 0, ())
     return CaseFileCatch(
-        name, tests, found.caught.bit_count(), tuple(one.step.line for one in found.wrong)
+        name, tests, measured.caught.bit_count(), tuple(one.step.line for one in measured.wrong)
     )
 
 

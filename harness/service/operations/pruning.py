@@ -64,7 +64,7 @@ class _PruningContext(NamedTuple):
 
 
 class _Deletion(NamedTuple):
-    """What goes: files, and whatever the other does."""
+    """Data to delete: files, plus a callback for rows."""
 
     number: int
     files: Sequence[Path] = ()
@@ -101,8 +101,8 @@ def prune(
     for kind, look in _LOOKS.items():
         if rules[kind] is not None:
             with database.acting() as act:
-                ground = _PruningContext(settings, act.db, rules, now or time.time())
-                found.append(_prune(act, kind, look(ground), is_dry=is_dry))
+                context = _PruningContext(settings, act.db, rules, now or time.time())
+                found.append(_prune(act, kind, look(context), is_dry=is_dry))
     return found
 
 
@@ -119,50 +119,51 @@ def _prune(act: AuditedTransaction, kind: str, going: _Deletion, *, is_dry: bool
 # --- what goes of each kind --------------------------------------------------------------------
 
 
-def _old_files(ground: _PruningContext, kind: str, folder: Path, pattern: str) -> list[Path]:
-    before = ground.before(kind)
+def _old_files(context: _PruningContext, kind: str, folder: Path, pattern: str) -> list[Path]:
+    before = context.before(kind)
     return [path for path in sorted(folder.glob(pattern)) if path.stat().st_mtime < before]
 
 
-def _logs(ground: _PruningContext) -> _Deletion:
-    files = _old_files(ground, "logs", ground.settings.logs, "*.jsonl")
+def _logs(context: _PruningContext) -> _Deletion:
+    files = _old_files(context, "logs", context.settings.logs, "*.jsonl")
     return _Deletion(len(files), files)
 
 
-def _mail(ground: _PruningContext) -> _Deletion:
-    before = ground.before("mail")
-    files = _old_files(ground, "mail", ground.settings.letters, "*.eml")
-    count = pruning.letters(ground.db, before)
+def _mail(context: _PruningContext) -> _Deletion:
+    before = context.before("mail")
+    files = _old_files(context, "mail", context.settings.letters, "*.eml")
+    count = pruning.letters(context.db, before)
     return _Deletion(count + len(files), files, lambda act: pruning.forget_letters(act.db, before))
 
 
-def _sessions(ground: _PruningContext) -> _Deletion:
-    before = ground.before("sessions")
-    count = pruning.count_ended(ground.db, before)
+def _sessions(context: _PruningContext) -> _Deletion:
+    before = context.before("sessions")
+    count = pruning.count_ended(context.db, before)
     return _Deletion(count, rest=lambda act: pruning.forget_ended(act.db, before))
 
 
-def _checks(ground: _PruningContext) -> _Deletion:
+def _checks(context: _PruningContext) -> _Deletion:
     """Find the results of public tests, which students read: a grading has its own."""
-    before = ground.before("checks")
+    before = context.before("checks")
     pages = [
-        check_page(ground.settings.assignment_folder(assignment), upload)
-        for assignment, upload in pruning.list_checked(ground.db, before)
+        check_page(context.settings.assignment_folder(assignment), upload)
+        for assignment, upload in pruning.list_checked(context.db, before)
     ]
     both = (path for page in pages for path in (page, page.with_suffix(".json")))
     files = [path for path in both if path.exists()]
     return _Deletion(len(files), files, lambda act: pruning.forget_words(act.db, before))
 
 
-def _originals(ground: _PruningContext) -> _Deletion:
+def _originals(context: _PruningContext) -> _Deletion:
     """Find what no assignment needs whose marks may be asked for, or whose time is not over."""
-    pruning.hold_uploads(ground.db)
-    keeping = _recent(ground, "marks") | _recent(ground, "originals")
-    known = pruning.originals(ground.db)
+    pruning.hold_uploads(context.db)
+    keeping = _recent(context, "marks") | _recent(context, "originals")
+    known = pruning.originals(context.db)
     files = [
         path
-        for path in sorted(ground.settings.originals.glob("[0-9a-f]*"))
-        if not known.get(path.name, set()) & keeping and path.stat().st_mtime < ground.now - _FRESH
+        for path in sorted(context.settings.originals.glob("[0-9a-f]*"))
+        if not known.get(path.name, set()) & keeping
+        and path.stat().st_mtime < context.now - _FRESH
     ]
     return _Deletion(len(files), files, lambda act: _note_originals(act, files))
 
@@ -172,13 +173,13 @@ def _note_originals(act: AuditedTransaction, files: Sequence[Path]) -> None:
         act.note("original pruned", path.name)
 
 
-def _audit(ground: _PruningContext) -> _Deletion:
+def _audit(context: _PruningContext) -> _Deletion:
     """Find the oldest lines, but none since an assignment was made whose marks are asked for."""
-    asked = _recent(ground, "marks")
-    made = [one.made for one in courses.ASSIGNMENTS.all(ground.db) if one.id in asked]
-    before = min([ground.before("audit"), *made])
-    last = pruning.old_lines(ground.db, _utc(before))
-    count = pruning.lines_until(ground.db, last)
+    asked = _recent(context, "marks")
+    made = [one.made for one in courses.ASSIGNMENTS.all(context.db) if one.id in asked]
+    before = min([context.before("audit"), *made])
+    last = pruning.old_lines(context.db, _utc(before))
+    count = pruning.lines_until(context.db, last)
     return _Deletion(count, rest=lambda act: act.log.cut(act.db, last))
 
 
@@ -200,14 +201,14 @@ _LOOKS: dict[str, Callable[[_PruningContext], _Deletion]] = {
 # --- how long marks are asked for --------------------------------------------------------------
 
 
-def _recent(ground: _PruningContext, kind: str) -> set[str]:
+def _recent(context: _PruningContext, kind: str) -> set[str]:
     """Return the assignments in which something happened within the time of a rule."""
-    events = pruning.last_events(ground.db)
-    every = courses.ASSIGNMENTS.all(ground.db, "id")
-    if ground.rules[kind] is None:
+    events = pruning.last_events(context.db)
+    every = courses.ASSIGNMENTS.all(context.db, "id")
+    if context.rules[kind] is None:
         return {one.id for one in every}
-    before = ground.before(kind)
-    last = {one.id: max(events.get(one.id, 0.0), *_dates(ground.db, one)) for one in every}
+    before = context.before(kind)
+    last = {one.id: max(events.get(one.id, 0.0), *_dates(context.db, one)) for one in every}
     return {name for name, time_ in last.items() if time_ >= before}
 
 

@@ -183,9 +183,9 @@ def _draft(context: RequestContext) -> DraftFolder:
     return DraftFolder(_get_folder(context), context.job.about)
 
 
-def _boards(found: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
+def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
     """Return the boards of candidates, as far as there are some, by their places."""
-    boards = {place: found.candidates[place].board for place in places}
+    boards = {place: findings.candidates[place].board for place in places}
     return {
         place: rendering.own(board_drawing.board(one.diagram(), Evidence()))
         for place, one in boards.items()

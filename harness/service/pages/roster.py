@@ -61,11 +61,11 @@ def _read(path: Path, name: str) -> RosterFile:
         raise UsageError(f"the roster cannot be used: {error}") from None
 
 
-def summarize(found: RosterOutcome) -> str:
+def summarize(outcome: RosterOutcome) -> str:
     """Return a sentence with the numbers of an outcome."""
-    changed = {one.student for one in found.changed} - {one.key for one in found.returned}
-    again = f"{len(found.returned)} added again, " if found.returned else ""
-    return f"{len(found.added)} added, {again}{len(changed)} changed, {found.same} as before"
+    changed = {one.student for one in outcome.changed} - {one.key for one in outcome.returned}
+    again = f"{len(outcome.returned)} added again, " if outcome.returned else ""
+    return f"{len(outcome.added)} added, {again}{len(changed)} changed, {outcome.same} as before"
 
 
 @ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=course.show))

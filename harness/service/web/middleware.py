@@ -27,7 +27,7 @@ _HEADERS = (
 
 
 class SecurityHeaders:
-    """Puts headers around all answers; one that an answer has itself stays."""
+    """Add headers to every response; one that the response has itself stays."""
 
     def __init__(self, app: ASGIApp, *, is_secure: bool, largest: int) -> None:
         """``largest``: bytes of a file that is uploaded."""
