@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from harness.service.records import Person
     from harness.service.settings import Settings
-    from harness.service.storage.audit_log import Act
+    from harness.service.storage.audit import AuditedTransaction
 
 _DESCRIPTION = """\
 Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
@@ -110,10 +110,10 @@ def _missing_argument(action: str) -> str:
     return {"add": "a NAME", "revoke": "the ID of a token"}.get(action, "a PERSON")
 
 
-def _people(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _people(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
-    rows = administering.everybody(act.db)
+    rows = administration.everybody(act.db)
     return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
 
 
@@ -121,114 +121,118 @@ def _describe(person: Person) -> tuple[str, str]:
     return "admin" if person.is_admin else "", "shut out" if person.is_shut_out else ""
 
 
-def _add(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.people import accounts, entering
+def _add(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.people import accounts
 
     name = accounts.check_name(given.who)
-    email = entering.check_address(given.email) if given.email else ""
-    person = entering.add_person(act, name, email, is_admin=given.admin)
+    email = accounts.check_address(given.email) if given.email else ""
+    person = accounts.add_person(act, name, email, is_admin=given.admin)
     return [_line(person.id, person.name, person.email)]
 
 
-def _link(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _link(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
-    secret = administering.link(act, administering.find(act.db, given.who))
+    secret = administration.link(act, administration.find(act.db, given.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
-def _token(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
-    from harness.service.people import entering
+def _token(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
+    from harness.service.people import accounts
 
-    person = administering.find(act.db, given.who)
-    entering.refuse_shut_out(person)
+    person = administration.find(act.db, given.who)
+    accounts.require_enabled(person)
     name = given.name or _TOKEN
-    _, secret = entering.token(act, name, given.scope, owner=person.id)
+    _, secret = accounts.make_token(act, name, given.scope, owner=person.id)
     return [secret.text]
 
 
-def _tokens(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _tokens(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
-    person = administering.find(act.db, given.who) if given.who else None
+    person = administration.find(act.db, given.who) if given.who else None
     return [
         _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
-        for token, owner in administering.tokens(act.db, person)
+        for token, owner in administration.tokens(act.db, person)
     ]
 
 
-def _revoke(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _revoke(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
-    administering.revoke_token(act, given.who)
+    administration.revoke_token(act, given.who)
     return [f"the token {given.who} is no longer valid"]
 
 
-def _shut_out(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _shut_out(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
-    person = administering.find(act.db, given.who)
-    administering.shut_out(act, person)
+    person = administration.find(act.db, given.who)
+    administration.shut_out(act, person)
     return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
 
 
-def _let_in(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _let_in(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
-    person = administering.find(act.db, given.who)
-    administering.let_in(act, person)
+    person = administration.find(act.db, given.who)
+    administration.let_in(act, person)
     return [
         escape_controls(f"{person.name} may sign in again: gtp-harness admin link makes a link")
     ]
 
 
-def _change(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
-    from harness.service.people import accounts, entering
+def _change(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
+    from harness.service.people import accounts
 
-    person = administering.find(act.db, given.who)
+    person = administration.find(act.db, given.who)
     if given.name:
         person = accounts.rename(act, person, given.name)
     if given.email:
-        person = accounts.change_email(act, person, entering.check_address(given.email))
+        person = accounts.change_email(act, person, accounts.check_address(given.email))
     return [_line(person.id, person.name, person.email)]
 
 
-def _courses(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _courses(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
 
     return [
         _line(course.id, course.title, ", ".join(one.name for one in teachers))
-        for course, teachers in administering.list_courses(act.db)
+        for course, teachers in administration.list_courses(act.db)
     ]
 
 
-def _add_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _add_teacher(
+    act: AuditedTransaction, given: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.operations import administration
 
-    course = administering.find_course(act.db, given.course)
-    person = administering.find(act.db, given.who)
-    administering.add_teacher(act, course, person)
+    course = administration.find_course(act.db, given.course)
+    person = administration.find(act.db, given.who)
+    administration.add_teacher(act, course, person)
     return [escape_controls(f"{person.name} is a teacher of {course.title}")]
 
 
-def _remove_teacher(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operating import administering
+def _remove_teacher(
+    act: AuditedTransaction, given: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.operations import administration
 
-    course = administering.find_course(act.db, given.course)
-    person = administering.find(act.db, given.who)
-    administering.remove_teacher(act, course, person)
+    course = administration.find_course(act.db, given.course)
+    person = administration.find(act.db, given.who)
+    administration.remove_teacher(act, course, person)
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 
-def _log(act: Act, given: argparse.Namespace, settings: Settings) -> list[str]:
+def _log(act: AuditedTransaction, given: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
-    from harness.service.storage import audit_history
+    from harness.service.storage import audit
 
     if given.check:
-        return [f"NOT GOOD: {one}" for one in audit_history.check(act.db, act.log)]
-    found = audit_history.read(act.db, act.log, given.about)
+        return [f"NOT GOOD: {one}" for one in audit.check(act.db, act.log)]
+    found = audit.read_history(act.db, act.log, given.about)
     return [_line(str(one.number), *one[1:]) for one in found]
 
 
@@ -240,7 +244,9 @@ def _day(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
-def _actions() -> dict[str, Callable[[Act, argparse.Namespace, Settings], list[str]]]:
+def _actions() -> dict[
+    str, Callable[[AuditedTransaction, argparse.Namespace, Settings], list[str]]
+]:
     return {
         "people": _people,
         "add": _add,

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     if not given.folder:
         parser.error("expected the new folder DIR")
     settings = service_options.place(given)
-    from harness.service.operating.backing_up import back_up
+    from harness.service.operations.backups import back_up
     from harness.service.storage import data_folder
 
     data_folder.keep_files_private()

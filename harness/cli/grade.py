@@ -112,8 +112,8 @@ class _Command:
         """Grade, write what is wanted, say the result, and return the exit status."""
         from harness.grading import grade
         from harness.grading.exports import writing
-        from harness.grading.ledger.originals import Store
         from harness.grading.exports.summary import has_no_test
+        from harness.grading.ledger.originals import Store
         from harness.grading.marks.concerns import concerns
 
         self._check_sheets()

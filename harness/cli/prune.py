@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     if given is None:
         return ExitCode.OK
     settings = service_options.place(given)._replace(keep=",".join(given.keep))
-    from harness.service.operating import pruning
+    from harness.service.operations import pruning
     from harness.service.storage.database import Database
 
     pruning.read(settings.keep)

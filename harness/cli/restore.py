@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     if not given.folder:
         parser.error("expected the folder DIR of a backup")
     settings = service_options.place(given)
-    from harness.service.operating.backing_up import restore
+    from harness.service.operations.backups import restore
     from harness.service.storage import data_folder
 
     data_folder.keep_files_private()

@@ -88,10 +88,10 @@ def _with_cluster(settings: Settings, given: argparse.Namespace) -> Settings:
 
 
 def _check(settings: Settings) -> int:
-    from harness.service.operating.checking import check
+    from harness.service.operations.health import check_settings
 
     is_good = True
-    for found in check(settings):
+    for found in check_settings(settings):
         print(
             escape_controls(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}")
         )
@@ -100,19 +100,18 @@ def _check(settings: Settings) -> int:
 
 
 def _serve(settings: Settings) -> int:
-    from harness.service import listening, serving
-    from harness.service.mailing import outbox
-    from harness.service.operating import pruning
-    from harness.service.people import oidc
+    from harness.service import processes, serving
+    from harness.service.operations import pruning
+    from harness.service.people import mail_server, oidc
     from harness.service.settings import own_names
     from harness.service.storage import data_folder
 
     data_folder.keep_files_private()
     own_names(settings)
-    outbox.server(settings)  # what cannot be read is told now, and not when a mail waits
+    mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
-    with listening.open_socket(settings.host, settings.port) as open_socket:
+    with processes.open_socket(settings.host, settings.port) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
         print(f"Data: {found.data}\nPages: {found.base}", flush=True)
@@ -125,13 +124,13 @@ def _serve(settings: Settings) -> int:
 
 def tell_zone(settings: Settings) -> None:
     """Warn once if the data were last served in another time zone, and write this one down."""
-    from harness.service import service_log
-    from harness.service.storage import time_zone
+    from harness.service import monitoring
+    from harness.service.storage import data_folder
 
-    now = time_zone.find()
-    if why := time_zone.explain_other(settings.data, now):
-        service_log.warn(settings, why)
-    time_zone.keep(settings.data, now)
+    now = data_folder.find_zone()
+    if why := data_folder.explain_other_zone(settings.data, now):
+        monitoring.warn(settings, why)
+    data_folder.keep_zone(settings.data, now)
 
 
 def command_line() -> CommandParser:

@@ -31,8 +31,8 @@ _LINKS = {
     "/dev/stdout": "/proc/self/fd/1",
     "/dev/stderr": "/proc/self/fd/2",
 }
-# What a box's own /proc shows of the whole machine's: keys, counters that an engine can set to what
-# it likes, for the next one to read, and names of files. (The rest: docs/threat-model.md.)
+# What a box's own /proc shows of the whole machine's: keys, names of files, and counters that an
+# engine can set to what it likes, for the next one to read. (The rest: docs/threat-model.md.)
 _MACHINE_WIDE = (
     *("/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/vmstat"),
     *("/proc/cmdline", "/proc/swaps"),

@@ -1,69 +1,96 @@
-"""The application: all routes, each with its rule, around one open service."""
+"""The web application: all routes, each with its rule, and the process that answers HTTP.
+
+``python -m harness.service.app FD`` answers on a socket; the settings come as JSON on standard
+input. Threads answer: the database waits for a disk or a server most of the time.
+"""
 
 from __future__ import annotations
 
+import socket
+import sys
+
+import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
-from harness.service.api import changing as api_changing
-from harness.service.api import (
-    comments_and_overrides,
-    courses,
-    drafts,
-    marks,
-    own_files,
-    people,
-    runs,
-    schema,
-    staff,
-    students,
-    submissions,
-    suites,
-)
+from harness.service import machines, processes
+from harness.service.api import courses, marks, own_files, people, requests, students, submissions
 from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
-from harness.service.api import private as api_private
-from harness.service.operating import routes as operating
+from harness.service.api import private_cases as api_private_cases
+from harness.service.api import suites as api_suites
+from harness.service.operations import health
 from harness.service.pages import (
-    assignment_page,
-    changing,
-    cluster,
+    account,
+    assignment,
     course,
     gradings,
-    mail_links,
-    own_mark,
-    own_name,
     points,
-    private,
-    provider,
+    private_cases,
     roster,
-    sign_in,
     student,
     submission,
-    tokens,
+    suites,
 )
-from harness.service.pages import runs as pages_of_runs
-from harness.service.pages import suites as pages_of_suites
-from harness.service.web import access, error_answers
-from harness.service.web.guarding import Guarded
-from harness.service.web.head_requests import HeadAnswered
+from harness.service.storage.database import CONNECTIONS, Database
+from harness.service.web import access, error_answers, rendering
+from harness.service.web.access import Context, Routes
+from harness.service.web.middleware import HeadRequests, RequestLog, SecurityHeaders
 from harness.service.web.own_hosts import OwnHosts
-from harness.service.web.request_log import Logged
+from harness.service.web.request_context import ADMINS, ANYBODY
 from harness.service.web.service import Service
 from oracle import __version__
 
+FOR_OPERATORS = Routes()
+METRICS = Routes(is_api=True, prefix="/api/v1")
+_SHOWN = 50  # remarks
+
+
+@FOR_OPERATORS.at("GET", "/ready", ANYBODY)
+def ready(context: Context) -> Response:
+    """Say whether all is there that work needs; 503 and why if not."""
+    found = [*health.complaints(health.state(context.service))]
+    return JSONResponse({"ready": not found, "reasons": found}, 503 if found else 200)
+
+
+@METRICS.at("GET", "/metrics", ADMINS, include_in_schema=False)
+def give_metrics(context: Context) -> Response:
+    """Give figures to Prometheus."""
+    found, counted = health.state(context.service), health.get_figures(context.service)
+    return Response(health.metrics_text(found, counted), media_type=health.TYPE)
+
+
+@FOR_OPERATORS.at("GET", "/cluster", ADMINS)
+def show_cluster(context: Context) -> Response:
+    """Show the present state of the cluster."""
+    from harness.cluster import rules
+
+    settings = context.service.settings
+    return rendering.page(
+        context,
+        "cluster.html",
+        [("Cluster", "")],
+        scheduler=settings.scheduler,
+        state=machines.state(settings),
+        find_unfitness=rules.find_unfitness,
+        complaint=machines.complaint(settings),
+        aside=machines.set_aside(settings),
+        remarks=machines.remarks(settings)[:_SHOWN],
+    )
+
+
+# --- The application -----------------------------------------------------------------------------
+
+
 ROUTES = (
-    *(sign_in.ROUTES, course.ROUTES, assignment_page.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, roster.ROUTES, own_mark.ROUTES, private.ROUTES, points.ROUTES),
-    *(cluster.ROUTES, tokens.ROUTES, own_name.ROUTES, mail_links.ROUTES, provider.ROUTES),
-    *(pages_of_suites.ROUTES, pages_of_runs.ROUTES),
-    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, schema.ROUTES),
-    *(staff.ROUTES, comments_and_overrides.ROUTES, api_private.ROUTES, api_points.ROUTES),
-    *(own_files.ROUTES, drafts.ROUTES),
-    *(students.ROUTES, api_gradings.ROUTES, marks.ROUTES, suites.ROUTES, runs.ROUTES),
-    *(changing.ROUTES, api_changing.ROUTES),
-    operating.ROUTES,
-    operating.FOR_TOKENS,
+    *(account.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, suites.ROUTES),
+    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
+    *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
+    *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
+    *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
 )
 
 
@@ -71,7 +98,7 @@ def application(service: Service) -> FastAPI:
     """Return the application.
 
     Raises:
-        RuntimeError: a route says not who may use it.
+        RuntimeError: a route declares no access rule.
     """
     # The schema has a route of its own, with a rule like all others.
     app = FastAPI(
@@ -87,9 +114,49 @@ def application(service: Service) -> FastAPI:
 
 
 def guard_application(service: Service) -> ASGIApp:
-    """Return the application as it is served: with what is said with every answer."""
+    """Return the application as it is served: with the headers added to every response."""
     settings = service.settings
     app = application(service)
     app.add_middleware(OwnHosts, settings=settings)
-    inner = Guarded(HeadAnswered(app), is_secure=settings.is_secure, largest=settings.largest)
-    return Logged(inner, settings, service.requests)
+    inner = SecurityHeaders(
+        HeadRequests(app), is_secure=settings.is_secure, largest=settings.largest
+    )
+    return RequestLog(inner, settings, service.requests)
+
+
+# --- The process that answers HTTP ---------------------------------------------------------------
+
+
+_PATIENCE = 5  # seconds for open connections at the end
+
+
+class _WebServer(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # No more threads than connections: each keeps half a megabyte for good.
+        to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
+        await super().startup(sockets)
+
+
+def main(descriptor: int) -> int:
+    """Answer until a signal comes, and then what was asked before it."""
+    settings = processes.begin()
+    service = Service.open(settings, Database.patiently)
+    config = uvicorn.Config(
+        guard_application(service),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.address),
+        timeout_graceful_shutdown=_PATIENCE,
+        timeout_keep_alive=30,
+    )
+    try:
+        with socket.socket(fileno=descriptor) as listening:
+            _WebServer(config).run(sockets=[listening])
+    finally:
+        service.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

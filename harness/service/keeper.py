@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 from harness import signals
 from harness.errors import HarnessError
-from harness.service import background, service_log
-from harness.service.mailing import posting
-from harness.service.operating import pruning
+from harness.service import monitoring, processes
+from harness.service.operations import pruning
+from harness.service.people import mails
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
 
@@ -26,7 +26,7 @@ _PATIENCE = 30.0  # seconds after a fault
 
 def main() -> int:
     """Send what waits until a signal comes; a mail under way is sent first."""
-    return background.run(_keep)
+    return processes.run(_keep)
 
 
 def _keep(settings: Settings, database: Database) -> None:
@@ -40,13 +40,13 @@ def _keep(settings: Settings, database: Database) -> None:
 
 def _send(settings: Settings, database: Database) -> float:
     """Send a mail; return after how many seconds to look again."""
-    return 0.0 if posting.deliver(settings, database) else _PAUSE
+    return 0.0 if mails.deliver(settings, database) else _PAUSE
 
 
 def _prune(settings: Settings, database: Database) -> float:
     gone = [one for one in pruning.prune(settings, database) if one.number]
     for one in gone:
-        service_log.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
+        monitoring.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
     return 0.0
 
 
@@ -56,9 +56,9 @@ def _try(settings: Settings, do: Callable[[], float]) -> float:
         with signals.hold_back():
             return do()
     except HarnessError as error:
-        service_log.warn(settings, f"no mail can be sent, nothing pruned now: {error}")
+        monitoring.warn(settings, f"no mail can be sent, nothing pruned now: {error}")
     except Exception:  # noqa: BLE001 - whatever it is, an operator is to see it, and the process continues
-        service_log.warn(settings, traceback.format_exc())
+        monitoring.warn(settings, traceback.format_exc())
     return _PATIENCE
 
 

@@ -1,8 +1,7 @@
 """The machines of a cluster on which a service runs engines: connections and their state.
 
-Folder ``cluster`` of the data: ``remarks.jsonl``, what a person must know; ``set-aside.jsonl``,
-machines that are no longer trusted; ``levels/``, the sandbox levels that workers had; and, for
-each machine that serves, ``HOST/``: what its hub knows.
+``python -m harness.service.machines`` is the process that speaks to the cluster; the settings come
+as JSON on standard input. It outlives its scheduler: what is to be run waits.
 """
 
 from __future__ import annotations
@@ -10,19 +9,21 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness import signals
 from harness.cluster import hub_state
 from harness.cluster.hub_state import HubState
 from harness.cluster.records import ConnectorSettings
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.set_aside import SetAside
-from harness.service import service_log
+from harness.service import monitoring, processes
 from harness.service.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from harness.work.crew import Ends
     from harness.work.records import WorkUnit
     from harness.work.worker_events import AttemptEvent
+
 
 _PATIENCE = 20.0  # seconds of a job in which machines must be there: then others have their turn
 _AUTO = "auto"
@@ -61,7 +63,7 @@ def connector_settings(settings: Settings) -> ConnectorSettings:
 
 
 @contextlib.contextmanager
-def away(settings: Settings) -> Iterator[OtherMachines | None]:
+def cluster_machines(settings: Settings) -> Iterator[OtherMachines | None]:
     """Give the machines on which engines run; None: this one.
 
     Raises (in the block):
@@ -83,10 +85,10 @@ def away(settings: Settings) -> Iterator[OtherMachines | None]:
     with closing(
         Dispatcher(connector_settings(settings), tell, link, _PATIENCE, book)
     ) as dispatcher:
-        yield _Away(settings, dispatcher)
+        yield _ClusterMachines(settings, dispatcher)
 
 
-class _Away:
+class _ClusterMachines:
     """Machines of a cluster, on which all engines of a service run at one sandbox level."""
 
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
@@ -149,10 +151,10 @@ def remark(settings: Settings, text: str, *, once: bool = False) -> None:
     now = time.time()
     if once and any(one.text == text for one in remarks(settings) if one.at > now - _AN_HOUR):
         return
-    service_log.warn(settings, text)
+    monitoring.warn(settings, text)
     path = _remarks(settings)
     with contextlib.suppress(OSError):
-        service_log.append(path, f"{json.dumps(Remark(now, text)._asdict())}\n")
+        monitoring.append_log(path, f"{json.dumps(Remark(now, text)._asdict())}\n")
         if path.stat().st_size > _LONGEST:
             path.replace(path.with_suffix(".old"))
 
@@ -168,3 +170,28 @@ def remarks(settings: Settings) -> list[Remark]:
 
 def _remarks(settings: Settings) -> Path:
     return settings.cluster / "remarks.jsonl"
+
+
+# --- The process that speaks to a cluster --------------------------------------------------------
+
+
+def main() -> int:
+    """Carry units for the workers of the service until a signal comes."""
+    import asyncio
+
+    from harness.cluster.hub import Hub
+
+    signals.end_on_sigterm()
+    settings = processes.begin()
+    hub = Hub(
+        connector_settings(settings),
+        folder(settings),
+        lambda text: remark(settings, text),
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(hub.run())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

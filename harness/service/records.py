@@ -96,7 +96,7 @@ class Member(NamedTuple):
         return self.team or self.key
 
 
-class Assigned(NamedTuple):
+class CourseAssignment(NamedTuple):
     """An assignment of a course."""
 
     id: str
@@ -138,7 +138,7 @@ class Upload(NamedTuple):
         return self.number, self.at, self.id
 
 
-class Held(NamedTuple):
+class OwnedUpload(NamedTuple):
     """An upload and its owners: everyone in the group when it was sent."""
 
     upload: Upload
@@ -162,7 +162,7 @@ class Grading(NamedTuple):
     edition: int = 0  # of the assignment, when it was planned
 
 
-class Marked(NamedTuple):
+class StudentMark(NamedTuple):
     """The mark of a submission as a grading left it."""
 
     grading: str
@@ -171,7 +171,7 @@ class Marked(NamedTuple):
     shown: str  # JSON: as much of it as its students may see
 
 
-class Received(NamedTuple):
+class MarkRecipient(NamedTuple):
     """The mark that a student got in a grading."""
 
     grading: str
@@ -277,7 +277,7 @@ class SuiteRun(NamedTuple):
     trouble: str = ""  # why it found nothing
 
 
-class Entry(NamedTuple):
+class AuditEntry(NamedTuple):
     """A line of the audit log."""
 
     link: int

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import ServerError
-from harness.service.mailing import outbox
-from harness.service.people import entering
+from harness.service.people import accounts, mail_server
 from harness.service.settings import Settings, dump_settings
 from harness.service.storage import people
 from harness.service.web.service import Service
@@ -33,8 +32,8 @@ _TURN = (
     "import gc, sys, runpy; gc.disable(); sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
     " del sys.argv[1:3]; runpy.run_module(name, run_name='__main__', alter_sys=True)"
 )
-_WEB, _WORKER = "harness.service.web_process", "harness.service.work"
-_KEEPER, _CLUSTER = "harness.service.keeper", "harness.service.cluster_process"
+_WEB, _WORKER = "harness.service.app", "harness.service.jobs.worker"
+_KEEPER, _CLUSTER = "harness.service.keeper", "harness.service.machines"
 _LOOK = 0.2  # seconds between two looks at the processes
 _SOON, _MOST = 10.0, 5  # so often a process may die within so many seconds of its start
 _PATIENCE = 30.0  # seconds for processes to end
@@ -60,9 +59,9 @@ def first_link(settings: Settings) -> str:
             if people.has_entered(act.db):
                 return ""
             known = people.PEOPLE.all(act.db, "made", "id", is_admin=1)
-            first = known[0] if known else entering.add_person(act, "Teacher", is_admin=True)
+            first = known[0] if known else accounts.add_person(act, "Teacher", is_admin=True)
             people.revoke_links(act.db, first.id)
-            secret = entering.link(act, first.id, entering.FIRST_LINK, once=True)
+            secret = accounts.make_link(act, first.id, accounts.FIRST_LINK, once=True)
         return f"{settings.base}/enter/{secret.text}"
     finally:
         service.close()
@@ -112,7 +111,7 @@ def _start(
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment for what sends no mails: engines are started from some of it."""
-    return {name: value for name, value in environment.items() if name != outbox.PASSWORD}
+    return {name: value for name, value in environment.items() if name != mail_server.PASSWORD}
 
 
 def _keep_running(

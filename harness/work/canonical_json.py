@@ -245,15 +245,3 @@ def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) 
         seconds=figures.seconds,
         cpu_seconds=figures.engine_cpu,
     )
-
-
-def of_version_2(text: str) -> str:
-    """Return a result that a ledger of version 2 has as it is written today.
-
-    A case file had one failure at most then: it ended with it.
-    """
-    result = json.loads(text)
-    if result is None or "failure" not in result:
-        return text
-    failure = result.pop("failure")
-    return dumps(result | {"failures": [failure] if failure else [], "restarts": []})

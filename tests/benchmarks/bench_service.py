@@ -30,10 +30,10 @@ from typing import NamedTuple
 import httpx
 
 from harness.grading.records import Marks
-from harness.service.courses import grading, making, roster
-from harness.service.people import entering
-from harness.service.people.secrets import form_token
-from harness.service.records import DONE, STUDENT, Assigned
+from harness.service.courses import gradings, making, roster
+from harness.service.people import accounts
+from harness.service.people.accounts import form_token
+from harness.service.records import DONE, STUDENT, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
@@ -57,7 +57,7 @@ BODIES = (("return 2 * n", 7), ("return 2 * n if n != 2 else 5", 6), ("return n 
 class Course(NamedTuple):
     """A course that is made for the load."""
 
-    assigned: Assigned
+    assigned: CourseAssignment
     teacher: str  # a person's id
     students: list[dict[str, str]]  # session, form_token, body
 
@@ -101,15 +101,17 @@ def _address(process: subprocess.Popen) -> str:
 def make_course(service: Service, room: Path, students: int) -> Course:
     """Make a course of so many, with a session each."""
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         made = making.course(by, "Load").id
-        wanted = Assigned("", made, "", str(room / "counting"), "", "2999-01-01T12:00",
+        wanted = CourseAssignment("", made, "", str(room / "counting"), "", "2999-01-01T12:00",
                           "2999-01-01T12:00", "", 0, 0.0)  # fmt: skip
         assigned = making.assign(by, wanted)
         names = "\n".join(map(key, range(students)))
         roster.take(by, made, roster.read(f"student\n{names}\n".encode()))
         sessions = [
-            entering.enter(act, entering.link(act, one.person, 600.0, once=True).text)[1].text
+            accounts.enter_by_link(
+                act, accounts.make_link(act, one.person, 600.0, once=True).text
+            )[1].text
             for one in courses.MEMBERS.all(act.db, "key", course=made, role=STUDENT)
         ]
     found = [
@@ -191,7 +193,7 @@ def jobs(service: Service, least: int) -> Report:
 def grade(service: Service, course: Course) -> Report:
     """Grade the class; compare each mark with the one that is expected."""
     with service.database.acting(course.teacher) as act:
-        begun = grading.begin(act, course.assigned, public_only=False)
+        begun = gradings.begin(act, course.assigned, public_only=False)
     seconds = wait_until_settled(service)
     with service.database.reading() as db:
         found = {one.key: one.marks for one in uploads.MARKS.all(db, grading=begun.id)}

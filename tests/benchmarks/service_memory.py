@@ -17,9 +17,9 @@ from tests.benchmarks.service_waits import Report
 
 Sample = dict[str, float]  # megabytes, by kind of process
 KINDS = {
-    "harness.service.web_process": "web",
+    "harness.service.app": "web",
     "harness.service.keeper": "keeper",
-    "harness.service.work": "workers",
+    "harness.service.jobs.worker": "workers",
 }
 PARENT = "parent"
 GROWTH = 1.10  # from the second quarter of the time to the last

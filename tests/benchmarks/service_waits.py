@@ -7,7 +7,7 @@ import statistics
 from datetime import datetime
 from typing import NamedTuple
 
-from harness.service import service_log
+from harness.service import monitoring
 from harness.service.records import CHECK
 from harness.service.storage import queue
 from harness.service.web.service import Service
@@ -36,7 +36,7 @@ def waits(service: Service) -> list[Wait]:
         jobs = {one.id: one for one in queue.JOBS.all(db, "made", kind=CHECK)}
     begun = {
         str(one["job"]): _seconds(str(one["at"])) - float(str(one["seconds"]))
-        for one in service_log.read_log(service.settings)
+        for one in monitoring.read_log(service.settings)
         if one["what"] == "job" and one["ended"] == "done"
     }
     first = [

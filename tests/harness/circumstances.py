@@ -29,9 +29,6 @@ _IMPORTED = (
     "sgfmill",
     "numpy",
     "sqlalchemy",
-    "alembic",
-    "mako",
-    "markupsafe",
     "typing_extensions",
 )
 _BECOME = ("setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups")

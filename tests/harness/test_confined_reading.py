@@ -20,7 +20,7 @@ from harness.intake.confined_reading import ConfinedReader
 from harness.intake.members import ArchiveMember
 from harness.sandbox import seccomp
 from harness.sandbox.syscalls import NUMBERS
-from harness.service import background
+from harness.service import processes
 from harness.service.settings import Settings, dump_settings
 from harness.work import __main__ as work_process
 from harness.work.crew import Crew
@@ -383,8 +383,8 @@ def test_each_process_of_a_service_has_archives_read_by_children(
     monkeypatch.setattr("sys.stdin", io.StringIO(dump_settings(settings)))
     for name in ("gc.freeze", "gc.enable", "harness.signals.leave_sigint_to_the_parent"):
         monkeypatch.setattr(name, lambda: None)
-    monkeypatch.setattr(background, "die_with_parent", lambda _: None)
-    background.begin()
+    monkeypatch.setattr(processes, "die_with_parent", lambda _: None)
+    processes.begin()
     assert reading.is_chosen() == (is_confined and confined_reading.is_possible())
 
 

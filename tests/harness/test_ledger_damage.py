@@ -17,10 +17,8 @@ from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, ResultRow, Run
-from harness.grading.ledger.ledger_tables import VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile
 from tests import golden
-from tests.harness import former_ledgers
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = ResultRow('{"x":1}', "2026-01-01T00:00:01Z", 1, 0.5, 0, 1 << 20, 0.01, "{}")
@@ -533,63 +531,6 @@ def test_a_making_that_was_killed_goes_on(tmp_path):
 OF_VERSION_3 = Path(__file__).parent / "golden" / "ledger-version-3.sql"
 
 
-def make_version_2(path):
-    """Write a ledger as it was before rows had digests."""
-    with closing(sqlite3.connect(path)) as db, db:
-        for statement in former_ledgers.TABLES.split(";\n"):
-            db.execute(statement)
-        db.execute(f"PRAGMA application_id = {former_ledgers.APPLICATION}")
-        db.execute("PRAGMA user_version = 2")
-        db.execute("INSERT INTO seed VALUES ('abc')")
-        db.execute("INSERT INTO run VALUES (1, 's', '1', 'a', 'd', '{}')")
-        db.execute("INSERT INTO submission VALUES (1, 'k', '{}')")
-        db.execute(
-            "INSERT INTO attempt (basis, key, kind, name, sha256, build, state)"
-            " VALUES ('b', 'k', 'public', 'c.gtp', 's', '', 'done')"
-        )
-        db.execute("INSERT INTO wanted VALUES (1, 'b')")
-        for number, failure in ((1, "null"), (2, '{"kind":"died","message":"m","step":1}')):
-            row = ("b", number, "t", f'{{"failure":{failure}}}', "s", 1, 0.5, 1, 1, 1, "{}")
-            db.execute("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        db.execute("INSERT INTO mark VALUES (1, 1, 'k', 't', '5', 's', 'b')")
-
-
-def test_a_ledger_of_version_2_is_taken_over(tmp_path, capsys):
-    path = tmp_path / "old.sqlite"
-    make_version_2(path)
-    assert "it is not signed" in ledger(capsys, "check", path)[1]
-    with closing(Ledger(path)) as read:
-        read.check()
-        assert [text for text, _ in read.results("b")] == [
-            '{"failures":[],"restarts":[]}',
-            '{"failures":[{"kind":"died","message":"m","step":1}],"restarts":[]}',
-        ]
-        assert read.in_force()["k"].marks == "5"
-        assert read.seed == "abc"
-    status, said = ledger(capsys, "check", path)
-    assert (status, "2 results were taken over from version 2" in said) == (0, True)
-    edit(path, "UPDATE mark SET marks = '6'")
-    assert ledger(capsys, "check", path)[0] == 1
-
-
-def test_tables_that_were_brought_up_are_those_that_are_made_today(tmp_path):
-    """What SQLite says of the columns, whatever the order of tables and the words of comments."""
-
-    def columns(path):
-        query = (
-            "SELECT t.name, t.wr, t.strict, c.name, c.type, c.pk OR c.[notnull], c.dflt_value"
-            " FROM pragma_table_list t, pragma_table_info(t.name) c"
-            " WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite%' ORDER BY t.name, c.name"
-        )
-        with closing(sqlite3.connect(path)) as db:
-            return [row for row in db.execute(query) if row[0] != VERSION_TABLE]
-
-    make_version_2(tmp_path / "old")
-    for name in ("old", "new"):
-        Ledger(tmp_path / name).close()
-    assert columns(tmp_path / "old") == columns(tmp_path / "new") != []
-
-
 def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
     """Written by the harness when it spoke to SQLite itself."""
     path = tmp_path / "old.sqlite"
@@ -611,14 +552,11 @@ def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
         read.check()
 
 
-def test_a_damaged_ledger_of_version_2_is_saved_too(tmp_path, capsys):
-    path = tmp_path / "old.sqlite"
-    make_version_2(path)
-    status, _ = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
-    assert status == 0
-    with closing(Ledger(tmp_path / "new")) as read:
-        assert read.in_force()["k"].marks == "5"
-        assert len(read.results("b")) == 2
+@pytest.mark.parametrize("version", [2, 4])
+def test_a_ledger_of_another_version_is_refused(path, capsys, version):
+    edit(path, f"PRAGMA user_version = {version}")
+    with pytest.raises(UsageError, match=f"another version: found version {version}, expected 3"):
+        Ledger(path)
 
 
 @pytest.mark.parametrize(

@@ -363,20 +363,6 @@ def test_a_set_is_read_as_it_was_written():
     assert canonical_json.loads(frozenset[str], text) == frozenset("abcde")  # type: ignore[type-var]
 
 
-@pytest.mark.parametrize(
-    ("text", "today"),
-    [
-        ("null", "null"),
-        ('{"failures": [],  "b": 1}', '{"failures": [],  "b": 1}'),  # it is not written anew
-        ('{"b":1,"failure":null}', '{"b":1,"failures":[],"restarts":[]}'),
-        ('{"failure":{"kind":"died"},"a":2}',
-         '{"a":2,"failures":[{"kind":"died"}],"restarts":[]}'),
-    ],
-)  # fmt: skip
-def test_a_result_of_an_older_ledger_has_a_list_of_failures(text, today):
-    assert canonical_json.of_version_2(text) == today
-
-
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 @pytest.mark.parametrize("lives", [True, False])
 def test_a_worker_whose_parent_has_ended_already_ends(platform, lives, monkeypatch):

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.errors import ServerError
-from harness.service.courses import grading, making, roster
-from harness.service.handing_in import receiving
-from harness.service.people import entering
-from harness.service.records import FAULT, STUDENT, Assigned
+from harness.service.courses import gradings, making, roster, submissions
+from harness.service.people import accounts
+from harness.service.records import FAULT, STUDENT, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
@@ -25,7 +24,7 @@ from tests.harness import small_class
 from tests.harness.small_class import Student
 
 PARENT = "harness.cli"
-WEB, WORKER = "harness.service.web_process", "harness.service.work"
+WEB, WORKER = "harness.service.app", "harness.service.jobs.worker"
 KEEPER = "harness.service.keeper"
 LONG = 400.0  # seconds; on a busy machine
 _ROOT = Path(__file__).parents[2]
@@ -129,9 +128,9 @@ def hand_in(
 ) -> str:
     """Let students hand in; return the id of the assignment, which is in a folder of the room."""
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
-        wanted = Assigned("", course, "", str(room / "counting"), "", "", "", "", 0, 0.0)
+        wanted = CourseAssignment("", course, "", str(room / "counting"), "", "", "", "", 0, 0.0)
         assigned = making.assign(by, wanted)
         names = "\n".join(one.name.split()[0].lower() for one in students)
         roster.take(by, course, roster.read(f"student\n{names}\n".encode()))
@@ -139,19 +138,19 @@ def hand_in(
     for place, (member, one) in enumerate(zip(members, students, strict=True)):
         path = room / f"{place}.tgz"
         path.write_bytes(submission(one.body))
-        kept = receiving.keep(service.store, path, "a1.tgz", 1 << 20)
+        kept = submissions.keep(service.store, path, "a1.tgz", 1 << 20)
         with service.database.acting(member.person) as act:
-            receiving.take(act, assigned, member, kept)
+            submissions.take(act, assigned, member, kept)
     return assigned.id
 
 
 def begin(service: Service, assignment: str) -> str:
     """Begin a grading; return its id."""
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         assigned = courses.ASSIGNMENTS.find(act.db, id=assignment)
         assert assigned
-        return grading.begin(by, assigned, public_only=False).id
+        return gradings.begin(by, assigned, public_only=False).id
 
 
 def until(is_so: Callable[[], _Found]) -> _Found:
@@ -175,7 +174,7 @@ def begin_anew(service: Service) -> list[str]:
             assert "died" in job.fault, job.fault
             found = uploads.GRADINGS.find(act.db, id=job.about)
             if found:
-                grading.try_again(act, found)
+                gradings.try_again(act, found)
             else:
                 queue.begin_anew(act.db, job.id)
     return [job.kind for job in faults]

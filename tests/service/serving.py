@@ -20,13 +20,13 @@ from fastapi.testclient import TestClient
 
 from harness import shipped
 from harness.service.app import guard_application
-from harness.service.people import entering
+from harness.service.jobs.worker import Worker
+from harness.service.people import accounts
 from harness.service.records import Person
 from harness.service.settings import Settings, own_schema
 from harness.service.storage.database import Database
 from harness.service.web.rendering import POLICY
 from harness.service.web.service import Service
-from harness.service.work.worker import Worker
 from tests.harness import small_class
 from tests.postgresql import USER, Running
 
@@ -163,14 +163,14 @@ def marks(text: str) -> dict[str, str]:
 
 def link_for(service: Service, person: Person) -> str:
     with service.database.acting() as act:
-        secret = entering.link(act, person.id, entering.FIRST_LINK, once=True)
+        secret = accounts.make_link(act, person.id, accounts.FIRST_LINK, once=True)
     return f"{BASE}/enter/{secret.text}"
 
 
 def teacher(service: Service, name: str = "Tess Teacher") -> Browser:
     """Return somebody who may make courses, signed in."""
     with service.database.acting() as act:
-        person = entering.add_person(act, name, is_admin=True)
+        person = accounts.add_person(act, name, is_admin=True)
     return Browser(service).enter(link_for(service, person))
 
 

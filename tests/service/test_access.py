@@ -14,12 +14,14 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from harness.service import living_workers
+from harness.service import monitoring
 from harness.service.app import application
 from harness.service.courses import making, staff
-from harness.service.courses.point_weights import Worth
-from harness.service.people import entering
-from harness.service.people.secrets import form_token
+from harness.service.courses.point_weights import PointWeights
+from harness.service.jobs import previews
+from harness.service.jobs.previews import Preview
+from harness.service.people import accounts
+from harness.service.people.accounts import form_token
 from harness.service.records import (
     ASSISTANT,
     DRAFT,
@@ -29,8 +31,8 @@ from harness.service.records import (
     ROLES,
     STUDENT,
     TEACHER,
-    Assigned,
     Comment,
+    CourseAssignment,
     Grading,
     Job,
     Member,
@@ -38,20 +40,11 @@ from harness.service.records import (
     SuiteRun,
     Upload,
 )
-from harness.service.storage import (
-    comments_and_overrides,
-    courses,
-    owner_rows,
-    queue,
-    suites,
-    uploads,
-)
-from harness.service.storage.rows import new_id
-from harness.service.web import rules
+from harness.service.storage import courses, queue, suites, uploads
+from harness.service.storage.tables import new_id
+from harness.service.web import request_context
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
-from harness.service.work import previewing
-from harness.service.work.previewing import Preview
 from tests.service.serving import KINDS, client_of, open_service, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
@@ -286,12 +279,12 @@ class World(NamedTuple):
 def world(request, tmp_path_factory):
     settings = settings_of(request.param, request, tmp_path_factory.mktemp("service"))
     settings = settings._replace(rate=10**6, page_rate=10**6)  # one person asks for everything
-    with open_service(settings) as service, living_workers.announce(settings.workers_folder):
+    with open_service(settings) as service, monitoring.announce_worker(settings.workers_folder):
         people = {}
         with service.database.acting() as act:
             ids = _course(act, people, "", settings)
             _course(act, people, "other ", settings)
-            people[ADMIN] = entering.add_person(act, ADMIN, is_admin=True).id
+            people[ADMIN] = accounts.add_person(act, ADMIN, is_admin=True).id
             sessions, tokens = _let_in(act, people)
         service.store.path("0" * 64).write_bytes(b"x")
         client = client_of(service, follow_redirects=False)
@@ -301,7 +294,7 @@ def world(request, tmp_path_factory):
 def _course(act, people, prefix, settings):
     """Make a course with somebody of each role, an upload and a grading."""
     names = [f"{prefix}{one}" for one in (*ROLES, MATE, SECOND, LEAVER, GONE)]
-    people.update({name: entering.add_person(act, name).id for name in names})
+    people.update({name: accounts.add_person(act, name).id for name in names})
     by = act._replace(by=people[f"{prefix}{TEACHER}"])
     course = making.course(by, "Games").id
     for name in (ASSISTANT, STUDENT, MATE, LEAVER, GONE):
@@ -309,19 +302,19 @@ def _course(act, people, prefix, settings):
         key = "" if role == ASSISTANT else name
         courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{name}"], role, key, name))
     courses.MEMBERS.add(act.db, Member(course, people[f"{prefix}{SECOND}"], TEACHER, name=SECOND))
-    wanted = Assigned("", course, "", "gosensei", "", "", "", "", 0, 0.0)
+    wanted = CourseAssignment("", course, "", "gosensei", "", "", "", "", 0, 0.0)
     assignment = making.assign(by, wanted).id
     owner = people[f"{prefix}{STUDENT}"]
     upload = Upload(new_id(), assignment, STUDENT, owner, "a.tgz", "0" * 64, 1, 1.0)
     uploads.UPLOADS.add(act.db, upload)
-    owner_rows.give(act.db, upload.id, [STUDENT])
+    uploads.give_to(act.db, upload.id, [STUDENT])
     grading = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment, owner, 1.0))
     jobs = {
         kind: queue.put(act.db, Job("", kind, assignment, new_id())).about
         for kind in (DRAFT, PREVIEW)
     }
-    before = previewing.describe_in_force(settings, wanted)
-    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(Worth(), before)
+    before = previews.describe_in_force(settings, wanted)
+    Preview(settings.assignment_folder(assignment), jobs[PREVIEW]).begin(PointWeights(), before)
     found = {"course": course, "assignment": assignment, "upload": upload.id}
     found |= {"assistant": people[f"{prefix}{ASSISTANT}"], "staff": people[f"{prefix}{SECOND}"]}
     found |= {"member": LEAVER, "former": GONE, "comment": new_id()}
@@ -339,9 +332,9 @@ def _suite(db, owner, **ids):
 def _comment(db, ids):
     """Let the assistant have said something to the student, under the id."""
     made = Comment(ids["comment"], ids["assignment"], STUDENT, ids["assistant"], 1.0, "Well done.")
-    if not comments_and_overrides.COMMENTS.find(db, id=made.id):
-        comments_and_overrides.COMMENTS.add(db, made)
-        owner_rows.give(db, made.id, [STUDENT])
+    if not uploads.COMMENTS.find(db, id=made.id):
+        uploads.COMMENTS.add(db, made)
+        uploads.give_to(db, made.id, [STUDENT])
 
 
 def _put_back(world):
@@ -363,10 +356,10 @@ def _put_back(world):
 def _let_in(act, people):
     sessions, tokens = {}, {}
     for name, person in people.items():
-        secret = entering.link(act, person, 60.0, once=True)
-        entered = entering.enter(act, secret.text)
+        secret = accounts.make_link(act, person, 60.0, once=True)
+        entered = accounts.enter_by_link(act, secret.text)
         sessions[name] = entered[1].text
-        _, token = entering.token(act._replace(by=person), "ci", "all")
+        _, token = accounts.make_token(act._replace(by=person), "ci", "all")
         tokens[name] = token.text
     return sessions, tokens
 
@@ -485,7 +478,7 @@ def test_a_page_knows_no_token_and_the_api_no_session(world):
 @pytest.mark.parametrize(("scope", "status"), [("read", 200), ("all", 200), ("submit", 403)])
 def test_a_token_may_only_what_its_scope_says(world, scope, status):
     with world.service.database.acting(world.people[STUDENT]) as act:
-        _, secret = entering.token(act, "ci", scope)
+        _, secret = accounts.make_token(act, "ci", scope)
     headers = {"authorization": f"Bearer {secret.text}"}
     assert world.client.get("/api/v1/me", headers=headers).status_code == status
 
@@ -500,12 +493,12 @@ def test_a_route_without_a_rule_ends_the_start():
 @pytest.mark.parametrize(
     ("path", "rule", "said"),
     [
-        ("/courses/{kurs}", rules.MEMBERS, "nobody looks up kurs"),
-        ("/courses/{course}", rules.SIGNED_IN, "does not fit its path"),
-        ("/x", rules.MEMBERS, "does not fit its path"),
-        ("/{course}/{upload}", rules.MEMBERS, "names no assignment"),
-        ("/{run}", rules.SIGNED_IN, "names no suite"),
-        ("/suites", rules.OWNERS, "does not fit its path"),
+        ("/courses/{kurs}", request_context.MEMBERS, "nobody looks up kurs"),
+        ("/courses/{course}", request_context.SIGNED_IN, "does not fit its path"),
+        ("/x", request_context.MEMBERS, "does not fit its path"),
+        ("/{course}/{upload}", request_context.MEMBERS, "names no assignment"),
+        ("/{run}", request_context.SIGNED_IN, "names no suite"),
+        ("/suites", request_context.OWNERS, "does not fit its path"),
     ],
 )
 def test_a_path_that_nobody_looks_up_ends_the_start(path, rule, said):

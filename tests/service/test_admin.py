@@ -9,8 +9,8 @@ from harness import cli
 from harness.errors import UsageError
 from harness.service import serving
 from harness.service.local_times import describe_logged_date
-from harness.service.operating import administering
-from harness.service.people import entering, secrets
+from harness.service.operations import administration
+from harness.service.people import accounts
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
 from tests.service.serving import (
@@ -91,13 +91,13 @@ def test_no_link_session_or_token_made_later_lets_in_who_is_shut_out(service, ad
     """A link by mail or from a teacher did."""
     admin("add", "Ann Author")
     with service.database.acting() as act:
-        ann = administering.find(act.db, "Ann Author")
-        session = entering.begin(act, ann)
-        token = entering.token(act, "ci", "all", owner=ann.id)[1]
-        link = entering.link(act, ann.id, 60.0, once=False)
+        ann = administration.find(act.db, "Ann Author")
+        session = accounts.begin_session(act, ann)
+        token = accounts.make_token(act, "ci", "all", owner=ann.id)[1]
+        link = accounts.make_link(act, ann.id, 60.0, once=False)
         people.PEOPLE.change(act.db, {"is_shut_out": 1}, id=ann.id)  # and nothing ends
     with service.database.reading() as db:
-        assert entering.by_session(db, session.text) is None
+        assert accounts.by_session(db, session.text) is None
     assert asks(service, token.text).status_code == 401
     browser = Browser(service)
     for answer in (browser.get(f"/enter/{link.text}"), browser.post(f"/enter/{link.text}")):
@@ -155,7 +155,7 @@ def test_a_token_and_shutting_out_are_for_who_was_named(service, admin):
 def test_nobody_is_found_by_no_name(service, admin):
     admin("add", "Ann Author")
     with service.database.reading() as db, pytest.raises(UsageError, match="nobody is called ''"):
-        administering.find(db, "")
+        administration.find(db, "")
 
 
 def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
@@ -172,7 +172,7 @@ def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
     assert {one.person for one in entries} == {""}  # the operator, not the person
     text = repr(entries)
     assert token not in text and link.rpartition("/")[2] not in text
-    assert secrets.digest(token) not in text
+    assert accounts.digest_of(token) not in text
 
 
 def test_an_operator_corrects_a_name_and_an_address(service, admin):
@@ -231,7 +231,7 @@ def test_an_assistant_becomes_a_teacher_and_a_student_does_not(service, admin):
     course.teacher.post(f"{here}/staff", here, **wanted)
     admin("add-teacher", "Ann", "--course", "Games")
     with service.database.reading() as db:
-        assert [one.name for _, found in administering.list_courses(db) for one in found] == [
+        assert [one.name for _, found in administration.list_courses(db) for one in found] == [
             "Ann", "Tess Teacher",
         ]  # fmt: skip
     (refused,) = admin("add-teacher", "Ada", "--course", "Games", status=2)

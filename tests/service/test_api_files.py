@@ -5,7 +5,7 @@ import re
 import pytest
 
 from harness.service.api import own_files as api_files
-from harness.service.courses import own_files, removing
+from harness.service.courses import changes, own_files
 from harness.service.local_times import add_offset
 from harness.service.storage import courses
 from tests.harness import small_class
@@ -77,8 +77,8 @@ def test_an_upload_for_an_assignment_that_is_removed_meanwhile_is_refused(
     def remove_and_take(*arguments):
         with service.database.acting() as act:
             one = courses.ASSIGNMENTS.find(act.db, id=made)
-            removing.remove_assignment(act, one)
-        removing.clear(service.settings, one)
+            changes.remove_assignment(act, one)
+        changes.clear(service.settings, one)
         return take(*arguments)
 
     monkeypatch.setattr(api_files, called, remove_and_take)

@@ -8,7 +8,7 @@ import pytest
 from harness.grading.records import Marks, PartMark
 from harness.service.api import marks
 from harness.service.local_times import add_offset
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import Override
 from harness.service.storage import courses
 from tests.harness import small_class
@@ -32,7 +32,7 @@ class Asker:
 
     def __init__(self, service, person, base=""):
         with service.database.acting() as act:
-            token = entering.token(act._replace(by=person), "ci", "all")[1].text
+            token = accounts.make_token(act._replace(by=person), "ci", "all")[1].text
         self._client = client_of(service)
         self._client.headers["authorization"] = f"Bearer {token}"
         self.base = base
@@ -53,7 +53,7 @@ class Asker:
 @pytest.fixture
 def tess(service):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Tess", is_admin=True)
+        person = accounts.add_person(act, "Tess", is_admin=True)
     return Asker(service, person.id)
 
 

@@ -11,9 +11,9 @@ from harness.errors import UsageError
 from harness.grading.ledger import originals
 from harness.intake.archive_limits import IntakeLimits
 from harness.service.app import guard_application
-from harness.service.handing_in import receiving
-from harness.service.people import entering
-from harness.service.web.rate_limits import Rates, RequestsUnderWay
+from harness.service.courses import submissions
+from harness.service.people import accounts
+from harness.service.web.service import Rates, RequestsUnderWay
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -179,15 +179,15 @@ def test_a_token_is_made_listed_and_revoked_by_its_owner(asking):
 
 def test_a_token_is_made_on_a_page_and_shown_once(service):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Ada")
-        code = entering.link(act, person.id, 60.0, once=True).text
+        person = accounts.add_person(act, "Ada")
+        code = accounts.make_link(act, person.id, 60.0, once=True).text
     from tests.service.serving import Browser
 
     ada = Browser(service).enter(f"{BASE}/enter/{code}")
     page = ada.post("/tokens", "/tokens", name="ci", scope="submit", days="7").text
-    assert "Copy it now" in page and entering.PREFIX in page
+    assert "Copy it now" in page and accounts.PREFIX in page
     again = ada.get("/tokens").text
-    assert "ci" in again and entering.PREFIX not in again
+    assert "ci" in again and accounts.PREFIX not in again
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ def test_a_token_is_made_on_a_page_and_shown_once(service):
 )
 def test_a_token_without_bounds_is_not_made(service, name, scope, days, said):
     with service.database.acting() as act:
-        own = act._replace(by=entering.add_person(act, "Ada").id)
+        own = act._replace(by=accounts.add_person(act, "Ada").id)
         with pytest.raises(UsageError, match=said):
-            entering.token(own, name, scope, days)
+            accounts.make_token(own, name, scope, days)
 
 
 def test_too_large_a_submission_is_refused_as_such(service, asking):
@@ -215,7 +215,7 @@ def test_too_large_a_submission_is_refused_as_such(service, asking):
 
 def test_a_submission_that_every_check_refuses_is_refused_at_once(service, asking, monkeypatch):
     """It was taken up to the limit of uploads, and did not count."""
-    monkeypatch.setattr(receiving, "IntakeLimits", lambda: IntakeLimits(compressed=1000))
+    monkeypatch.setattr(submissions, "IntakeLimits", lambda: IntakeLimits(compressed=1000))
     answer = send(asking, bytes(1001))
     assert answer.status_code == 422
     assert "the archive has 1,001 bytes; the limit is 1,000" in answer.json()["detail"]

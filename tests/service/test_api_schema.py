@@ -13,17 +13,16 @@ from schemathesis.specs.openapi import checks
 
 from harness.assignments import assignment as assignments
 from harness.grading.records import Marks, PartMark
-from harness.service.api.schema import schema_of
+from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.people import entering
-from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, Marked, Received
+from harness.service.jobs.candidates import CandidateQuery, SceneMaker
+from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
+from harness.service.jobs.previews import Preview, PreviewResult
+from harness.service.jobs.result_files import folder_of
+from harness.service.people import accounts
+from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, MarkRecipient, StudentMark
 from harness.service.storage import courses, people, queue, uploads
-from harness.service.work.candidates import Sought
-from harness.service.work.drafting import DraftFolder, KeptCandidates, Wish
-from harness.service.work.previewing import Preview, Previewed
-from harness.service.work.report_folders import folder_of
-from harness.service.work.scene_candidates import SceneMaker
 from harness.work import canonical_json
 from tests.service import test_access
 from tests.service.serving import BASE, KINDS, open_service, settings_of
@@ -61,9 +60,9 @@ def fill_application(kind, request, folder):
         people = {}
         with service.database.acting() as act:
             ids = test_access._course(act, people, "", made)
-            people[test_access.ADMIN] = entering.add_person(act, "Root", is_admin=True).id
+            people[test_access.ADMIN] = accounts.add_person(act, "Root", is_admin=True).id
             tokens = {
-                name: entering.token(act._replace(by=people[name]), "ci", "all")[1].text
+                name: accounts.make_token(act._replace(by=people[name]), "ci", "all")[1].text
                 for name in ASKERS
             }
         service.store.path("0" * 64).write_bytes(b"x")
@@ -255,16 +254,18 @@ def _fill(service, ids):
     folder.mkdir(parents=True)
     (folder / ids["name"]).write_text("{}")
     (folder / "canvas.csv").write_text(GRADEBOOK)
-    Preview(made, ids["preview"]).write(Previewed((), 0))
+    Preview(made, ids["preview"]).write(PreviewResult((), 0))
     text = canonical_json.dumps(MARKS)
     with service.database.changing() as db:
-        uploads.MARKS.add(db, Marked(ids["grading"], STUDENT, text, text))
-        uploads.RECEIVED_BY.add(db, Received(ids["grading"], STUDENT, STUDENT))
+        uploads.MARKS.add(db, StudentMark(ids["grading"], STUDENT, text, text))
+        uploads.RECEIVED_BY.add(db, MarkRecipient(ids["grading"], STUDENT, STUDENT))
 
     draft = DraftFolder(made, ids["draft"])
-    draft.begin(Wish(4), [])
+    draft.begin(DraftRequest(4), [])
     gosensei = assignments.find("gosensei")
-    draft.keep(SceneMaker().find(Sought(gosensei, gosensei.specification, (), 4, (), (), "")))
+    draft.keep(
+        SceneMaker().find(CandidateQuery(gosensei, gosensei.specification, (), 4, (), (), ""))
+    )
     draft.choose(KeptCandidates((0, 1), (2,)))
 
 

@@ -15,7 +15,7 @@ from harness.cli import submit
 from harness.client import Client, client, place_of
 from harness.client.client import RemoteAssignment
 from harness.errors import ServerError, UsageError
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service import serving
@@ -50,7 +50,7 @@ def token_of(service, key, scope="all"):
     """Return a token of the student with a key."""
     with service.database.acting() as act:
         person = courses.MEMBERS.find(act.db, key=key).person
-        return entering.token(act._replace(by=person), "ci", scope)[1].text
+        return accounts.make_token(act._replace(by=person), "ci", scope)[1].text
 
 
 class Through(httpx.BaseTransport):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import RIGHTS
-from harness.service.storage import courses, owner_rows
+from harness.service.storage import courses, uploads
 from tests.service.serving import BASE, KINDS, Browser, counting, open_service, settings_of, work
 from tests.service.test_api_gradings import RIGHT, ROSTER, WRONG, Asker, grade_public, submit
 
@@ -22,7 +22,7 @@ def service(request, tmp_path):
 @pytest.fixture
 def tess(service):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Tess", is_admin=True)
+        person = accounts.add_person(act, "Tess", is_admin=True)
     return Asker(service, person.id)
 
 
@@ -111,7 +111,7 @@ def test_a_comment_is_removed_and_what_it_said_is_in_the_audit_log(service, tess
     assert texts(tess.get("/students/pair/comments")) == ["stays"]
     tess.ask("DELETE", f"/students/pair/comments/{made['id']}", 404)
     with service.database.reading() as db:
-        assert made["id"] not in owner_rows.students(db, [made["id"]])
+        assert made["id"] not in uploads.owners_of(db, [made["id"]])
         (entry,) = (
             one for one in service.database.log.entries(db) if one.what == "comment removed"
         )

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.service.storage import courses, letters, uploads
+from harness.service.storage import courses, people, uploads
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_releasing import at, grade
 from tests.service.test_story import hand_in
@@ -198,4 +198,4 @@ def test_the_page_says_whether_mails_are_sent_at_all(kind, request, tmp_path, ma
 
 def addresses(service):
     with service.database.reading() as db:
-        return [one.address for one in letters.LETTERS.all(db)]
+        return [one.address for one in people.LETTERS.all(db)]

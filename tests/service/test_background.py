@@ -9,13 +9,13 @@ import pytest
 import uvicorn
 from anyio import to_thread
 
-from harness.service import web_process
+from harness.service import app
 from harness.service.storage.database import CONNECTIONS
 
 THREADS = 6
 COUNTS = f"""
 import ctypes, threading
-from harness.service import background
+from harness.service import processes
 %s
 gate = threading.Barrier({THREADS})
 
@@ -38,7 +38,7 @@ libc.fflush(None)
 
 @pytest.mark.processes
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has several heaps")
-@pytest.mark.parametrize(("first", "is_one"), [("background.share_one_heap()", True), ("", False)])
+@pytest.mark.parametrize(("first", "is_one"), [("processes.share_one_heap()", True), ("", False)])
 def test_threads_of_a_service_share_one_heap(first, is_one):
     ran = subprocess.run(
         [sys.executable, "-c", COUNTS % first], capture_output=True, text=True, check=True
@@ -53,5 +53,5 @@ def test_no_more_threads_answer_than_there_are_connections(monkeypatch):
         seen.append(to_thread.current_default_thread_limiter().total_tokens)
 
     monkeypatch.setattr(uvicorn.Server, "startup", see)
-    asyncio.run(web_process._WebServer(uvicorn.Config(None)).startup())
+    asyncio.run(app._WebServer(uvicorn.Config(None)).startup())
     assert seen == [CONNECTIONS]

@@ -12,9 +12,9 @@ import pytest
 from harness import cli
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.ledger import Ledger
-from harness.service.operating import backing_up
+from harness.service.operations import backups
 from harness.service.settings import Settings
-from harness.service.storage import courses, time_zone, uploads
+from harness.service.storage import courses, data_folder, uploads
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
@@ -106,7 +106,7 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
         )
         assert work(service) == 2  # the sheets are written anew, and are the same
         assert everything(service)[4] == before[4]
-    backing_up.verify(elsewhere)
+    backups.verify(elsewhere)
 
 
 def test_a_ledger_whose_key_is_missing_is_backed_up_restored_and_named(
@@ -129,7 +129,7 @@ def test_a_ledger_whose_key_is_missing_is_backed_up_restored_and_named(
     assert "until its key is there" in said.err and str(missing) in said.err
     assert "all other ledgers are intact" in said.out
     kept.rename(missing)  # nothing was lost
-    assert backing_up.verify(elsewhere) == ()
+    assert backups.verify(elsewhere) == ()
     with open_service(elsewhere) as service:
         assert len(everything(service)[2]) == 1
 
@@ -140,10 +140,10 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
         ada = Browser(service).enter(course.links["ada"])
         files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
         page = ada.post(f"{course.assignment}/uploads", course.assignment, files).url.path
-        time_zone.keep(settings.data, time_zone.find())
-        backing_up.back_up(settings, tmp_path / "backup")
-    backing_up.restore(tmp_path / "backup", elsewhere)
-    kept = [(one.data / time_zone.FILE).read_bytes() for one in (settings, elsewhere)]
+        data_folder.keep_zone(settings.data, data_folder.find_zone())
+        backups.back_up(settings, tmp_path / "backup")
+    backups.restore(tmp_path / "backup", elsewhere)
+    kept = [(one.data / data_folder.ZONE_FILE).read_bytes() for one in (settings, elsewhere)]
     assert kept[0] == kept[1]
     with open_service(elsewhere) as service:
         assert work(service) == 1
@@ -155,12 +155,12 @@ def test_a_restore_that_fails_leaves_nothing(settings, elsewhere, counting, tmp_
     """So it can be tried again in the same place."""
     with open_service(settings) as service:
         course = grade_class(service)
-    backing_up.back_up(settings, tmp_path / "backup")
+    backups.back_up(settings, tmp_path / "backup")
     with monkeypatch.context() as broken, pytest.raises(LedgerError, match="no good"):
-        broken.setattr(backing_up, "verify", no_good)
-        backing_up.restore(tmp_path / "backup", elsewhere)
+        broken.setattr(backups, "verify", no_good)
+        backups.restore(tmp_path / "backup", elsewhere)
     assert not elsewhere.data.exists()
-    backing_up.restore(tmp_path / "backup", elsewhere)
+    backups.restore(tmp_path / "backup", elsewhere)
     with open_service(elsewhere) as service:
         Browser(service).enter(course.links["ada"])
 
@@ -170,10 +170,10 @@ def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
     with open_service(settings):
         pass
     with monkeypatch.context() as broken, pytest.raises(OSError, match="No space"):
-        broken.setattr(backing_up, "_digest", full)
-        backing_up.back_up(settings, tmp_path / "backup")
+        broken.setattr(backups, "_digest", full)
+        backups.back_up(settings, tmp_path / "backup")
     assert not (tmp_path / "backup").exists()
-    backing_up.back_up(settings, tmp_path / "backup")
+    backups.back_up(settings, tmp_path / "backup")
 
 
 def test_a_file_that_cannot_be_copied_is_named(settings, tmp_path, monkeypatch):
@@ -184,11 +184,11 @@ def test_a_file_that_cannot_be_copied_is_named(settings, tmp_path, monkeypatch):
 
     with open_service(settings):
         pass
-    monkeypatch.setattr(backing_up.shutil, "copy2", copy)
+    monkeypatch.setattr(backups.shutil, "copy2", copy)
     copytree = functools.partial(shutil.copytree, copy_function=copy)
-    monkeypatch.setattr(backing_up.shutil, "copytree", copytree)
+    monkeypatch.setattr(backups.shutil, "copytree", copytree)
     with pytest.raises(UsageError) as error:
-        backing_up.back_up(settings, tmp_path / "backup")
+        backups.back_up(settings, tmp_path / "backup")
     source, target = (one / "keys" / "service.key" for one in (settings.data, tmp_path / "backup"))
     assert str(error.value) == f"cannot copy {source} to {target}: No space left on device"
 
@@ -228,19 +228,19 @@ def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
 
     with open_service(settings):
         pass
-    backing_up.back_up(settings, tmp_path / "backup")
-    monkeypatch.setattr(backing_up.shutil, "copy2", copy)
+    backups.back_up(settings, tmp_path / "backup")
+    monkeypatch.setattr(backups.shutil, "copy2", copy)
     assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 3
     assert f"cannot write {elsewhere.data}/" in capsys.readouterr().err
     assert not elsewhere.data.exists()
 
 
-def test_a_backup_of_a_later_version_is_named(settings, elsewhere, tmp_path, capsys):
+def test_a_backup_of_another_version_is_named(settings, elsewhere, tmp_path, capsys):
     with open_service(settings) as service, service.database.changing() as db:
         db.exec_driver_sql("UPDATE service_version SET version_num = '999'")
-    backing_up.back_up(settings, tmp_path / "backup")
+    backups.back_up(settings, tmp_path / "backup")
     assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 2
-    assert "by a later version of gtp-harness" in capsys.readouterr().err
+    assert "by another version of gtp-harness" in capsys.readouterr().err
     assert not elsewhere.data.exists()
 
 
@@ -252,14 +252,14 @@ def test_a_backup_in_which_a_row_was_edited_does_not_hold(counting, tmp_path):
     settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
     with open_service(settings) as service:
         grade_class(service)
-    backing_up.back_up(settings, target)
+    backups.back_up(settings, target)
     (ledger,) = target.glob("assignments/*/ledger.sqlite")
     with sqlite3.connect(ledger) as db:
         assert db.execute("DELETE FROM mark").rowcount == 1
     db.close()
     _count_anew(target)
     with pytest.raises(LedgerError, match="was edited or is damaged"):
-        backing_up.restore(target, Settings(tmp_path / "restored"))
+        backups.restore(target, Settings(tmp_path / "restored"))
     assert not (tmp_path / "restored").exists()
 
 
@@ -267,7 +267,7 @@ def _count_anew(target):
     """Write the list of a backup anew, as somebody would who edits it."""
     path = target / "backup.json"
     found = json.loads(path.read_text())
-    found["files"] = {name: backing_up._digest(target / name) for name in found["files"]}
+    found["files"] = {name: backups._digest(target / name) for name in found["files"]}
     path.write_text(json.dumps(found))
 
 
@@ -277,7 +277,7 @@ def backup(tmp_path):
     settings = Settings(tmp_path / "data", address=BASE)
     with open_service(settings):
         pass
-    backing_up.back_up(settings, tmp_path / "backup")
+    backups.back_up(settings, tmp_path / "backup")
     return tmp_path / "backup"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
-from harness.service.operating import backing_up
+from harness.service.operations import backups
 from harness.service.records import DONE
 from harness.service.storage import queue, uploads
 from harness.work import canonical_json
@@ -60,7 +60,7 @@ def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere
         check(service, assignment, grading)
     assert left[0] and left[1]  # something was under way
     for number, place in enumerate(elsewhere):
-        backing_up.restore(tmp_path / str(number), place)
+        backups.restore(tmp_path / str(number), place)
         with open_service(place) as service:
             finish(service)
             check(service, assignment, grading if number else begin_grading(service, assignment))
@@ -95,7 +95,7 @@ def find_grading(service, grading):
 
 def back_up(service, target):
     """Copy the service; return how many jobs were left before and after it."""
-    backing_up.back_up(service.settings, target)
+    backups.back_up(service.settings, target)
     with service.database.reading() as db:
         return len(queue.JOBS.all(db)) - len(queue.JOBS.all(db, state=DONE))
 

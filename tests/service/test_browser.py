@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.service.people import entering
+from harness.service.people import accounts
 from tests.harness import small_class
 from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of, work
 from tests.service.stories import WAYS, World, listening
@@ -56,7 +56,7 @@ def files(tmp_path_factory):
 
 def new_teacher(world):
     with world.service.database.acting() as act:
-        person = entering.add_person(act, "Tess Teacher", is_admin=True)
+        person = accounts.add_person(act, "Tess Teacher", is_admin=True)
     return link_for(world.service, person)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.service.people import entering
+from harness.service.people import accounts
 from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of
 from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_suites import F, J, P, X, document
@@ -34,7 +34,7 @@ def world(browser, tmp_path_factory, request):
 
 def link_of(world, name):
     with world.service.database.acting() as act:
-        person = entering.add_person(act, name)
+        person = accounts.add_person(act, name)
     return link_for(world.service, person)
 
 

@@ -14,9 +14,9 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing, parts
 from harness.report.markup import Markup
 from harness.report.tally import Tally
+from harness.service.jobs.result_files import check_page
 from harness.service.pages import submission
 from harness.service.storage import courses, people, queue, uploads
-from harness.service.work.report_folders import check_page
 from oracle.color import BLACK
 from oracle.draw import Diagram
 from oracle.grid import grid

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from harness.errors import UsageError
-from harness.service.courses import removing
-from harness.service.handing_in import receiving
+from harness.service.courses import changes, submissions
 from harness.service.local_times import add_offset, describe_date
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
@@ -303,8 +302,8 @@ def test_the_api_does_the_same(service, course):
 def test_what_a_student_sends_to_a_removed_assignment_is_refused(service, course):
     one = row_of(service, course)
     with service.database.acting() as act:
-        removing.remove_assignment(act, one)
+        changes.remove_assignment(act, one)
         ada = courses.MEMBERS.find(act.db, key="ada")
-        kept = receiving.Kept("a.tgz", "0" * 64, 1, service.settings.data / "none")
+        kept = submissions.StoredFile("a.tgz", "0" * 64, 1, service.settings.data / "none")
         with pytest.raises(UsageError, match="was removed"):
-            receiving.take(act, one, ada, kept)
+            submissions.take(act, one, ada, kept)

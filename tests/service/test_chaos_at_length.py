@@ -25,12 +25,12 @@ from harness.grading import LEDGER, grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
-from harness.service import counters
-from harness.service.courses import grading as gradings
+from harness.service import monitoring
+from harness.service.courses import gradings
+from harness.service.jobs.result_files import folder_of
 from harness.service.records import DONE
 from harness.service.settings import Settings
-from harness.service.storage import figures, queue, uploads
-from harness.service.work.report_folders import folder_of
+from harness.service.storage import queue, uploads
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
 from tests.harness import small_class
@@ -188,8 +188,8 @@ class Watched:
 
 
 def _attempts(db):
-    counted = figures.load_figures(db).items()
-    return sum(sum(one.counts) for (name, _), one in counted if name == counters.ATTEMPTS.name)
+    counted = queue.load_figures(db).items()
+    return sum(sum(one.counts) for (name, _), one in counted if name == monitoring.ATTEMPTS.name)
 
 
 class Kills(NamedTuple):

@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 def hub(settings):
     """Give the process that speaks to the cluster."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness.service.cluster_process"],
+        [sys.executable, "-m", "harness.service.machines"],
         stdin=subprocess.PIPE,
         cwd=ROOT,
         process_group=0,

@@ -13,7 +13,7 @@ from harness.cluster.records import ClusterState, DepartedWorker, NamedUnit, Wor
 from harness.cluster.rules import Facts
 from harness.grading.attempts.set_aside import SetAside
 from harness.service import machines
-from harness.service.people import entering
+from harness.service.people import accounts
 from oracle import __version__
 from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import KINDS, Browser, link_for, open_service, settings_of, teacher
@@ -133,7 +133,7 @@ def test_an_administrator_looks_at_it(browser, settings, way):
     with open_service(settings) as service, listening(service) as address:
         world = World(service, address, browser, Path(shots) if shots else None)
         with service.database.acting() as act:
-            admin = entering.add_person(act, "Ada Admin", is_admin=True)
+            admin = accounts.add_person(act, "Ada Admin", is_admin=True)
         with world.person(link_for(service, admin), way) as ada:
             ada.follow("Cluster")
             ada.look("cluster")

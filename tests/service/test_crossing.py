@@ -5,12 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.service.courses import comments_and_overrides as given
-from harness.service.courses import deadline_extensions, grading
-from harness.service.courses.comments_and_overrides import Decision
-from harness.service.courses.grading import NotNowError
+from harness.service.courses import deadlines, gradings
+from harness.service.courses import gradings as given
+from harness.service.courses.gradings import Decision, InvalidGradingStateError
+from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
-from harness.service.work import private_cases
 from tests.service.serving import KINDS, counting, make_course, open_service, settings_of, work
 from tests.service.test_late_terms import at
 from tests.service.test_releasing import grade, submit
@@ -73,7 +72,7 @@ def end(act, _settings, one, _grading):
 
 
 def extend(act, _settings, one, _grading):
-    deadline_extensions.extend(act, one, "ada", at(9))
+    deadlines.extend(act, one, "ada", at(9))
 
 
 def add_case(act, settings, one, _grading):
@@ -125,11 +124,14 @@ def test_marks_are_not_released_while_others_are_made(service, counting):
     grade(service, world.course)
 
     def release(act, _settings, _one, shown):
-        grading.release(act, shown, is_early=True, leaves_changes=True)
+        gradings.release(act, shown, is_early=True, leaves_changes=True)
 
-    with pytest.raises(NotNowError, match="no marks yet"), world.meanwhile(release) as both:
+    with (
+        pytest.raises(InvalidGradingStateError, match="no marks yet"),
+        world.meanwhile(release) as both,
+    ):
         act, other = both
-        grading.accept(act, world.find(act.db)[1])
+        gradings.accept(act, world.find(act.db)[1])
         other.start()
         other.join(0.5)
     work(service)

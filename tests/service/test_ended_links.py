@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from harness.client import Client
 from harness.errors import UsageError
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.storage import courses
 from harness.service.storage.tables import LINK, TOKEN
 from tests.service.serving import (
@@ -41,7 +41,7 @@ def used(service, course):
     """Return a link that works once, and was used."""
     with service.database.acting() as act:
         person = courses.MEMBERS.find(act.db, key="ada").person
-        link = f"{BASE}/enter/{entering.link(act, person, 60.0, once=True).text}"
+        link = f"{BASE}/enter/{accounts.make_link(act, person, 60.0, once=True).text}"
     Browser(service).enter(link)
     return link
 
@@ -89,8 +89,8 @@ def ended_token(service):
 def revoked(service):
     token = token_of(service, "ada")
     with service.database.acting() as act:
-        person, found = entering.by_token(act.db, token)
-        assert entering.revoke_token(act._replace(by=person.id), found.id)
+        person, found = accounts.by_token(act.db, token)
+        assert accounts.revoke_token(act._replace(by=person.id), found.id)
     return token
 
 

@@ -8,12 +8,12 @@ import pytest
 from harness.cli import runs
 from harness.client import Client, suite_of
 from harness.errors import UsageError
-from harness.service.operating import administering
-from harness.service.people import entering
+from harness.service.courses import engine_suites
+from harness.service.jobs import job_handlers
+from harness.service.operations import administration
+from harness.service.people import accounts
 from harness.service.records import RUN
-from harness.service.runs import keeping
 from harness.service.storage import courses, pruning, queue, suites
-from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import BASE, KINDS, counting, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
@@ -125,7 +125,7 @@ def test_who_cannot_wait_is_told_that_the_engine_was_received(service, ann, suit
     """The token may post it, and not look at it: a second post would be a second run."""
     with service.database.acting() as act:
         person = suites.SUITES.find(act.db, id=suite.rpartition("/")[2]).person
-        token = entering.token(act, "ci", "submit", owner=person)[1].text
+        token = accounts.make_token(act, "ci", "submit", owner=person)[1].text
     file = tmp_path / "engine.tgz"
     file.write_bytes(RIGHT)
     given = argparse.Namespace(words=[str(file)], revision="r1")
@@ -158,7 +158,7 @@ def test_a_suite_with_engines_takes_documents_too(ann, suite):
 
 
 def test_nobody_has_more_than_three_engines_waiting(ann, suite):
-    for _ in range(keeping.MOST_WAITING):
+    for _ in range(engine_suites.MOST_WAITING):
         post(ann, suite, RIGHT)
     assert "wait already" in post(ann, suite, RIGHT, 422)["detail"]
 
@@ -223,4 +223,4 @@ def test_an_empty_file_is_told_what_a_run_file_is(ann, suite):
 def test_an_operator_sees_no_course_that_engines_are_run_in(service, suite):
     """It was listed as a course without a teacher."""
     with service.database.reading() as db:
-        assert courses.COURSES.all(db) and administering.list_courses(db) == []
+        assert courses.COURSES.all(db) and administration.list_courses(db) == []

@@ -25,8 +25,8 @@ from harness.grading.records import Marks
 from harness.intake.archive_limits import IntakeLimits
 from harness.sandbox import levels
 from harness.service.courses import cases, making
+from harness.service.jobs.result_files import folder_of
 from harness.service.storage import courses, uploads
-from harness.service.work.report_folders import folder_of
 from harness.work import canonical_json
 from tests.harness import small_class, whole_class
 from tests.harness.small_class import CLASS

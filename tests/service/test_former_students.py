@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.service.courses import making, staff
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import TEACHER
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
@@ -178,6 +178,6 @@ def test_who_was_removed_becomes_no_teacher_of_the_course(service, course):
     change(course, "remove", "ada")
     with service.database.acting() as act:
         (member,) = courses.MEMBERS.all(act.db, key="ada")
-        person = entering.add_person(act, "Ada")._replace(id=member.person)
+        person = accounts.add_person(act, "Ada")._replace(id=member.person)
         with pytest.raises(making.UsageError, match="is a student of this course"):
             staff.make_teacher(act, member.course, person)

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness import shipped
-from harness.service import service_log, web
-from harness.service.api.schema import schema_of
+from harness.service import monitoring, web
+from harness.service.api.requests import schema_of
 from harness.service.app import application
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import FAULT
 from harness.service.storage import courses, queue
 from tests.harness import archives, small_class
@@ -137,7 +137,7 @@ class World(NamedTuple):
 
     def troubles(self) -> list[dict[str, object]]:
         """Return what the service told its operators of."""
-        found = service_log.read_log(self.service.settings)
+        found = monitoring.read_log(self.service.settings)
         return [one for one in found if one["what"] == "trouble"]
 
 
@@ -171,7 +171,7 @@ def fill_service(service) -> World:
         ada = courses.MEMBERS.find(act.db, key="ada").person
         by = courses.MEMBERS.find(act.db, role="teacher").person
         tokens = {
-            name: entering.token(act._replace(by=person), "ci", "all")[1].text
+            name: accounts.make_token(act._replace(by=person), "ci", "all")[1].text
             for name, person in (("ada", ada), ("teacher", by))
         }
     places = {"course": course.course, "task": course.assignment, "own": own,

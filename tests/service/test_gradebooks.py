@@ -9,7 +9,7 @@ import pytest
 
 from harness.cli import grade as grade_command
 from harness.service.courses import gradebooks
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import STUDENT
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
@@ -141,7 +141,7 @@ def api_of(service, name):
     with service.database.acting() as act:
         member = next(one for one in courses.MEMBERS.all(act.db) if name in (one.key, one.name))
     with service.database.acting() as act:
-        token = entering.token(act._replace(by=member.person), "ci", "all")[1].text
+        token = accounts.make_token(act._replace(by=member.person), "ci", "all")[1].text
     client = client_of(service)
     return lambda method, path, **rest: client.request(
         method, path, headers={"authorization": f"Bearer {token}"}, **rest

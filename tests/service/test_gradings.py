@@ -11,12 +11,11 @@ from harness.grading import SET_ASIDE
 from harness.grading.attempts.set_aside import SetAside
 from harness.intake import reading
 from harness.service import machines
+from harness.service.jobs import job_handlers
+from harness.service.jobs.assignment_context import open_assignment
+from harness.service.jobs.worker import SharedMachine, Worker
 from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, WAITING
 from harness.service.storage import courses, queue, uploads
-from harness.service.work import job_handlers
-from harness.service.work.assignment_context import ground
-from harness.service.work.company import Shared
-from harness.service.work.worker import Worker
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
 from tests.service.serving import (
@@ -97,7 +96,7 @@ class _Machines(Away):
 
 def on_machines(monkeypatch, *turns, after=lambda: None):
     own = _Machines(*turns, after=after)
-    monkeypatch.setattr(machines, "away", own.as_settings_say)
+    monkeypatch.setattr(machines, "cluster_machines", own.as_settings_say)
     return own
 
 
@@ -291,10 +290,10 @@ def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
         assigned = courses.ASSIGNMENTS.find(db, id=lost.assignment)
     assert course.teacher.post(f"{second}/accept", second).status_code == 200
     with (
-        ground(service.settings, service.database, assigned) as found,
+        open_assignment(service.settings, service.database, assigned) as found,
         pytest.raises(job_handlers.UnfinishedError),
     ):
-        job_handlers.conclude(found, lost, Shared(service.settings.locks))
+        job_handlers.conclude(found, lost, SharedMachine(service.settings.locks))
     assert not one(service, second).concluded
     work(service)
     assert marks(course.teacher.get(second).text)["ada"] == "4.8 of 7"
@@ -311,8 +310,8 @@ def test_a_worker_that_dies_after_it_made_marks_has_made_them(service, course):
         job = queue.lease(db)
         assert job.kind == CONCLUDE
         assigned = courses.ASSIGNMENTS.find(db, id=job.assignment)
-    with ground(service.settings, service.database, assigned) as found:
-        job_handlers.conclude(found, job, Shared(service.settings.locks))
+    with open_assignment(service.settings, service.database, assigned) as found:
+        job_handlers.conclude(found, job, SharedMachine(service.settings.locks))
     change(service, {"until": 0.0, "owner": "elsewhere 1 1"}, kind=CONCLUDE)  # it is dead
     work(service)
     with service.database.reading() as db:

@@ -14,15 +14,15 @@ import harness
 from harness.errors import UsageError
 from harness.report.html import parts
 from harness.service.app import guard_application
-from harness.service.people import entering
+from harness.service.jobs.result_files import folder_of
+from harness.service.people import accounts
 from harness.service.records import Grading
 from harness.service.settings import Settings, own_names
 from harness.service.storage import people, uploads
-from harness.service.storage.rows import new_id
+from harness.service.storage.tables import new_id
 from harness.service.web import rendering
-from harness.service.web.head_requests import HeadAnswered
+from harness.service.web.middleware import HeadRequests
 from harness.service.web.rendering import files
-from harness.service.work.report_folders import folder_of
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -185,7 +185,7 @@ def test_what_is_sent_without_end_ends_at_once_for_head():
         said.append(message)
 
     scope = {"type": "http", "method": "HEAD"}
-    asyncio.run(asyncio.wait_for(HeadAnswered(speak)(scope, None, hear), 60))
+    asyncio.run(asyncio.wait_for(HeadRequests(speak)(scope, None, hear), 60))
     assert [one["type"] for one in said] == ["http.response.start", "http.response.body"]
     assert (b"x-one", b"1") in said[0]["headers"] and not said[1]["body"]
     assert scope == {"type": "http", "method": "HEAD", "route": "/one"}  # as the log has it
@@ -242,8 +242,8 @@ def test_a_link_that_is_only_looked_at_is_not_used_up(service):
 
 
 def link_for_person(act):
-    person = entering.add_person(act, "Ada")
-    return f"{BASE}/enter/{entering.link(act, person.id, 60, once=True).text}"
+    person = accounts.add_person(act, "Ada")
+    return f"{BASE}/enter/{accounts.make_link(act, person.id, 60, once=True).text}"
 
 
 def test_a_course_link_holds_until_there_is_a_new_one(service, course):
@@ -262,8 +262,8 @@ def test_a_course_link_holds_until_there_is_a_new_one(service, course):
 @pytest.mark.parametrize("lasts", [-1.0, 60.0])
 def test_a_link_holds_for_its_time(service, lasts):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Ada")
-        secret = entering.link(act, person.id, lasts, once=False)
+        person = accounts.add_person(act, "Ada")
+        secret = accounts.make_link(act, person.id, lasts, once=False)
     assert (Browser(service).get(f"/enter/{secret.text}").status_code == 200) is (lasts > 0)
 
 
@@ -277,7 +277,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
 
     tess = teacher(service)
     assert tess.get("/").url.path == "/"
-    later = time.time() + entering.SESSION + 1
+    later = time.time() + accounts.SESSION + 1
     monkeypatch.setattr(time, "time", lambda: later)
     assert tess.get("/").url.path == "/sign-in"
 
@@ -285,7 +285,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
 def test_the_cookie_is_for_no_script_and_no_other_site(service):
     browser = Browser(service)
     with service.database.acting() as act:
-        person = entering.add_person(act, "Ada")
+        person = accounts.add_person(act, "Ada")
     path = link_for(service, person).removeprefix(BASE)
     answer = browser.post(path, page=path)
     told = answer.history[0].headers["set-cookie"].lower()
@@ -295,12 +295,12 @@ def test_the_cookie_is_for_no_script_and_no_other_site(service):
 
 def test_a_revoked_token_holds_no_more(service):
     with service.database.acting() as act:
-        own = act._replace(by=entering.add_person(act, "Ada").id)
-        token, secret = entering.token(own, "ci", "read")
-        assert entering.by_token(act.db, secret.text)[0].name == "Ada"
-        assert not entering.revoke_token(act, token.id)  # somebody else's
-        assert entering.revoke_token(own, token.id)
-        assert entering.by_token(act.db, secret.text) is None
+        own = act._replace(by=accounts.add_person(act, "Ada").id)
+        token, secret = accounts.make_token(own, "ci", "read")
+        assert accounts.by_token(act.db, secret.text)[0].name == "Ada"
+        assert not accounts.revoke_token(act, token.id)  # somebody else's
+        assert accounts.revoke_token(own, token.id)
+        assert accounts.by_token(act.db, secret.text) is None
 
 
 def test_files_of_pages_are_ours_alone():

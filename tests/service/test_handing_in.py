@@ -7,10 +7,9 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.errors import UsageError
-from harness.service.courses import making, roster
-from harness.service.handing_in import ownership, receiving
-from harness.service.people import entering
-from harness.service.records import CHECK, STUDENT, Assigned
+from harness.service.courses import making, roster, submissions
+from harness.service.people import accounts
+from harness.service.records import CHECK, STUDENT, CourseAssignment
 from harness.service.storage import courses, queue
 from tests.service.serving import KINDS, open_service, settings_of
 
@@ -30,14 +29,16 @@ def service(request, tmp_path_factory):
 @pytest.fixture
 def act(service):
     with service.database.acting() as found:
-        yield found._replace(by=entering.add_person(found, "Tess").id)
+        yield found._replace(by=accounts.add_person(found, "Tess").id)
 
 
 def assign(act, roster_text="student\nada\nben\n", **dates):
     course = making.course(act, f"Games {next(_NUMBERS)}").id
     roster.take(act, course, roster.read(roster_text.encode()))
     told = {"opens": "", "deadline": "", "closes": "", "deduction": "", **dates}
-    return making.assign(act, Assigned("", course, "", "gosensei", grace=0, made=0.0, **told))
+    return making.assign(
+        act, CourseAssignment("", course, "", "gosensei", grace=0, made=0.0, **told)
+    )
 
 
 def at(hours):
@@ -62,7 +63,7 @@ def test_what_is_taken_when(act, opens, deadline, closes, own, told):
     assigned = assign(act, **dates)
     if own is not None:
         courses.extend(act.db, assigned.id, ["ada"], at(own))
-    assert receiving.explain_closed(act.db, assigned, "ada", NOW) == told
+    assert submissions.explain_closed(act.db, assigned, "ada", NOW) == told
 
 
 def test_an_extension_is_given_taken_back_and_graded_with(act):
@@ -85,8 +86,8 @@ def handed_in(service, act, assigned, key, tmp_path, content=b"x"):
     (member,) = (one for one in members if one.key == key)
     path = tmp_path / "a.tgz"
     path.write_bytes(content)
-    kept = receiving.keep(service.store, path, "a.tgz", 100)
-    return receiving.take(act, assigned, member, kept)
+    kept = submissions.keep(service.store, path, "a.tgz", 100)
+    return submissions.take(act, assigned, member, kept)
 
 
 def test_a_group_hands_in_as_one(service, act, tmp_path):
@@ -95,7 +96,7 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
     second = handed_in(service, act, assigned, "ben", tmp_path)
     alone = handed_in(service, act, assigned, "cyd", tmp_path)
     assert (first.key, second.key, alone.key) == ("one", "one", "cyd")
-    found = {one.key: one for one in receiving.entries(act.db, service.store, assigned)}
+    found = {one.key: one for one in submissions.entries(act.db, service.store, assigned)}
     assert [student.key for student in found["one"].students] == ["ada", "ben"]
     assert (len(found["one"].handed), len(found["cyd"].handed)) == (2, 1)
 
@@ -103,13 +104,13 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
 def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_path):
     assigned = assign(act)
     first, last = (handed_in(service, act, assigned, "ada", tmp_path) for _ in range(2))
-    assert ownership.of(act.db, assigned, "ada").last == last
-    receiving.withdraw(act, assigned, "ada", last)
-    assert ownership.of(act.db, assigned, "ada").last == first
+    assert submissions.history_of(act.db, assigned, "ada").last == last
+    submissions.withdraw(act, assigned, "ada", last)
+    assert submissions.history_of(act.db, assigned, "ada").last == first
     assert queue.of(act.db, last.id) == []
     assert [one.kind for one in queue.of(act.db, first.id)] == [CHECK]
-    receiving.withdraw(act, assigned, "ada", first)
-    assert ownership.of(act.db, assigned, "ada").last is None
+    submissions.withdraw(act, assigned, "ada", first)
+    assert submissions.history_of(act.db, assigned, "ada").last is None
 
 
 @pytest.mark.parametrize(("size", "said"), [(0, "the file is empty"), (101, "the limit is 100")])
@@ -117,7 +118,7 @@ def test_a_file_that_is_not_taken(service, tmp_path, size, said):
     path = tmp_path / "a.tgz"
     path.write_bytes(bytes(size))
     with pytest.raises(UsageError, match=said):
-        receiving.keep(service.store, path, "a.tgz", 100)
+        submissions.keep(service.store, path, "a.tgz", 100)
 
 
 def test_a_second_roster_renames_and_adds_and_removes_nobody(act):

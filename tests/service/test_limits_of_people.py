@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.service.api import bodies
+from harness.service.api import requests
 from harness.service.storage import courses, queue, uploads
 from tests.service.serving import (
     KINDS,
@@ -126,5 +126,5 @@ def test_large_files_are_never_held_in_memory(service, monkeypatch):
 
 
 def test_an_engine_that_is_posted_is_never_held_in_memory(service, ann, suite, monkeypatch):
-    monkeypatch.setattr(bodies, "read", None)
+    monkeypatch.setattr(requests, "receive_body", None)
     assert post(ann, suite, b"an archive")["state"] == "waiting"

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import event
 
-from harness.service.courses import former_students, roster
+from harness.service.courses import roster
 from harness.service.pages import submission
-from harness.service.people import secrets
+from harness.service.people import accounts
 from harness.service.records import DONE, WAITING
 from harness.service.storage import courses, people, queue, uploads
-from harness.service.web import access, live_looks
-from harness.service.web.live_looks import LiveLooks, Look
+from harness.service.web import access
+from harness.service.web import service as web
+from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -99,13 +100,13 @@ def test_a_look_is_as_good_as_new_for_a_moment_alone(service, course):
     with service.database.changing() as db:
         uploads.say(db, upload, RUNNING)
     assert looks.find_fresh(upload) == looks.look(upload) == Look(is_running=True)
-    clock.now += live_looks._FRESH
+    clock.now += web._FRESH
     assert looks.find_fresh(upload) is None
     assert looks.look(upload) == Look(((1, RUNNING),), is_running=True)
     with service.database.changing() as db:
         queue.JOBS.change(db, {"state": DONE}, about=upload)
         uploads.UPLOADS.change(db, {"record": "{}"}, id=upload)
-    clock.now += live_looks._FRESH
+    clock.now += web._FRESH
     assert looks.look(upload) == Look(((1, RUNNING),), was_read=True)
 
 
@@ -216,12 +217,12 @@ def _list_students(service, course):
 
 def remove_student(service, course, _ada):
     with service.database.acting() as act:
-        former_students.remove(act, course.assignment.split("/")[2], "ada")
+        roster.remove(act, course.assignment.split("/")[2], "ada")
 
 
 def end_session(service, _course, ada):
     with service.database.changing() as db:
-        people.end_session(db, secrets.digest(ada.cookies[access.COOKIE]))
+        people.end_session(db, accounts.digest_of(ada.cookies[access.COOKIE]))
 
 
 @pytest.mark.parametrize("leave", [remove_student, end_session])

@@ -10,9 +10,9 @@ from harness.errors import ServerError
 from harness.grading.ledger import ledger_server, sqlite_file
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace
+from harness.service.jobs import worker
 from harness.service.records import CHECK, DONE, Job
 from harness.service.storage import database, queue
-from harness.service.work import worker
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,

@@ -5,10 +5,10 @@ import json
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from harness.service import service_log
-from harness.service.people import entering
+from harness.service import monitoring
+from harness.service.jobs import job_handlers
+from harness.service.people import accounts
 from harness.service.storage import database, people
-from harness.service.work import job_handlers
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
@@ -35,7 +35,7 @@ def service(request, tmp_path):
 
 
 def lines(service, what="request"):
-    return [one for one in service_log.read_log(service.settings) if one["what"] == what]
+    return [one for one in monitoring.read_log(service.settings) if one["what"] == what]
 
 
 def test_a_request_has_a_line_under_the_id_of_its_answer(service):
@@ -53,8 +53,8 @@ def test_a_request_has_a_line_under_the_id_of_its_answer(service):
 def test_who_is_refused_is_in_the_log(service):
     """Nobody was: an operator could not see whose program asks too often."""
     with service.database.acting() as act:
-        person = entering.add_person(act, "Ann")
-        token = entering.token(act, "ci", "all", owner=person.id)[1].text
+        person = accounts.add_person(act, "Ann")
+        token = accounts.make_token(act, "ci", "all", owner=person.id)[1].text
     headers = {"authorization": f"Bearer {token}"}
     for path, status in (("/api/v1/metrics", 403), ("/api/v1/courses/none", 404)):
         assert client_of(service).get(path, headers=headers).status_code == status
@@ -91,7 +91,7 @@ def test_a_fault_is_told_in_full_under_the_id_that_its_page_names(service, monke
 
 
 def test_standard_error_takes_the_lines_instead(service, capsys):
-    service_log.tell(service.settings._replace(log="-"), "request", status=200)
+    monitoring.tell(service.settings._replace(log="-"), "request", status=200)
     assert json.loads(capsys.readouterr().err)["status"] == 200
     assert lines(service) == []
 
@@ -132,8 +132,8 @@ def test_no_secret_of_any_kind_is_in_the_log(service, counting):
     course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
     with service.database.acting() as act:
-        person = entering.add_person(act, "Author")
-        token = entering.token(act._replace(by=person.id), "ci", "all")[1].text
+        person = accounts.add_person(act, "Author")
+        token = accounts.make_token(act._replace(by=person.id), "ci", "all")[1].text
     once = link_for(service, person)
     author = Browser(service).enter(once)
     author.get(once.removeprefix(BASE))  # it holds no more

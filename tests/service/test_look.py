@@ -7,7 +7,7 @@ import pytest
 
 from harness.report.html.page_style import STYLE
 from harness.service.web import rendering
-from harness.service.web.form_style import OWN_STYLE
+from harness.service.web.rendering import OWN_STYLE
 
 TEMPLATES = Path(rendering.__file__).with_name("templates")
 SHARED = {"board", "btn", "card", "main", "scroll"}  # meant to look as in reports

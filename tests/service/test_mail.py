@@ -16,13 +16,12 @@ from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 from harness import cli
 from harness.errors import UsageError
-from harness.service.mailing import outbox, posting
-from harness.service.people import entering
+from harness.service.people import accounts, mail_server, mails
 from harness.service.serving import without_secrets
 from harness.service.settings import dump_settings
-from harness.service.storage import letters, people
+from harness.service.storage import people
 from harness.service.storage.tables import METADATA
-from harness.service.web.rate_limits import Rates
+from harness.service.web.service import Rates
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -104,7 +103,7 @@ class running:
 def deliver(service, **changed):
     """Send all that is due; return how many letters were tried."""
     settings, count = service.settings._replace(**changed), 0
-    while posting.deliver(settings, service.database):
+    while mails.deliver(settings, service.database):
         count += 1
     return count
 
@@ -120,13 +119,13 @@ def links(message):
 def lies(service):
     """Return the letters as they lie in the database."""
     with service.database.reading() as db:
-        return letters.LETTERS.all(db, "made", "address")
+        return people.LETTERS.all(db, "made", "address")
 
 
 def make_due(service):
     with service.database.changing() as db:
-        for one in letters.LETTERS.all(db):
-            letters.LETTERS.change(db, {"due": 0.0}, id=one.id)
+        for one in people.LETTERS.all(db):
+            people.LETTERS.change(db, {"due": 0.0}, id=one.id)
 
 
 # --- asked for ---------------------------------------------------------------------------------
@@ -181,7 +180,7 @@ def test_an_address_gets_three_mails_in_an_hour_and_nothing_tells_so(service, mo
     assert len(answers) == 1 and len(lies(service)) == 3
     deliver(service)
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + posting.HOUR + 1)
+    monkeypatch.setattr(time, "time", lambda: now + mails.HOUR + 1)
     ask(service, "ada@example.org")
     assert len(lies(service)) == 1  # and the others are forgotten
 
@@ -193,7 +192,7 @@ def test_a_machine_may_ask_so_often_and_all_together_so_many_wait(service, monke
         browser.post("/sign-in/link", page="/sign-in", email=f"{name}@example.org").status_code
         for name in "abc"
     ] == [200, 200, 429]
-    monkeypatch.setattr(posting, "MOST_ASKED", 2)
+    monkeypatch.setattr(mails, "MOST_ASKED", 2)
     assert ask(service, "d@example.org").status_code == 429
     assert len(lies(service)) == 2
 
@@ -257,7 +256,7 @@ def digests(service):
 @pytest.mark.long(2)
 def test_a_letter_is_tried_later_and_later_and_given_up_after_days(service, monkeypatch):
     with service.database.acting() as act:
-        entering.add_person(act, "Ada", "ada@example.org")
+        accounts.add_person(act, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     (letter,), waits, now = lies(service), [], time.time()
     monkeypatch.setattr(time, "time", lambda: now)
@@ -383,35 +382,37 @@ def test_one_signs_in_on_an_encrypted_connection_alone(
     service, post, certificate, scheme, make, tmp_path, monkeypatch
 ):
     with service.database.acting() as act:
-        entering.add_person(act, "Ada", "ada@example.org")
+        accounts.add_person(act, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     file = tmp_path / "password"
     file.write_text(f"{PASSWORD}\n")
     with running(make(post, certificate)) as port:
         place = {"mail": f"{scheme}://me@127.0.0.1:{port}", "mail_from": FROM}
-        monkeypatch.setenv(outbox.PASSWORD, "another")
+        monkeypatch.setenv(mail_server.PASSWORD, "another")
         assert deliver(service, **place) == 1
         assert "does not let us in: 535" in lies(service)[0].trouble
         make_due(service)
         assert deliver(service, **place, mail_password=str(file)) == 1
         assert len(post.taken) == 1
-        monkeypatch.setenv(outbox.PASSWORD, PASSWORD)
-        assert f"127.0.0.1:{port}" in outbox.probe(service.settings._replace(**place))
+        monkeypatch.setenv(mail_server.PASSWORD, PASSWORD)
+        assert f"127.0.0.1:{port}" in mail_server.probe(service.settings._replace(**place))
         monkeypatch.delenv("SSL_CERT_FILE")
-        with pytest.raises(outbox.MailDelayedError, match="certificate not valid"):
-            outbox.probe(service.settings._replace(**place))
+        with pytest.raises(mail_server.MailDelayedError, match="certificate not valid"):
+            mail_server.probe(service.settings._replace(**place))
     assert PASSWORD not in read_logs(service) + repr(service.settings)
 
 
 def test_nothing_is_said_in_the_clear_to_another_machine(tmp_path, server, monkeypatch):
     settings = settings_of("sqlite", None, tmp_path)._replace(**by(server))
-    monkeypatch.setattr(outbox.MailServer, "is_local", False)
-    with pytest.raises(outbox.MailDelayedError, match="lacks a feature that is needed: STARTTLS"):
-        outbox.probe(settings)
+    monkeypatch.setattr(mail_server.MailServer, "is_local", False)
+    with pytest.raises(
+        mail_server.MailDelayedError, match="lacks a feature that is needed: STARTTLS"
+    ):
+        mail_server.probe(settings)
 
 
 def test_only_what_sends_mail_is_given_the_password():
-    found = without_secrets({outbox.PASSWORD: PASSWORD, "PATH": "/bin"})
+    found = without_secrets({mail_server.PASSWORD: PASSWORD, "PATH": "/bin"})
     assert found == {"PATH": "/bin"}
 
 
@@ -420,7 +421,7 @@ def test_only_what_sends_mail_is_given_the_password():
 
 def test_without_a_server_mails_are_files_for_the_operator_alone(service):
     with service.database.acting() as act:
-        entering.add_person(act, "Ada", "ada@example.org")
+        accounts.add_person(act, "Ada", "ada@example.org")
     assert "pass the link on" in ask(service, "ada@example.org").text
     assert deliver(service) == 1
     (path,) = service.settings.letters.iterdir()
@@ -433,7 +434,7 @@ def test_without_a_server_mails_are_files_for_the_operator_alone(service):
 
 def test_a_folder_that_cannot_be_written_is_tried_again(service):
     with service.database.acting() as act:
-        entering.add_person(act, "Ada", "ada@example.org")
+        accounts.add_person(act, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     service.settings.letters.write_text("")
     assert deliver(service) == 1
@@ -446,7 +447,7 @@ def test_a_folder_that_cannot_be_written_is_tried_again(service):
 @pytest.mark.processes
 def test_a_process_of_its_own_sends_until_it_is_ended(service):
     with service.database.acting() as act:
-        entering.add_person(act, "Ada", "ada@example.org")
+        accounts.add_person(act, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     words = [sys.executable, "-m", "harness.service.keeper"]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
@@ -486,24 +487,24 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, mail, send
 @pytest.mark.parametrize(
     ("mail", "found"),
     [
-        ("smtp://me%40x@example.org", outbox.MailServer("example.org", 587, "me@x", False)),
-        ("smtps://example.org", outbox.MailServer("example.org", 465, "", True)),
-        ("smtp://[::1]:25", outbox.MailServer("::1", 25, "", False)),
+        ("smtp://me%40x@example.org", mail_server.MailServer("example.org", 587, "me@x", False)),
+        ("smtps://example.org", mail_server.MailServer("example.org", 465, "", True)),
+        ("smtp://[::1]:25", mail_server.MailServer("::1", 25, "", False)),
     ],
 )
 def test_settings_name_a_server(tmp_path, mail, found):
     settings = settings_of("sqlite", None, tmp_path)._replace(**by(mail))
-    assert outbox.server(settings) == found
+    assert mail_server.server(settings) == found
     assert found.is_local is (found.host == "::1")
 
 
 def test_without_a_name_for_the_server_there_is_none(tmp_path):
     with pytest.raises(UsageError):
-        outbox.server(settings_of("sqlite", None, tmp_path)._replace(mail="smtp://x@"))
+        mail_server.server(settings_of("sqlite", None, tmp_path)._replace(mail="smtp://x@"))
 
 
 def test_nobody_is_found_by_an_empty_address(service):
     with service.database.acting() as act:
-        entering.add_person(act, "Ada")
+        accounts.add_person(act, "Ada")
     with service.database.reading() as db:
         assert people.by_email(db, "") == []

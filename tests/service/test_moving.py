@@ -3,19 +3,14 @@
 import datetime
 import json
 import re
-from contextlib import closing
 
 import pytest
-from alembic import command
-from sqlalchemy import text
 
 from harness.errors import UsageError
-from harness.service.courses import deadline_extensions, making, roster
-from harness.service.handing_in import ownership, receiving
-from harness.service.people import entering
-from harness.service.records import TEACHER, Assigned
-from harness.service.storage import comments_and_overrides, courses, uploads
-from harness.service.storage.database import Database
+from harness.service.courses import deadlines, making, roster, submissions
+from harness.service.people import accounts
+from harness.service.records import TEACHER, CourseAssignment
+from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -47,26 +42,26 @@ def take_roster(act, course, lines):
 def begin(service, lines):
     """Make an assignment of a course with a roster."""
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
         take_roster(by, course, lines)
-        told = Assigned("", course, "", "gosensei", "", "", "", "0", 0, 0.0)
+        told = CourseAssignment("", course, "", "gosensei", "", "", "", "0", 0, 0.0)
         return making.assign(by, told._replace(deadline="2026-01-01T00:00"))
 
 
 def hand_in(service, assigned, who, name, folder):
     path = folder / "a.tgz"
     path.write_text(name)
-    kept = receiving.keep(service.store, path, name, 100)
+    kept = submissions.keep(service.store, path, name, 100)
     with service.database.acting() as act:
         (member,) = (one for one in courses.students(act.db, assigned.course) if one.key == who)
-        return receiving.take(act, assigned, member, kept)
+        return submissions.take(act, assigned, member, kept)
 
 
 def count_submissions(service, assigned):
     """Return by students and groups what would be graded now: the last name counts."""
     with service.database.reading() as db:
-        found = receiving.entries(db, service.store, assigned)
+        found = submissions.entries(db, service.store, assigned)
     return {one.key: " ".join(handed.name for handed in one.handed) for one in found}
 
 
@@ -134,7 +129,7 @@ def test_who_is_moved_while_a_file_is_sent_has_it_all_the_same(service, tmp_path
         before = courses.students(act.db, assigned.course)[0]
         take_roster(act, assigned.course, "ada,duo\n")
     with service.database.acting() as act:
-        receiving.take(act, assigned, before, receiving.keep(service.store, path, "1", 100))
+        submissions.take(act, assigned, before, submissions.keep(service.store, path, "1", 100))
     assert count_submissions(service, assigned) == {"ben": "", "duo": "1"}
 
 
@@ -164,7 +159,7 @@ def test_an_extension_is_kept(service, name):
     with service.database.acting() as act:
         for key, hours in given.items():
             own = (late + datetime.timedelta(hours=hours)).isoformat()
-            deadline_extensions.extend(act, assigned, key, own)
+            deadlines.extend(act, assigned, key, own)
         take_roster(act, assigned.course, after)
         rule = making.late(assigned, courses.extensions(act.db, assigned.id))
         members = courses.students(act.db, assigned.course)
@@ -179,7 +174,7 @@ def test_an_extension_of_a_group_ends_for_all_of_it(service):
     assigned = begin(service, DUO)
     with service.database.acting() as act:
         for key, own in (("ada", "2026-01-03"), ("duo", "2026-01-02"), ("duo", "")):
-            deadline_extensions.extend(act, assigned, key, own)
+            deadlines.extend(act, assigned, key, own)
         assert set(courses.extensions(act.db, assigned.id)) == {"ada"}
 
 
@@ -327,59 +322,3 @@ def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
     grading, marks = grade_public(service, course)
     assert marks["duo"] == "0 of 5"
     assert "without a mark" not in tess.get(f"{grading}/files/class.html").text
-
-
-# --- what was written by a former version ------------------------------------------------------
-
-
-# A row of each kind, as version 5 kept it, under a key; of the assignment ``a``.
-FORMER = (
-    "INSERT INTO upload (id, assignment, key, person, name, sha256, at)"
-    " VALUES (:key, 'a', :key, 'cyd', 'file', '00', 1)",
-    "INSERT INTO extension (assignment, key, deadline) VALUES ('a', :key, '2026-01-02')",
-    "INSERT INTO comment (id, assignment, key, person) VALUES ('on-' || :key, 'a', :key, 'cyd')",
-    "INSERT INTO override (assignment, key, points, person, at) VALUES ('a', :key, '1', 'cyd', 1)",
-    "INSERT INTO marked (grading, key) VALUES ('g', :key)",
-)
-STEPS = (
-    "INSERT INTO course (id) VALUES ('c')",
-    "INSERT INTO assigned (id, course) VALUES ('a', 'c')",
-    "INSERT INTO person (id) VALUES ('ada'), ('cyd'), ('dan'), ('eve')",
-    "INSERT INTO member (course, person, role, key, team) VALUES"
-    " ('c', 'ada', 'student', 'ada', ''), ('c', 'cyd', 'student', 'cyd', 'duo'),"
-    " ('c', 'dan', 'student', 'dan', 'duo'), ('c', 'eve', 'teacher', '', '')",
-    "INSERT INTO grading (id, assignment, person) VALUES ('g', 'a', 'eve')",
-    # dan has had one alone: it is later than the group's.
-    "INSERT INTO extension (assignment, key, deadline) VALUES ('a', 'dan', '2026-01-03')",
-)
-
-
-@pytest.fixture(params=KINDS)
-def former(request, tmp_path, monkeypatch):
-    """Return settings of a service that a former version made."""
-    folder, upgrade = tmp_path / "data", command.upgrade
-    settings = settings_of(request.param, request, folder, has_tables=False)
-    with monkeypatch.context() as patched:
-        patched.setattr(command, "upgrade", lambda config, _head: upgrade(config, "5"))
-        database = Database(settings)
-    with database.changing() as db:
-        for statement in STEPS:
-            db.execute(text(statement))
-        for key in ("duo", "ada"):
-            for statement in FORMER:
-                db.execute(text(statement), {"key": key})
-    database.close()
-    return settings
-
-
-def test_what_a_group_had_in_a_former_version_is_its_students(former):
-    with closing(Database(former)) as database, database.reading() as db:
-        (assigned,) = courses.ASSIGNMENTS.all(db)
-        found = {key: heap.last.id for key, heap in ownership.of_all(db, assigned).items()}
-        assert found == {"ada": "ada", "duo": "duo"}
-        assert courses.extensions(db, "a") == {
-            "ada": "2026-01-02", "cyd": "2026-01-02", "dan": "2026-01-03"}  # fmt: skip
-        assert set(comments_and_overrides.overrides(db, "a")) == {"ada", "cyd", "dan"}
-        assert [one.key for one in comments_and_overrides.comments(db, "a", ["dan"])] == ["duo"]
-        marks = {who: uploads.mark_of(db, "g", who).key for who in ("ada", "cyd", "dan")}
-    assert marks == {"ada": "ada", "cyd": "duo", "dan": "duo"}

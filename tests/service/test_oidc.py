@@ -17,8 +17,8 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from harness import cli
-from harness.service.operating import administering, checking
-from harness.service.people import entering
+from harness.service.operations import administration, health
+from harness.service.people import accounts
 from harness.service.people.authlib_provider import AuthlibProvider, derive
 from harness.service.storage import people
 from tests.service.serving import (
@@ -181,7 +181,7 @@ def test_the_provider_lets_nobody_in_who_is_shut_out(service, counting):
     make_course(service, ROSTER)
     ada, _ = sign_in(service)
     with service.database.acting() as act:
-        administering.shut_out(act, administering.find(act.db, "Ada"))
+        administration.shut_out(act, administration.find(act.db, "Ada"))
     assert not is_in(ada)
     ada, answer = sign_in(service)
     assert answer.status_code == 403 and "Ada is shut out of this service" in answer.text
@@ -408,11 +408,11 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, options, s
 
 
 def test_the_check_asks_the_provider(settings, provider):
-    look = checking.LOOKS["sign-in"]
-    assert checking.of("sign-in", look, settings).said == f"{provider.issuer}, as tests"
+    look = health.LOOKS["sign-in"]
+    assert health.of("sign-in", look, settings).said == f"{provider.issuer}, as tests"
     away = settings._replace(oidc="http://localhost:1")
-    assert not checking.of("sign-in", look, away).is_good
-    assert checking.of("sign-in", look, settings._replace(oidc="")).said == "by links alone"
+    assert not health.of("sign-in", look, away).is_good
+    assert health.of("sign-in", look, settings._replace(oidc="")).said == "by links alone"
 
 
 def test_without_a_provider_there_is_no_such_way(tmp_path):
@@ -425,7 +425,7 @@ def test_without_a_provider_there_is_no_such_way(tmp_path):
 def test_one_machine_may_ask_so_often(settings):
     with open_service(settings._replace(rate=2)) as service:
         with service.database.acting() as act:
-            entering.add_person(act, "Ada", "ada@example.org")
+            accounts.add_person(act, "Ada", "ada@example.org")
         browser = Browser(service)
         assert [
             browser._client.get("/sign-in/oidc", follow_redirects=False).status_code

@@ -6,11 +6,10 @@ import random
 
 import pytest
 
-from harness.service.courses import late_terms, making
-from harness.service.handing_in import ownership
-from harness.service.people import entering
-from harness.service.records import FORMER, STUDENT, Assigned, Member, Upload
-from harness.service.storage import courses, owner_rows, uploads
+from harness.service.courses import deadlines, making, submissions
+from harness.service.people import accounts
+from harness.service.records import FORMER, STUDENT, CourseAssignment, Member, Upload
+from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, open_service, settings_of
 
 pytestmark = pytest.mark.processes
@@ -28,21 +27,21 @@ def service(request, tmp_path):
 
 def make(act, seed):
     """Make a course of random students and groups, with what they own; return its assignment."""
-    dice, by = random.Random(seed), entering.add_person(act, "Tess")
+    dice, by = random.Random(seed), accounts.add_person(act, "Tess")
     own = act._replace(by=by.id)
     course = making.course(own, f"Course {seed}").id
-    wanted = Assigned("", course, "", "go-scoring", "", "", "", "", 0, 0.0)
+    wanted = CourseAssignment("", course, "", "go-scoring", "", "", "", "", 0, 0.0)
     assigned = making.assign(own, wanted)
     for key in KEYS:
         role, team = dice.choice((STUDENT, STUDENT, STUDENT, FORMER)), dice.choice(TEAMS)
-        person = entering.add_person(act, key)
+        person = accounts.add_person(act, key)
         courses.MEMBERS.add(act.db, Member(course, person.id, role, key, key, team=team))
     for number in range(dice.randrange(12)):
         key, is_withdrawn = dice.choice((*KEYS, *TEAMS[3:])), dice.random() < 0.2
         upload = Upload(f"{seed}-{number}", assigned.id, key, by.id, "a.tgz", "0" * 64, 1,
                         float(number), withdrawn=is_withdrawn)  # fmt: skip
         uploads.UPLOADS.add(act.db, upload)
-        owner_rows.give(act.db, upload.id, dice.sample(KEYS, dice.randrange(1, 4)))
+        uploads.give_to(act.db, upload.id, dice.sample(KEYS, dice.randrange(1, 4)))
     extended = dice.sample(KEYS, 2)
     courses.extend(act.db, assigned.id, extended, "2030-01-01T12:00")
     return assigned
@@ -54,14 +53,14 @@ def test_what_one_has_is_what_it_has_among_all(service):
             assigned = make(act, seed)
         with service.database.reading() as db:
             everybody = courses.students(db, assigned.course)
-            heaps = ownership.of_all(db, assigned)
+            heaps = submissions.all_histories(db, assigned)
             for key in {one.submits_as for one in everybody}:
                 theirs = [one for one in everybody if one.submits_as == key]
                 assert courses.submitting_as(db, assigned.course, key) == theirs
-                assert ownership.of(db, assigned, key) == heaps[key]
+                assert submissions.history_of(db, assigned, key) == heaps[key]
             for key in {*KEYS, *TEAMS, "nobody"} - set(heaps):
                 assert courses.submitting_as(db, assigned.course, key) == []
-                assert ownership.of(db, assigned, key) == ownership.Heap()
+                assert submissions.history_of(db, assigned, key) == submissions.SubmissionHistory()
 
 
 def test_the_dates_of_one_are_those_of_its_group(service):
@@ -69,7 +68,7 @@ def test_the_dates_of_one_are_those_of_its_group(service):
         with service.database.acting() as act:
             assigned = make(act, seed)
         with service.database.reading() as db:
-            for key, heap in ownership.of_all(db, assigned).items():
-                found = late_terms.load_rules(db, assigned, heap.all, key)
-                rule = late_terms.load_rule(db, assigned, key)
+            for key, heap in submissions.all_histories(db, assigned).items():
+                found = deadlines.load_rules(db, assigned, heap.all, key)
+                rule = deadlines.load_rule(db, assigned, key)
                 assert found == {one.id: rule for one in heap.all}

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 import socket
 import stat
@@ -21,16 +22,15 @@ from harness.cluster import certificates, status_query
 from harness.cluster.records import ClusterState, WorkerStatus
 from harness.cluster.rules import Facts
 from harness.errors import ServerError, UsageError
-from harness.service import counters, living_workers
-from harness.service.counters import Counter
-from harness.service.operating import checking, metrics, state
-from harness.service.people import entering
-from harness.service.records import CHECK, Assigned, Job
+from harness.service import monitoring
+from harness.service.monitoring import Counter
+from harness.service.operations import health
+from harness.service.people import accounts
+from harness.service.records import CHECK, CourseAssignment, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, figures, queue
+from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
-from harness.service.storage.rows import new_id
-from harness.service.storage.tables import COURSE
+from harness.service.storage.tables import COURSE, VERSION, new_id
 from oracle import __version__
 from tests.harness import small_class
 from tests.service.serving import (
@@ -59,8 +59,8 @@ def settings(request, tmp_path):
 def run_checks(settings):
     """Return the results of the checks, without the slow ones."""
     return {
-        name: checking.of(name, look, settings)
-        for name, look in checking.LOOKS.items()
+        name: health.of(name, look, settings)
+        for name, look in health.LOOKS.items()
         if name not in ("sandbox", "tools")
     }
 
@@ -209,7 +209,7 @@ def test_a_port_that_is_taken(tmp_path):
         told = run_checks(settings)["port"]
         assert not told.is_good
         assert told.said.endswith("Address already in use; --port names another one")
-        with living_workers.announce(settings.workers_folder):
+        with monitoring.announce_worker(settings.workers_folder):
             told = run_checks(settings)["port"]
             assert told.is_good, told.said
             assert "by this service" in told.said
@@ -222,7 +222,7 @@ def test_an_address_that_this_machine_does_not_have(tmp_path, host):
 
 
 def test_a_full_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(checking, "LEAST_FREE", 1 << 62)
+    monkeypatch.setattr(health, "LEAST_FREE", 1 << 62)
     assert not run_checks(Settings(tmp_path / "data"))["disk"].is_good
 
 
@@ -237,19 +237,20 @@ def test_a_damaged_database_and_a_lost_key(tmp_path):
     assert "cannot be used now" in run_checks(settings)["database"].said
 
 
-LATER = "UPDATE service_version SET version_num = '999'"
-
-
-def test_tables_of_a_later_version_are_named(settings):
+@pytest.mark.parametrize("version", ["0", "20", "999"])
+def test_tables_of_another_version_are_named_and_left_alone(settings, version):
     """The harness itself failed, and a check of the same data was good."""
     database = Database(settings)
     with database.changing() as db:
-        db.exec_driver_sql(LATER)
+        db.exec_driver_sql(f"UPDATE service_version SET version_num = '{version}'")
     database.close()
+    said = (
+        f"was made by another version of gtp-harness: it has tables of version {version}, and"
+        f" this one needs version {VERSION}. Use the gtp-harness that made it, or another --data"
+    )
     told = run_checks(settings)["database"]
-    said = "was last used by a later version of gtp-harness, with tables of version 999"
     assert not told.is_good and said in told.said
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=re.escape(said)):
         Database(settings)
 
 
@@ -264,7 +265,7 @@ def test_a_folder_that_cannot_be_written_into_is_named(settings, monkeypatch):
     def refuse(**made):
         raise PermissionError(errno.EACCES, "Permission denied", f"{made['dir']}/tmp1x2y")
 
-    monkeypatch.setattr(checking.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(health.tempfile, "TemporaryFile", refuse)
     folder = settings.data if settings.data.exists() else settings.data.parent
     assert run_checks(settings)["data"].said == f"cannot write into {folder}: Permission denied"
 
@@ -286,7 +287,7 @@ def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, ca
              "--port", "0"]  # fmt: skip
     assert cli.main(place) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*checking.LOOKS]
+    assert [line.split()[0] for line in lines] == [*health.LOOKS]
     assert cli.main([*place, "--address", "ftp://x"]) == 1
     assert "NOT GOOD: --address: found 'ftp://x'" in capsys.readouterr().out
 
@@ -354,7 +355,7 @@ def ready(service):
 
 def test_a_service_is_ready_while_a_worker_lives(service):
     assert ready(service) == ["no worker lives"]
-    with living_workers.announce(service.settings.workers_folder):
+    with monitoring.announce_worker(service.settings.workers_folder):
         assert ready(service) == []
     assert ready(service) == ["no worker lives"]
 
@@ -368,31 +369,31 @@ def test_monitors_that_want_no_body_are_answered(service, path, status):
 def test_a_worker_that_died_without_a_word_counts_no_more(tmp_path):
     left = tmp_path / "machine-1"
     left.touch()
-    assert living_workers.count(tmp_path) == 1
-    long_ago = time.time() - living_workers.GONE - 1
+    assert monitoring.count_workers(tmp_path) == 1
+    long_ago = time.time() - monitoring.GONE - 1
     os.utime(left, (long_ago, long_ago))
-    assert living_workers.count(tmp_path) == 0
-    with living_workers.announce(tmp_path):
-        assert living_workers.count(tmp_path) == 1
+    assert monitoring.count_workers(tmp_path) == 0
+    with monitoring.announce_worker(tmp_path):
+        assert monitoring.count_workers(tmp_path) == 1
         assert not left.exists()
 
 
 def test_a_worker_goes_on_showing_that_it_lives(tmp_path, monkeypatch):
-    monkeypatch.setattr(living_workers, "BEAT", 0.01)
-    with living_workers.announce(tmp_path):
+    monkeypatch.setattr(monitoring, "BEAT", 0.01)
+    with monitoring.announce_worker(tmp_path):
         (own,) = tmp_path.iterdir()
         os.utime(own, (0, 0))
         ends = time.monotonic() + 10
         while not own.stat().st_mtime and time.monotonic() < ends:
             time.sleep(0.01)
-        assert living_workers.count(tmp_path) == 1
+        assert monitoring.count_workers(tmp_path) == 1
 
 
 def waiting(service, seconds):
     """Put in a job that has waited so long."""
     with service.database.changing() as db:
         db.execute(COURSE.insert(), {"id": "c", "title": "Games"})
-        wanted = Assigned(new_id(), "c", "A", "gosensei", "", "", "", "", 0, 0.0)
+        wanted = CourseAssignment(new_id(), "c", "A", "gosensei", "", "", "", "", 0, 0.0)
         assignment = courses.ASSIGNMENTS.add(db, wanted).id
         job = queue.put(db, Job("", CHECK, assignment, "an upload"))
         queue.JOBS.change(db, {"made": time.time() - seconds}, id=job.id)
@@ -403,20 +404,20 @@ def waiting(service, seconds):
 )
 def test_a_queue_that_stands_still_is_told(service, seconds, said):
     waiting(service, seconds)
-    with living_workers.announce(service.settings.workers_folder):
+    with monitoring.announce_worker(service.settings.workers_folder):
         assert ready(service) == said
 
 
 def test_a_full_disk_is_told(service, monkeypatch):
-    monkeypatch.setattr(state, "LEAST_FREE", 1 << 62)
-    with living_workers.announce(service.settings.workers_folder):
+    monkeypatch.setattr(health, "LEAST_FREE", 1 << 62)
+    with monitoring.announce_worker(service.settings.workers_folder):
         (reason,) = ready(service)
     assert reason.startswith("the disk is almost full: ")
 
 
 def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
     settings = Settings(tmp_path / "data", address="http://localhost")
-    with open_service(settings) as service, living_workers.announce(settings.workers_folder):
+    with open_service(settings) as service, monitoring.announce_worker(settings.workers_folder):
         (settings.data / "service.sqlite").unlink()
         assert ready(service) == ["the database cannot be used"]
 
@@ -427,10 +428,10 @@ def test_a_database_that_is_gone_is_told_to_anybody_without_its_name(tmp_path):
 def test_prometheus_gets_the_figures_with_the_token_of_an_administrator(service):
     waiting(service, 90)
     with service.database.acting() as act:
-        admin = entering.add_person(act, "Prometheus", is_admin=True)
-        token = entering.token(act, "prometheus", "read", owner=admin.id)[1].text
+        admin = accounts.add_person(act, "Prometheus", is_admin=True)
+        token = accounts.make_token(act, "prometheus", "read", owner=admin.id)[1].text
     headers = {"authorization": f"Bearer {token}"}
-    with living_workers.announce(service.settings.workers_folder):
+    with monitoring.announce_worker(service.settings.workers_folder):
         answer = Browser(service).get("/api/v1/metrics", headers=headers)
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     found = samples(answer.text)
@@ -452,8 +453,8 @@ def samples(text):
 
 
 def test_a_service_without_its_database_is_down():
-    down = state.State("lost", {}, 0.0, {}, 1, 1)
-    assert samples(metrics.text(down, {}))["gtp_harness_up"] == 0
+    down = health.State("lost", {}, 0.0, {}, 1, 1)
+    assert samples(health.metrics_text(down, {}))["gtp_harness_up"] == 0
 
 
 def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
@@ -461,7 +462,7 @@ def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
     for path in ("/sign-in", "/sign-in", "/enter/s3cret", "/s3cret", "/static/s3cret.js"):
         browser.get(path)
     browser._client.request("S3CRET", "/s3cret")
-    text = metrics.text(state.state(service), state.get_figures(service))
+    text = health.metrics_text(health.state(service), health.get_figures(service))
     counts = {
         tuple(dict(key[1:]).values()): value
         for key, value in samples(text).items()
@@ -481,8 +482,10 @@ def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
 def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durations, label):
     counter = Counter()
     for seconds in durations:
-        counter.count(counters.REQUESTS, seconds, route=label)
-    found = samples(metrics.text(state.State("", {}, 0.0, {}, 1, 1), counter.list_counts()))
+        counter.count(monitoring.REQUESTS, seconds, route=label)
+    found = samples(
+        health.metrics_text(health.State("", {}, 0.0, {}, 1, 1), counter.list_counts())
+    )
     name = "gtp_harness_request_seconds"
     buckets = {
         float(dict(key[1:])["le"]): value
@@ -491,7 +494,7 @@ def test_a_histogram_counts_each_duration_once_and_any_label_is_read_back(durati
     }
     assert buckets == {
         end: sum(one <= end for one in durations)
-        for end in ((*counters.REQUESTS.bounds, float("inf")) if durations else ())
+        for end in ((*monitoring.REQUESTS.bounds, float("inf")) if durations else ())
     }
     if durations:
         assert found[f"{name}_count", ("route", label)] == len(durations)
@@ -502,11 +505,11 @@ def test_rows_count_as_a_process_does(service):
     counter = Counter()
     for seconds in (0.0625, 0.125, 2.0, 9000.0, 0.0625):
         for kind in ("check", "grade"):
-            counter.count(counters.WAITS, seconds, kind=kind)
+            counter.count(monitoring.WAITS, seconds, kind=kind)
             with service.database.changing() as db:
-                figures.count(db, counters.WAITS, seconds, kind=kind)
+                queue.add_figure(db, monitoring.WAITS, seconds, kind=kind)
     with service.database.reading() as db:
-        assert figures.load_figures(db) == counter.list_counts()
+        assert queue.load_figures(db) == counter.list_counts()
 
 
 @pytest.mark.processes
@@ -517,7 +520,7 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
         files = {"file": ("a1.tgz", small_class.submission(body))}
         ada.post(f"{course.assignment}/uploads", course.assignment, files)
     assert work(service) == 2
-    found = samples(metrics.text(state.state(service), state.get_figures(service)))
+    found = samples(health.metrics_text(health.state(service), health.get_figures(service)))
     done = ("ended", "done"), ("kind", "check")
     assert found["gtp_harness_job_seconds_count", *done] == 2
     assert found["gtp_harness_job_seconds_sum", *done] > 0
@@ -536,7 +539,7 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
 @pytest.mark.processes
 @pytest.mark.parametrize(
     "module",
-    ["harness.service.keeper", "harness.service.serving", "harness.service.operating.pruning"],
+    ["harness.service.keeper", "harness.service.serving", "harness.service.operations.pruning"],
 )
 def test_who_does_not_grade_loads_nothing_that_does(module):
     """Each start would take twice the processor time, and each process more memory."""
@@ -546,4 +549,4 @@ def test_who_does_not_grade_loads_nothing_that_does(module):
     )
     loaded = set(done.stdout.split())
     assert module in loaded
-    assert not loaded & {"harness.grading.grade", "harness.service.work.job_handlers", "fastapi"}
+    assert not loaded & {"harness.grading.grade", "harness.service.jobs.job_handlers", "fastapi"}

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from harness.grading import grade
-from harness.service.courses import own_files, removing
-from harness.service.pages import assignment_page
+from harness.service.courses import changes, own_files
+from harness.service.jobs.assignment_context import open_assignment
+from harness.service.jobs.worker import Worker
+from harness.service.pages import assignment
 from harness.service.storage import courses
-from harness.service.work.assignment_context import ground
-from harness.service.work.worker import Worker
 from tests.harness import archives, small_class
 from tests.service.serving import (
     KINDS,
@@ -178,8 +178,8 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
         assert answer.status_code == 200 and "a new one replaces it" in answer.text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
-        with ground(service.settings, service.database, assigned) as found:
-            assert (grade.overlay(found.wanted) / "pattern.py").read_text() == text
+        with open_assignment(service.settings, service.database, assigned) as found:
+            assert (grade.overlay(found.options) / "pattern.py").read_text() == text
 
 
 def test_who_submitted_before_the_courses_own_folder_came_is_checked_then(service):
@@ -332,14 +332,14 @@ def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
     """The page with the form was shown once more, of an assignment that was gone."""
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = send(course, as_archive(FILES)).url.path
-    receive = assignment_page.receive_files
+    receive = assignment.receive_files
 
     def remove_and_receive(here):
         with service.database.acting() as act:
-            removing.remove_assignment(act, here.assigned)
-        removing.clear(service.settings, here.assigned)
+            changes.remove_assignment(act, here.assigned)
+        changes.clear(service.settings, here.assigned)
         return receive(here)
 
-    monkeypatch.setattr(assignment_page, "receive_files", remove_and_receive)
+    monkeypatch.setattr(assignment, "receive_files", remove_and_receive)
     answer = course.teacher.post(f"{page}/{place}", page, as_archive(NEWER))
     assert answer.status_code in (404, 409, 422) and "was removed" in answer.text

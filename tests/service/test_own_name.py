@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.service.courses import staff
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import STUDENT
 from harness.service.storage import courses, people
 from tests.service.serving import (
@@ -66,7 +66,7 @@ def test_the_form_needs_its_token(service, counting):
 
 def test_the_api_changes_the_name_of_the_owner_of_a_token(service):
     with service.database.acting() as act:
-        person = entering.add_person(act, "Teacher")
+        person = accounts.add_person(act, "Teacher")
     tess = Asker(service, person.id)
     assert tess.ask("PATCH", "/me", json={"name": " Tess "})["name"] == "Tess"
     assert tess.get("/me")["name"] == "Tess"

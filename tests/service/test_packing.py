@@ -6,7 +6,7 @@ import tarfile
 import pytest
 
 from harness.errors import UsageError
-from harness.service.handing_in import packing
+from harness.service.pages import forms
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -33,8 +33,8 @@ PACKED = [
 
 def pack(names):
     target = io.BytesIO()
-    loose = [packing.Loose(name, io.BytesIO(name.encode()), len(name)) for name in names]
-    packing.pack(loose, "assignment1", target)
+    loose = [forms.UploadedFile(name, io.BytesIO(name.encode()), len(name)) for name in names]
+    forms.pack(loose, "assignment1", target)
     return target.getvalue()
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.errors import UsageError
 from harness.service.courses import point_weights
-from harness.service.courses.point_weights import Worth
+from harness.service.courses.point_weights import PointWeights
 from harness.service.storage import courses
 from harness.service.web import rendering
 from tests.harness import small_class
@@ -204,7 +204,7 @@ def read(own, points, weights=None):
     return point_weights.read(
         own,
         point_weights.list_weighed_parts(own, own.place / "none"),
-        Worth(points, weights or {}),
+        PointWeights(points, weights or {}),
     )
 
 
@@ -219,9 +219,9 @@ def row_of(service, course):
 
 def test_points_are_kept_exactly(counting):
     own, told = assignments.find("counting"), {"files": "0.1", "public": "1/3", "private": "0"}
-    found = point_weights.apply_worth(own, read(own, told))
+    found = point_weights.apply_weights(own, read(own, told))
     assert [part.points for part in found.marks] == [Fraction(1, 10), Fraction(1, 3), Fraction(0)]
-    assert point_weights.apply_worth(own, Worth()) == own
+    assert point_weights.apply_weights(own, PointWeights()) == own
 
 
 NO_POINTS = [

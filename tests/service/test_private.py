@@ -12,8 +12,8 @@ from fastapi.routing import APIRoute
 
 from harness.errors import UsageError
 from harness.service.app import application
-from harness.service.storage import figures
-from harness.service.work import job_handlers
+from harness.service.jobs import job_handlers
+from harness.service.storage import queue
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -132,7 +132,7 @@ def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
     """So neither its time nor what is told meanwhile can tell anything of a private one."""
     _, ada, page = _handed_in(service)
     with service.database.reading() as db:
-        counted = figures.load_figures(db)
+        counted = queue.load_figures(db)
     attempts = [sum(one.counts) for (name, _), one in counted.items() if "attempt" in name]
     assert sum(attempts) == len(small_class.CASES)
     told = ada.get(f"{page.url.path}/events").text

@@ -13,12 +13,12 @@ from harness.engine import leftovers
 from harness.errors import UsageError
 from harness.judging import strength
 from harness.reading import casefile
+from harness.service.jobs import drafts, private_cases
+from harness.service.jobs.candidates import Candidate, DraftFindings, PublicCatch
+from harness.service.jobs.drafts import DraftFolder, KeptCandidates
+from harness.service.jobs.private_cases import MOST_HUNG
 from harness.service.records import LEASED
 from harness.service.storage import queue
-from harness.service.work import drafting, private_cases, watched_asking
-from harness.service.work.candidates import Candidate, DraftFindings, PublicCatch
-from harness.service.work.drafting import DraftFolder, KeptCandidates
-from harness.service.work.watched_asking import MOST_HUNG
 from harness.specifications import specification
 from tests.service.serving import (
     KINDS,
@@ -219,49 +219,49 @@ EXCHANGED = [
 def test_a_mistake_that_a_public_test_catches_is_not_called_uncaught():
     public = (PublicCatch("one.gtp", 0b0101), PublicCatch("two.gtp", 0b0100))
     found = FOUND._replace(public=public)
-    shown = drafting.describe_choice(found, KeptCandidates((1,)))
+    shown = drafts.describe_choice(found, KeptCandidates((1,)))
     assert (shown.caught, shown.alive) == (2, ())
     assert shown.only_public == (("one", ("one.gtp",)), ("three", ("one.gtp", "two.gtp")))
-    without = drafting.describe_choice(FOUND, KeptCandidates((1,)))
+    without = drafts.describe_choice(FOUND, KeptCandidates((1,)))
     assert (without.alive, without.only_public) == (("one", "three"), ())
-    (both,) = drafting.describe_choice(found, KeptCandidates((3,))).candidates
+    (both,) = drafts.describe_choice(found, KeptCandidates((3,))).candidates
     assert (both.caught, both.only) == (2, 1)  # the public one.gtp catches the other
 
 
 @pytest.mark.parametrize(("chosen", "dropped", "which", "new"), EXCHANGED)
 def test_what_comes_for_a_position(chosen, dropped, which, new):
-    kept = drafting.exchange(FOUND, KeptCandidates(chosen, dropped), which)
+    kept = drafts.exchange(FOUND, KeptCandidates(chosen, dropped), which)
     assert kept.chosen == tuple(new if one == which else one for one in chosen)
     assert kept.dropped == (*dropped, which)
 
 
 def test_a_position_is_taken_back_unless_its_tests_are_there_already():
-    kept = drafting.take_back(FOUND, KeptCandidates((1,), (0, 2)), 0)
+    kept = drafts.take_back(FOUND, KeptCandidates((1,), (0, 2)), 0)
     assert kept == KeptCandidates((1, 0), (2,))
     for place in (0, 3):  # 4 asks the same as 0; 3 was never left out
         with pytest.raises(UsageError, match=r"equals one that|not among those"):
-            drafting.take_back(FOUND, KeptCandidates((1, 4), (0, 2)), place)
+            drafts.take_back(FOUND, KeptCandidates((1, 4), (0, 2)), place)
 
 
 def test_there_may_be_no_other_position():
     with pytest.raises(UsageError, match="every other position equals one"):
-        drafting.exchange(FOUND, KeptCandidates((0, 1), (2, 3)), 1)
+        drafts.exchange(FOUND, KeptCandidates((0, 1), (2, 3)), 1)
 
 
 def test_the_rate_counts_what_other_files_catch():
-    assert drafting.find_caught(FOUND, (0, 1)) == 0b1011
-    assert drafting.find_caught(FOUND, ()) == 0b1000
+    assert drafts.find_caught(FOUND, (0, 1)) == 0b1011
+    assert drafts.find_caught(FOUND, ()) == 0b1000
 
 
 def test_without_a_specification_tests_are_counted_alone():
     case = casefile.parse(SCORED, "one.gtp")
     found = private_cases.measure_all([case], None)
-    assert found.files == (private_cases.OfFile("one.gtp", 1, 0, ()),) and found.of == 0
+    assert found.files == (private_cases.CaseFileCatch("one.gtp", 1, 0, ()),) and found.of == 0
 
 
 def test_all_that_ships_can_have_positions():
     for name in shipped.names():
-        assert drafting.why_not(assignment.find(name)) == "", name
+        assert drafts.why_not(assignment.find(name)) == "", name
 
 
 OWN = Path(__file__).parents[1] / "own_games"
@@ -376,7 +376,7 @@ def test_a_program_that_hangs_has_one_budget_for_all_private_case_files(service,
     """It was asked in each of them until the limits of each."""
     monkeypatch.setattr(bank_runs, "_TIMEOUT", 0.2)
     monkeypatch.setattr(bank_runs, "_FILE", 0.5)
-    monkeypatch.setattr(watched_asking, "LONGEST", 0.4)
+    monkeypatch.setattr(private_cases, "LONGEST", 0.4)
     asked, results = [], bank_runs.EngineAsker.results
 
     def count(asker, cases, engine):
@@ -415,7 +415,7 @@ def test_the_page_of_positions_says_what_it_waits_for(service):
     assert "Now: round 2: 30 tests, 1 not caught. It asks the program <b>sleeper</b>." in text
     assert "This takes longer than usual" not in text
     with service.database.changing() as db:
-        queue.JOBS.change(db, {"made": time.time() - drafting.LONG - 1}, about=name)
+        queue.JOBS.change(db, {"made": time.time() - drafts.LONG - 1}, about=name)
     assert "This takes longer than usual: it began" in tess.get(draft).text
     api = api_of(service, "Tess Teacher")
     told = api("GET", f"/api/v1{course.assignment}/drafts/{name}").json()

@@ -9,11 +9,11 @@ from sqlalchemy import text
 from harness import cli
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.seal import Seal
-from harness.service.handing_in import receiving
-from harness.service.operating import pruning
-from harness.service.people import entering
-from harness.service.storage import courses, letters, people, uploads
-from harness.service.storage.audit_log import Log
+from harness.service.courses import submissions
+from harness.service.operations import pruning
+from harness.service.people import accounts
+from harness.service.storage import courses, people, uploads
+from harness.service.storage.audit import AuditLog
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
 from tests.service.serving import (
@@ -172,7 +172,7 @@ def test_with_the_database_of_another_service_nothing_is_removed(service, counti
     grade_class(service)
     kept = originals(service)
     others = "logs=forever,mail=forever,sessions=forever,checks=forever"
-    service.database.log = Log(Seal(bytes(32)))
+    service.database.log = AuditLog(Seal(bytes(32)))
     with pytest.raises(LedgerError, match="the audit log was edited"):
         prune(service, f"{others},originals=1,marks=1", days=401)
     assert originals(service) == kept
@@ -197,14 +197,14 @@ def test_bytes_stay_that_another_assignment_needs(service, counting):
 def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, counting, monkeypatch):
     """They were there when they were sent again, and gone when that was to be written down."""
     course, ada = grade_class(service)
-    real = receiving.keep
+    real = submissions.keep
 
     def keep(*given):
         found = real(*given)
         found.path.unlink()
         return found
 
-    monkeypatch.setattr(receiving, "keep", keep)
+    monkeypatch.setattr(submissions, "keep", keep)
     files = {"file": ("a1.tgz", small_class.submission("return 3 * n"))}
     answer = ada.post(f"{course.assignment}/uploads", course.assignment, files)
     assert answer.status_code == 422 and "submit it once more" in answer.text
@@ -235,7 +235,7 @@ def test_each_kind_goes_and_the_log_says_so(service, counting):
     for folder, pattern in (("logs", "*.jsonl"), ("mail", "*.eml"), ("assignments", "*/checks/*")):
         assert [*(service.settings.data / folder).glob(pattern)] == []
     with service.database.reading() as db:
-        assert letters.LETTERS.all(db) == []
+        assert people.LETTERS.all(db) == []
         left = {one.name for one in METADATA.sorted_tables if db.execute(one.select()).first()}
         assert not left & {"session", "link", "word"}
         assert people.has_entered(db)  # no first teacher is let in again
@@ -249,9 +249,9 @@ def test_a_mail_that_waits_stays(service):
 
 def test_links_that_hold_stay(service):
     with service.database.acting() as act:
-        ada = entering.add_person(act, "Ada")
-        holds = entering.link(act, ada.id, 1000 * DAY, once=False)
-        entering.link(act, ada.id, DAY, once=False)
+        ada = accounts.add_person(act, "Ada")
+        holds = accounts.make_link(act, ada.id, 1000 * DAY, once=False)
+        accounts.make_link(act, ada.id, DAY, once=False)
     assert prune(service, "sessions=30", days=31.5)["sessions"] == 1
     with service.database.reading() as db:
         assert people.of_link(db, holds.digest)
@@ -264,7 +264,7 @@ def cut_lines(service):
     """Cut two of three lines off."""
     for name in ("Ada", "Ben", "Cyd"):
         with service.database.acting() as act:
-            entering.add_person(act, name)
+            accounts.add_person(act, name)
     with service.database.changing() as db:
         service.database.log.cut(db, 2)
 
@@ -273,7 +273,7 @@ def test_what_is_left_of_a_log_holds_and_goes_on(service):
     cut_lines(service)
     assert [one.link for one in log(service)] == [3]
     with service.database.acting() as act:
-        entering.add_person(act, "Dan")
+        accounts.add_person(act, "Dan")
         act.log.cut(act.db, 3)
     assert [one.link for one in log(service)] == [4]
 
@@ -300,7 +300,7 @@ def test_who_cuts_without_the_key_is_noticed(service, edit, said):
 def test_the_end_of_a_log_is_not_its_beginning(service):
     """Its seal is another: else an editor of rows could cut the whole log off."""
     with service.database.acting() as act:
-        entering.add_person(act, "Ada")
+        accounts.add_person(act, "Ada")
     with service.database.changing() as db:
         db.execute(
             text(

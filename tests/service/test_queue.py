@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from harness.grading.ledger import owners
-from harness.service.courses import grading, making
-from harness.service.people import entering
+from harness.service.courses import gradings, making
+from harness.service.people import accounts
 from harness.service.records import (
     CHECK,
     CONCLUDE,
@@ -21,13 +21,13 @@ from harness.service.records import (
     LEASED,
     PREVIEW,
     WAITING,
-    Assigned,
+    CourseAssignment,
     Grading,
     Job,
 )
 from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
-from harness.service.storage.rows import new_id
+from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import GRADINGS
 from tests.service.serving import KINDS, settings_of
 
@@ -46,9 +46,9 @@ def assignment(database):
 
 def make_assignment(database, deadline=""):
     with database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
-        wanted = Assigned("", course, "", "gosensei", "", deadline, "", "", 0, 0.0)
+        wanted = CourseAssignment("", course, "", "gosensei", "", deadline, "", "", 0, 0.0)
         return making.assign(by, wanted).id
 
 
@@ -128,8 +128,8 @@ def test_of_two_gradings_the_one_with_the_earlier_deadline_goes_first(database):
     with database.acting() as act:
         for place in places:
             found = courses.ASSIGNMENTS.find(act.db, id=place)
-            by = act._replace(by=entering.add_person(act, "Tom").id)
-            grading.begin(by, found, public_only=True)
+            by = act._replace(by=accounts.add_person(act, "Tom").id)
+            gradings.begin(by, found, public_only=True)
     with database.changing() as db:
         leased = [queue.lease(db) for _ in places]
     assert [one.assignment for one in leased] == [places[1], places[0], places[2]]
@@ -141,7 +141,7 @@ def test_marks_are_made_when_the_deadline_of_their_grading_says(database):
     for place, due in zip(places, ("2026-02", "2026-01"), strict=True):
         made = new_id()
         with database.acting() as act:
-            tess = entering.add_person(act, "Tess").id
+            tess = accounts.add_person(act, "Tess").id
             GRADINGS.add(act.db, Grading(made, place, tess, time.time(), run=1))
         done = put(database, place, "ada", GRADE, made, due)
         change_job(database, done, state=DONE)
@@ -278,7 +278,7 @@ def test_what_is_put_off_lets_others_go_first(database, assignment, until):
 
 def test_a_grading_is_concluded_when_nothing_of_it_is_left(database, assignment):
     with database.acting() as act:
-        person = entering.add_person(act, "Tess").id
+        person = accounts.add_person(act, "Tess").id
         grading = GRADINGS.add(act.db, Grading(new_id(), assignment, person, 1.0, run=1))
     jobs = [put(database, assignment, key, GRADE, grading.id) for key in ("ada", "ben")]
     for job in jobs:
@@ -301,7 +301,7 @@ def test_who_looks_while_the_last_job_gives_way_to_the_next_is_told_of_one(datab
     """A grading has no job for a moment; another worker puts and takes the next just then."""
     grading = Grading(new_id(), assignment, "", time.time(), run=1)
     with database.acting() as act:
-        by = entering.add_person(act, "Tess").id
+        by = accounts.add_person(act, "Tess").id
         GRADINGS.add(act.db, grading._replace(person=by))
 
     def meanwhile(_db, cursor, statement, *_rest):

@@ -4,9 +4,9 @@ import datetime
 
 import pytest
 
-from harness.service.courses.late_terms import list_open_dates
+from harness.service.courses.deadlines import list_open_dates
 from harness.service.local_times import describe_date
-from harness.service.records import DONE, FAULT, GRADE, Assigned, Course
+from harness.service.records import DONE, FAULT, GRADE, Course, CourseAssignment
 from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
 from tests.service.serving import (
@@ -65,7 +65,7 @@ DATES = [  # minutes from now of the deadline, the end, ada's extension; of grac
 
 @pytest.mark.parametrize(("deadline", "closes", "own", "grace", "said"), DATES)
 def test_until_when_students_can_submit(service, deadline, closes, own, grace, said):
-    one = Assigned("a", "", "", "", "", later(deadline), later(closes), "", grace, 0.0)
+    one = CourseAssignment("a", "", "", "", "", later(deadline), later(closes), "", grace, 0.0)
     with service.database.acting() as act:
         courses.COURSES.add(act.db, Course("c", "Games", 0.0))
         courses.ASSIGNMENTS.add(act.db, one._replace(course="c"))

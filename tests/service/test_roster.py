@@ -10,9 +10,9 @@ import threading
 import pytest
 
 from harness.service.courses import roster
-from harness.service.people import accounts, entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
-from harness.service.storage import courses, letters, people
+from harness.service.storage import courses, people
 from tests.harness import archives
 from tests.service.serving import (
     BASE,
@@ -78,7 +78,7 @@ def test_a_corrected_address_and_name_take_effect(service, course):
     assert ["Ada Lovelace", "name", "Ada", "Ada Lovelace"] in rows(page)
     assert ["Ada Lovelace", "mail address", "ada@wrong.org", "ada@right.org"] in rows(page)
     with service.database.reading() as db:  # a mail that waits goes to the right one
-        assert [one.address for one in letters.LETTERS.all(db)] == ["ada@right.org"]
+        assert [one.address for one in people.LETTERS.all(db)] == ["ada@right.org"]
     (noted,) = what_was_noted(service, "mail address changed")
     assert json.loads(noted) == {"was": "ada@wrong.org", "now": "ada@right.org"}
 
@@ -364,7 +364,7 @@ def test_a_roster_by_the_service_itself_changes_nobodys_address(service, course)
     _, member = known(service)["ada"]
     with service.database.acting() as act:
         found = roster.take(act, member.course, roster.read(b"student,email\nada,x@y.org\n"))
-        entering.add_person(act, "Tom")
+        accounts.add_person(act, "Tom")
     assert found.changed == () and "not changed: mail address" in found.remarks[0]
 
 

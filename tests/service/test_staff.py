@@ -2,19 +2,15 @@
 
 import re
 import threading
-from contextlib import closing
 
 import pytest
-from alembic import command
-from sqlalchemy import text
 
 from harness.errors import UsageError
 from harness.service.courses import making, staff
 from harness.service.courses.staff import NewStaff
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER
 from harness.service.storage import courses, people
-from harness.service.storage.database import Database
 from tests.service.serving import BASE, KINDS, Browser, make_course, open_service, settings_of
 from tests.service.test_api_gradings import Asker
 
@@ -31,7 +27,7 @@ def service(request, tmp_path):
 def tess(service):
     """Who may make courses, and is to be asked by the API."""
     with service.database.acting() as act:
-        person = entering.add_person(act, "Tess", is_admin=True)
+        person = accounts.add_person(act, "Tess", is_admin=True)
     return Asker(service, person.id)
 
 
@@ -216,7 +212,7 @@ def test_a_second_teacher_is_added_and_the_first_leaves(service):
 
 def test_two_teachers_who_remove_each_other_at_the_same_time_leave_one(service):
     with service.database.acting() as act:
-        tess = entering.add_person(act, "Tess")
+        tess = accounts.add_person(act, "Tess")
         course = making.course(act._replace(by=tess.id), "Games").id
         tom = staff.add(act, course, NewStaff("Tom", TEACHER)).person
     refused = []
@@ -238,28 +234,3 @@ def test_two_teachers_who_remove_each_other_at_the_same_time_leave_one(service):
     assert len(refused) == 1 and LAST in refused[0]
     with service.database.reading() as db:
         assert [one.name for one in staff.list_staff(db, course)] == ["Tess"]
-
-
-def test_whoever_made_a_course_in_a_former_version_is_listed_by_name(
-    request, tmp_path, monkeypatch, kind
-):
-    settings = settings_of(kind, request, tmp_path / "data", has_tables=False)
-    upgrade = command.upgrade
-    with monkeypatch.context() as patched:
-        patched.setattr(command, "upgrade", lambda config, _head: upgrade(config, "14"))
-        with closing(Database(settings)) as database, database.acting() as act:
-            tess, ada = "t", "a"
-            person = text("INSERT INTO person (id, name) VALUES ('t', 'Tess'), ('a', 'Ada')")
-            act.db.execute(person)
-            act.db.execute(text("INSERT INTO course (id) VALUES ('c')"))
-            row = "INSERT INTO member (course, person, role, key) VALUES ('c', :who, :role, :key)"
-            for who, role, key in ((tess, TEACHER, ""), (ada, STUDENT, "ada")):
-                act.db.execute(text(row), {"who": who, "role": role, "key": key})
-    with closing(Database(settings)) as database, database.reading() as db:
-        found = courses.MEMBERS.all(db, "role", course="c")
-    assert [(one.role, one.name) for one in found] == [(STUDENT, ""), (TEACHER, "Tess")]
-
-
-@pytest.fixture(params=KINDS)
-def kind(request):
-    return request.param

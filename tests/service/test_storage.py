@@ -1,4 +1,4 @@
-"""The service's tables: made by steps, alike on both databases, and SQL in this room alone."""
+"""The service's tables: alike on both databases, and SQL in this room alone."""
 
 import ast
 import sqlite3
@@ -7,23 +7,21 @@ import time
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import event, text
 
 from harness.errors import LedgerError, ServerError, UsageError
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.settings import Settings
 from harness.service.storage import database, people
 from harness.service.storage.database import Database
-from harness.service.storage.tables import METADATA, VERSION_TABLE
+from harness.service.storage.tables import METADATA
 from tests.service.serving import KINDS, settings_of
 
 ROOT = Path(__file__).parents[2]
-# Who may speak SQL; alembic's steps are among them.
+# Who may speak SQL.
 ROOMS = ("harness/grading/ledger", "harness/service/storage",
          "harness/declared/reference_answers.py", "harness/history")  # fmt: skip
-SPEAK = ("sqlalchemy", "sqlite3", "psycopg", "alembic")  # packages
+SPEAK = ("sqlalchemy", "sqlite3", "psycopg")  # packages
 
 
 @pytest.fixture(params=KINDS)
@@ -31,19 +29,10 @@ def settings(request, tmp_path):
     return settings_of(request.param, request, tmp_path / "data", has_tables=False)
 
 
-def test_the_steps_make_the_tables_that_are_used(settings):
-    found = Database(settings)
-    with found.reading() as db:
-        context = MigrationContext.configure(db, opts={"compare_type": True})
-        changes = compare_metadata(context, METADATA)
-    found.close()
-    assert [one for one in changes if VERSION_TABLE not in str(one)] == []
-
-
 def test_it_is_opened_again_with_what_was_written(settings):
     found = Database(settings)
     with found.acting() as act:
-        entering.add_person(act, "Ada")
+        accounts.add_person(act, "Ada")
     found.close()
     again = Database(settings)
     with again.reading() as db:
@@ -57,7 +46,7 @@ def test_one_transaction_after_the_other_needs_one_connection(settings):
     event.listen(found.engine, "connect", lambda *_: connections.append(1))
     for _ in range(3):
         with found.acting() as act:
-            entering.add_person(act, "Ada")
+            accounts.add_person(act, "Ada")
         with found.reading() as db:
             assert found.log.tampering(db) == []
     found.close()
@@ -75,7 +64,7 @@ def test_threads_that_write_take_turns(settings):
         ready.wait(30)
         try:
             with found.acting() as act:
-                entering.add_person(act, f"P{number}")
+                accounts.add_person(act, f"P{number}")
                 time.sleep(0.02)
         except ServerError as error:
             failures.append(str(error))
@@ -123,7 +112,7 @@ def test_a_reader_sees_one_moment(settings):
     with found.reading() as db:
         before = people.PEOPLE.all(db)
         with found.acting() as act:
-            entering.add_person(act, "Ada")
+            accounts.add_person(act, "Ada")
         assert people.PEOPLE.all(db) == before == []
     with found.reading() as db:
         assert [one.name for one in people.PEOPLE.all(db)] == ["Ada"]
@@ -150,7 +139,7 @@ def test_an_edited_log_is_noticed(settings, edit, said):
     found = Database(settings)
     for name in ("Ada", "Ben", "Cyd"):
         with found.acting() as act:
-            entering.add_person(act, name)
+            accounts.add_person(act, name)
     with found.changing() as db:
         db.execute(text(edit))
         assert said in found.log.tampering(db)
@@ -160,7 +149,7 @@ def test_an_edited_log_is_noticed(settings, edit, said):
 def test_a_log_that_was_cut_and_counted_anew_is_noticed(settings):
     found = Database(settings)
     with found.acting() as act:
-        entering.add_person(act, "Ada")
+        accounts.add_person(act, "Ada")
     with found.changing() as db:
         db.execute(text("UPDATE audit_end SET length = 0"))
     with found.changing() as db, pytest.raises(LedgerError, match="how many lines"):
@@ -171,10 +160,10 @@ def test_a_log_that_was_cut_and_counted_anew_is_noticed(settings):
 def test_no_secret_is_in_the_database(settings):
     found = Database(settings)
     with found.acting() as act:
-        person = entering.add_person(act, "Ada")
-        link = entering.link(act, person.id, 60, once=False)
-        session = entering.enter(act, link.text)[1]
-        token = entering.token(act._replace(by=person.id), "ci", "all")[1]
+        person = accounts.add_person(act, "Ada")
+        link = accounts.make_link(act, person.id, 60, once=False)
+        session = accounts.enter_by_link(act, link.text)[1]
+        token = accounts.make_token(act._replace(by=person.id), "ci", "all")[1]
     with found.reading() as db:
         rows = [
             str(tuple(row))

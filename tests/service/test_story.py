@@ -9,10 +9,10 @@ import time
 import pytest
 
 from harness.grading.marks.marker import Marker
+from harness.service.jobs import job_handlers
+from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, LEASED
 from harness.service.storage import queue
-from harness.service.work import job_handlers
-from harness.service.work.worker import Worker
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,

@@ -11,9 +11,9 @@ import pytest
 from harness.errors import UsageError
 from harness.grading.exports import writing
 from harness.grading.records import Marks
-from harness.service.courses import comments_and_overrides, deadline_extensions
+from harness.service.courses import deadlines, gradings
 from harness.service.local_times import describe_date
-from harness.service.records import Assigned, Override
+from harness.service.records import CourseAssignment, Override
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
@@ -117,12 +117,12 @@ def test_a_deadline_that_is_none_is_not_taken(service, counting, dates, own, sai
 def test_there_may_be_nothing_to_extend(service):
     """An assignment without dates; one that only closes may be extended after that."""
     with service.database.acting() as act:
-        assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
+        assigned = CourseAssignment("a", "", "", "", "", "", "", "", 0, 0.0)
         with pytest.raises(UsageError, match="has none that could be extended"):
-            deadline_extensions.extend(act, assigned, "ada", "2026-01-02T00:00")
+            deadlines.extend(act, assigned, "ada", "2026-01-02T00:00")
         closing = assigned._replace(closes="2026-01-02T00:00")
         with pytest.raises(UsageError, match="after that of all, 2 Jan 2026, 00:00"):
-            deadline_extensions.extend(act, closing, "ada", "2026-01-01T00:00")
+            deadlines.extend(act, closing, "ada", "2026-01-01T00:00")
 
 
 def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service, counting):
@@ -237,11 +237,9 @@ NO_OVERRIDE = [
 
 @pytest.mark.parametrize(("points", "reason", "said"), NO_OVERRIDE)
 def test_a_mark_that_nobody_can_give(service, points, reason, said):
-    assigned = Assigned("a", "", "", "", "", "", "", "", 0, 0.0)
+    assigned = CourseAssignment("a", "", "", "", "", "", "", "", 0, 0.0)
     with service.database.acting() as act, pytest.raises(UsageError, match=said):
-        comments_and_overrides.override(
-            act, assigned, "ada", MARKS, comments_and_overrides.Decision(points, reason)
-        )
+        gradings.override(act, assigned, "ada", MARKS, gradings.Decision(points, reason))
 
 
 GIVEN = [
@@ -255,7 +253,7 @@ GIVEN = [
 @pytest.mark.parametrize(("marks", "points", "said"), GIVEN)
 def test_the_mark_that_counts(marks, points, said):
     own = points and Override("a", "ada", points, "", "why", "", 0.0)
-    assert comments_and_overrides.format_counting_mark(marks, own) == said
+    assert gradings.format_counting_mark(marks, own) == said
 
 
 def test_a_comment_is_removed_once_it_was_asked(service, counting):

@@ -15,8 +15,8 @@ from harness.escaping import encode_without_surrogates
 from harness.history import run_keeping as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
-from harness.service.people import entering
-from harness.service.runs import documents, keeping
+from harness.service.courses import engine_suites, run_documents
+from harness.service.people import accounts
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.service.serving import (
     BASE,
@@ -47,7 +47,7 @@ def document(verdicts, *, path="a.gtp", started="2026-01-29T23:55:00Z", **rest) 
 )
 def test_what_is_no_object_is_told_without_a_place(data, said):
     with pytest.raises(UsageError, match=said):
-        documents.read(data)
+        run_documents.read(data)
 
 
 P, F, X, J = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.NOT_JUDGED
@@ -64,8 +64,8 @@ class Author:
 
     def __init__(self, service, name, scope="all"):
         with service.database.acting() as act:
-            person = entering.add_person(act, name)
-            token = entering.token(act._replace(by=person.id), "ci", scope)[1].text
+            person = accounts.add_person(act, name)
+            token = accounts.make_token(act._replace(by=person.id), "ci", scope)[1].text
         self.client = client_of(service)
         self.client.headers["authorization"] = f"Bearer {token}"
         self.browser = Browser(service).enter(link_for(service, person))
@@ -101,7 +101,7 @@ def ann(service):
 
 def test_a_posted_run_is_kept_as_a_history_keeps_the_run_itself():
     text = "".join(run_json.parts(RUN, [tally(one) for one in RUN.files]))
-    found = documents.make_kept(documents.read(encode_without_surrogates(text)), 3, "r1")
+    found = run_documents.make_kept(run_documents.read(encode_without_surrogates(text)), 3, "r1")
     entered = histories.begin_run(RUN.program, RUN.options)
     expected = histories.finish_run(entered, RUN).files
     assert [one._replace(results=()) for one in found.files] == [
@@ -117,7 +117,7 @@ def test_a_document_of_before_tells_by_its_tests_what_changed():
         for one, (command, expected) in zip(data["files"][0]["tests"], told, strict=True):
             del one["text"]
             one |= {"command": command, "expected": expected}
-        kept = documents.make_kept(documents.read(json.dumps(data).encode()), 1, "")
+        kept = run_documents.make_kept(run_documents.read(json.dumps(data).encode()), 1, "")
         return [one.text for one in kept.files[0].results]
 
     first = texts(("a", "1"), ("b", "2"), ("c", "3"))
@@ -129,7 +129,7 @@ def test_a_document_of_before_tells_by_its_tests_what_changed():
 
 def test_every_golden_document_is_read():
     for path in (GOLDEN / "run.json", GOLDEN / "answers" / "run.json"):
-        found = documents.read(path.read_bytes())
+        found = run_documents.read(path.read_bytes())
         assert [one.path for one in found.files] == [
             one["path"] for one in json.loads(path.read_bytes())["files"]
         ]
@@ -155,14 +155,14 @@ def test_what_is_no_document_is_refused_and_the_place_is_told(change, said):
     found = json.loads(document([P]))
     change(found)
     with pytest.raises(UsageError, match=r"not a document of run --json: .*") as error:
-        documents.read(json.dumps(found).encode())
+        run_documents.read(json.dumps(found).encode())
     assert said in str(error.value)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff", b"NaN"])
 def test_what_is_not_even_json_is_refused(data):
     with pytest.raises(UsageError, match="not a document of run --json"):
-        documents.read(data)
+        run_documents.read(data)
 
 
 # --- posted, listed, compared ------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_a_suite_that_was_removed_leaves_nothing(service, ann):
 
 
 def test_the_oldest_runs_go(service, ann, monkeypatch):
-    monkeypatch.setattr(keeping, "KEPT", 2)
+    monkeypatch.setattr(engine_suites, "KEPT", 2)
     suite = ann.suite()
     for _ in range(4):
         ann.post(suite, P)
@@ -251,8 +251,8 @@ def test_the_oldest_runs_go(service, ann, monkeypatch):
 
 
 def test_there_is_room_for_so_much_and_no_more(ann, monkeypatch):
-    monkeypatch.setattr(keeping, "MOST_BYTES", 2 * len(document([P])))
-    monkeypatch.setattr(keeping, "MOST_SUITES", 2)
+    monkeypatch.setattr(engine_suites, "MOST_BYTES", 2 * len(document([P])))
+    monkeypatch.setattr(engine_suites, "MOST_SUITES", 2)
     suites = [ann.suite(), ann.suite()]
     assert "2 suites already" in ann.ask("POST", SUITES, 422, json={"title": "c"})["detail"]
     for suite in suites:
@@ -267,7 +267,7 @@ def test_a_revision_that_is_none_is_refused(ann, revision):
 
 def test_more_than_8_mib_are_not_taken(ann):
     suite = ann.suite()
-    ann.ask("POST", f"{suite}/runs", 413, content=b"{" + b" " * documents.LARGEST)
+    ann.ask("POST", f"{suite}/runs", 413, content=b"{" + b" " * run_documents.LARGEST)
 
 
 # --- whose they are ----------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_a_suite_is_its_owners_until_it_is_opened(service, ann):
 def test_a_token_of_ci_posts_and_does_no_more(service, ann):
     suite = ann.suite()
     with service.database.acting(ann.id) as act:
-        token = entering.token(act, "ci", "submit")[1].text
+        token = accounts.make_token(act, "ci", "submit")[1].text
     ann.client.headers["authorization"] = f"Bearer {token}"
     assert ann.post(suite, P)["number"] == 1
     ann.ask("GET", f"{suite}/runs", 403)

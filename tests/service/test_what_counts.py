@@ -8,10 +8,10 @@ from harness.assignments import assignment as assignments
 from harness.errors import ReadingFailedError
 from harness.grading.records import Submission
 from harness.grading.taking_in import receive
-from harness.service.handing_in import ownership, receiving
+from harness.service.courses import submissions
+from harness.service.jobs import job_handlers
 from harness.service.records import Upload
 from harness.service.storage import courses, uploads
-from harness.service.work import job_handlers
 from harness.work import canonical_json
 from tests.harness import small_class
 from tests.service.serving import (
@@ -97,7 +97,7 @@ def taken_by_a_grading(service):
     """Return what a grading takes, by the code of the command line; empty: all is refused."""
     with service.database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
-        (entry,) = receiving.entries(db, service.store, assigned)
+        (entry,) = submissions.entries(db, service.store, assigned)
     found = receive.receive(entry, assignments.find(assigned.source), service.store)
     return "" if found.refused else found.name
 
@@ -129,16 +129,16 @@ def test_what_counts_is_what_a_grading_takes(service, counting, checked, waiting
     work(service)
     with service.database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
-        before = ownership.of(db, assigned, "ada")
+        before = submissions.history_of(db, assigned, "ada")
     assert (before.last.name if before.last else "") == taken_by_a_grading(service)
     hand_in_all(service, course, ada, waiting.split())
     with service.database.reading() as db:
-        heap = ownership.of(db, assigned, "ada")
+        heap = submissions.history_of(db, assigned, "ada")
         found = [heap.places.get(one.id, "") for one in heap.all]
     assert found == expected
     work(service)
     with service.database.reading() as db:
-        last = ownership.of(db, assigned, "ada").last
+        last = submissions.history_of(db, assigned, "ada").last
     assert (last.name if last else "") == taken_by_a_grading(service)
 
 
@@ -205,8 +205,8 @@ def test_a_refusal_is_read_from_the_record_of_a_check(why):
     submission = Submission("ada", (), name='"refused":""', refused=why)
     record = canonical_json.dumps(submission)
     upload = Upload("u", "a", "ada", "p", "a.tgz", "0" * 64, 1, 1.0, record=record)
-    assert ownership.refusal(upload) == why
-    assert ownership.refusal(upload._replace(record="")) == ""
+    assert submissions.refusal(upload) == why
+    assert submissions.refusal(upload._replace(record="")) == ""
 
 
 def test_the_page_of_the_course_tells_a_student_which_one_counts(service, counting):

@@ -6,12 +6,18 @@ import time
 import pytest
 
 from harness.errors import UsageError
-from harness.service.courses import making, roster
-from harness.service.handing_in import receiving
-from harness.service.pages import asking_again
-from harness.service.people import entering
-from harness.service.records import STUDENT, Assigned, Grading, Marked, Received, Upload
-from harness.service.storage import courses, owner_rows, uploads
+from harness.service.courses import making, roster, submissions
+from harness.service.pages import forms
+from harness.service.people import accounts
+from harness.service.records import (
+    STUDENT,
+    CourseAssignment,
+    Grading,
+    MarkRecipient,
+    StudentMark,
+    Upload,
+)
+from harness.service.storage import courses, uploads
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_api_submissions import client_of, place
 from tests.service.test_story import hand_in
@@ -48,16 +54,16 @@ ENDS = [  # minutes to the deadline, to the close, to ada's own, of grace; what 
 @pytest.mark.parametrize(("deadline", "closes", "own", "grace", "told"), ENDS)
 def test_until_when_a_submission_may_be_withdrawn(service, deadline, closes, own, grace, told):
     with service.database.acting() as act:
-        by = act._replace(by=entering.add_person(act, "Tess").id)
+        by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
         roster.take(by, course, roster.read(b"student\nada\nben\n"))
         dates = {"deadline": at(deadline), "closes": at(closes), "opens": "", "deduction": ""}
-        wanted = Assigned("", course, "", "gosensei", grace=grace, made=0.0, **dates)
+        wanted = CourseAssignment("", course, "", "gosensei", grace=grace, made=0.0, **dates)
         assigned = making.assign(by, wanted)
         upload = add_upload(act, assigned)
         if own is not None:
             courses.extend(act.db, assigned.id, ["ada"], at(own))
-        assert receiving.explain_bound(act.db, assigned, "ada", upload, NOW) == told
+        assert submissions.explain_bound(act.db, assigned, "ada", upload, NOW) == told
 
 
 def add_upload(act, assigned):
@@ -65,7 +71,7 @@ def add_upload(act, assigned):
     ada = courses.MEMBERS.find(act.db, course=assigned.course, role=STUDENT, key="ada")
     upload = Upload("u", assigned.id, "ada", ada.person, "a.tgz", "0" * 64, 1, 1.0)
     uploads.UPLOADS.add(act.db, upload)
-    owner_rows.give(act.db, upload.id, ["ada"])
+    uploads.give_to(act.db, upload.id, ["ada"])
     return upload
 
 
@@ -97,7 +103,7 @@ def test_a_deadline_that_ends_while_somebody_withdraws_counts(service, counting,
         end(service, course, "deadline")
         return True
 
-    monkeypatch.setattr(asking_again, "is_sure", say_yes)
+    monkeypatch.setattr(forms, "is_sure", say_yes)
     answer = ada.post(f"{first}/withdraw", first)
     assert answer.status_code == 409 and "the deadline was 1 Jan 2026" in answer.text
 
@@ -125,11 +131,11 @@ def end(service, course, what):
         if what == "deadline":
             courses.ASSIGNMENTS.change(act.db, {"deadline": "2026-01-01T12:00"}, id=assignment)
             return "the deadline was 1 Jan 2026, 12:00"
-        tess = entering.add_person(act, "Tess").id
+        tess = accounts.add_person(act, "Tess").id
         now = time.time()
         uploads.GRADINGS.add(
             act.db, Grading("g", assignment, tess, now, concluded=now, released=now)
         )
-        uploads.MARKS.add(act.db, Marked("g", "ada", "{}", "{}"))
-        uploads.RECEIVED_BY.add(act.db, Received("g", "ada", "ada"))
+        uploads.MARKS.add(act.db, StudentMark("g", "ada", "{}", "{}"))
+        uploads.RECEIVED_BY.add(act.db, MarkRecipient("g", "ada", "ada"))
     return "its mark is released"

@@ -13,7 +13,7 @@ import httpx
 
 from harness.errors import ServerError
 from harness.service.courses import making
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import DONE, STUDENT
 from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
@@ -40,7 +40,7 @@ class Uploader:
             student = courses.MEMBERS.all(act.db, "key", course=known.course, role=STUDENT)[0]
             made = making.assign(act, known._replace(id=""))
             own = act._replace(by=student.person)
-            self._token = entering.token(own, "uploads", "submit")[1].text
+            self._token = accounts.make_token(own, "uploads", "submit")[1].text
         self.assignment = made.id
         self.path = f"/api/v1/courses/{made.course}/assignments/{made.id}/submissions?name=a1.tgz"
 

@@ -27,7 +27,7 @@ from harness.escaping import escape_controls
 from harness.grading.ledger import opening, owners, seal
 from harness.grading.ledger import statements as sql
 from harness.grading.ledger.chains import Chains
-from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT, UNSIGNED, VERSION
+from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.grading.ledger.seal import Seal
 from harness.text import count_rest
@@ -134,7 +134,7 @@ class Ledger:
         """Open a ledger, or make one.
 
         ``where``: its place; a path, a file with its key beside it. The key is made for a new
-        ledger, and for one of version 2, which is taken over.
+        ledger.
 
         Raises:
             LedgerError: it is damaged, or its key is missing.
@@ -164,11 +164,8 @@ class Ledger:
             if version == 0:
                 self._refuse_emptied(was_emptied=was_emptied)
                 opening.make_tables(self.database)
-            elif version < VERSION:
-                opening.bring_up(self.database)
-            if version < VERSION:
-                found = self._sign(version)
-        if version == VERSION:
+                found = self._sign()
+        if version:
             return self._find_seal()
         self.database.settle()
         return found if self._place.key(found.name).exists() else self._find_seal()
@@ -180,26 +177,15 @@ class Ledger:
                 " there. Restore it from a backup, or delete both to begin anew"
             )
 
-    def _sign(self, version: int) -> Seal:
-        """Begin the chains of a ledger without any; its key is not in place yet if it is new."""
+    def _sign(self) -> Seal:
+        """Begin the chains of a new ledger; its key is not in place yet if it is new, too."""
         self._place.make_room_for_key()
         own = seal.read(self._place.key("")) or seal.prepare(self._place.key)
         self.chains = Chains(self.db, own, self.name)
         self.chains.begin()
-        if version == UNSIGNED:
-            self._take_over()
-        else:
-            self.chains.append("seed", (secrets.token_hex(16),))
-        taken_over = _now() if version == UNSIGNED else ""
-        self.db.execute(sql.SIGN, {"name": own.name, "taken_over": taken_over})
+        self.chains.append("seed", (secrets.token_hex(16),))
+        self.db.execute(sql.SIGN, {"name": own.name, "taken_over": ""})
         return own
-
-    def _take_over(self) -> None:
-        """Sign what a ledger of version 2 has: nobody can tell whether it was changed before."""
-        for basis, number, text in self.db.execute(sql.ALL_RESULTS).fetchall():
-            today = canonical_json.of_version_2(text)
-            self.db.execute(sql.REWRITE, {"of": basis, "run": number, "text": today})
-        self.chains.take_over()
 
     def _find_seal(self) -> Seal:
         """Return the seal of this ledger's key.

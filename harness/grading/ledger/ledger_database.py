@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from sqlalchemy import Connection, Table
@@ -132,13 +132,13 @@ class LedgerDatabase(ABC):
 
     # --- what does not ---
 
-    def of_version(self, found: int, known: Sequence[int]) -> int:
-        """Return a version of the tables.
+    def require_version(self, found: int) -> int:
+        """Return the version of the tables.
 
         Raises:
-            HarnessError: it is not one of the known ones.
+            HarnessError: it is another one than today's.
         """
-        if found not in known:
+        if found != VERSION:
             raise self.refusal(
                 f"{self.name} is a ledger of another version: found version {found},"
                 f" expected {VERSION}"

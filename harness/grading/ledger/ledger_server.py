@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError
 from harness import extras
 from harness.errors import HarnessError, LedgerError, ServerError, UsageError
 from harness.grading.ledger.ledger_database import LedgerDatabase
-from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
+from harness.grading.ledger.ledger_tables import METADATA, VERSION_TABLE
 
 if TYPE_CHECKING:
     import psycopg
@@ -107,7 +107,7 @@ class ServerDatabase(LedgerDatabase):
                 f"{self.name} has tables of others, but is not a ledger of gtp-harness: give it a"
                 " database of its own"
             )
-        return self.of_version(self.get_stored_version(), (VERSION,))
+        return self.require_version(self.get_stored_version())
 
     def get_stored_version(self) -> int:
         """As in the base."""
@@ -120,7 +120,7 @@ class ServerDatabase(LedgerDatabase):
         return []
 
     def note_version(self) -> None:
-        """As in the base: Alembic has done it."""
+        """As in the base: it was noted with the tables."""
 
     def settle(self) -> None:
         """As in the base: there is nothing to be done."""

@@ -26,8 +26,7 @@ from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
 VERSION = 3  # of these tables
-UNSIGNED = 2  # the version before, without digests
-VERSION_TABLE = "ledger_version"  # where Alembic notes it
+VERSION_TABLE = "ledger_version"  # where it is noted, on a server too
 LINK, DIGEST = "link", "signature"  # what a row of a signed table carries
 
 METADATA = MetaData()
@@ -149,7 +148,7 @@ Index("mark_of", MARK.c.key, MARK.c.id)
 SIGNER = _table(  # one row
     "signer",
     _column("name", TEXT),  # of the key
-    _column("taken_over", TEXT),  # when, if this was a ledger without digests; else empty
+    _column("taken_over", TEXT),  # empty
     rowid=True,
 )
 CHAIN = _table(  # the end of each table's chain

@@ -1,16 +1,12 @@
-"""Open a ledger's database, and bring tables of any version up to date."""
+"""Open a ledger's database, and make its tables."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from sqlalchemy import Column, MetaData, String, Table, insert
 
 from harness.grading.ledger.ledger_database import LedgerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-
-_STEPS = Path(__file__).parent / "migrations"
 
 
 def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
@@ -29,22 +25,10 @@ def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
 
 
 def make_tables(database: LedgerDatabase) -> None:
-    """Make all tables in an empty database, with a note of their version for Alembic."""
+    """Make all tables in an empty database, with a note of their version."""
     for table in METADATA.tables.values():  # first those that most others depend on: page by page
         table.create(database.connection)
     noted = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
     noted.create(database.connection)
     database.connection.execute(insert(noted), {"version_num": str(VERSION)})
-    database.note_version()
-
-
-def bring_up(database: LedgerDatabase) -> None:
-    """Make today's tables of those of a former version."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
-    config.attributes["connection"] = database.connection
-    command.upgrade(config, "head")
     database.note_version()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Set
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, literal_column, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
@@ -31,20 +31,17 @@ from harness.grading.ledger.ledger_tables import (
     LINK,
     METADATA,
     SIGNER,
-    UNSIGNED,
 )
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
 from harness.grading.ledger.statements import WITHDRAWN
-from harness.work import canonical_json
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
 _LONGEST_GAP = 1 << 32  # bytes; of a larger one the header itself is damaged
 _BACKUP = "Nothing of it can be read: restore it from a backup"
 _ERRORS = 10  # that are told of SQLite's own check
-_UNSIGNED = {"last": "1", LINK: "0", DIGEST: "''"}  # of a ledger without digests
 # A damaged name may have bytes that are not text: it names nothing.
 _UNREADABLE = (DBAPIError, UnicodeEncodeError)
 
@@ -85,9 +82,8 @@ class _Damaged:
         self._db = database.connection
         self._wrong = wrong
         self.version = database.get_stored_version()
-        self.is_signed = self.version != UNSIGNED
-        own = self._key(place) if self.is_signed and checked else Seal(b"")
-        self.checked = checked and self.is_signed
+        own = self._key(place) if checked else Seal(b"")
+        self.checked = checked
         self.chains = Chains(self._db, own, place.name)
 
     def _key(self, place: LedgerFile | ServerPlace) -> Seal:
@@ -122,9 +118,8 @@ class _Damaged:
 
     def _read(self, table: str) -> Iterator[SignedRow]:
         found = METADATA.tables[table]
-        signing = [self._column(table, name) for name in (LINK, DIGEST)]
-        stored = [self._column(table, name) for name in chains.get_own_signed_columns(table)]
-        query = select(*stored, *signing).select_from(found)
+        names = (*chains.get_own_signed_columns(table), LINK, DIGEST)
+        query = select(*(found.c[name] for name in names)).select_from(found)
         keys = [found.c[name] for name in KEYS[table]]
         for order in (keys, [key.desc() for key in keys]):
             ended = yield from self._try(table, query.order_by(*order))
@@ -132,12 +127,6 @@ class _Damaged:
                 return
         for value in self._find_known_names(table):
             yield from self._try(table, query.where(keys[0] == value))
-
-    def _column(self, table: str, name: str) -> ColumnElement[Any]:
-        """Return a column, or what stands for it where a ledger without digests has none."""
-        if not self.is_signed and name in _UNSIGNED:
-            return literal_column(_UNSIGNED[name])
-        return METADATA.tables[table].c[name]
 
     def _try(self, table: str, query: Select[Any]) -> Generator[SignedRow, None, bool]:
         """Yield what a query gives until it fails; return whether it did not."""
@@ -151,13 +140,7 @@ class _Damaged:
     def _whole(self, table: str, row: tuple[object, ...]) -> SignedRow:
         if table == "wanted":
             row = (*row[:2], *self._plan(row[1]), *row[2:])
-        found = chains.parse_signed_row(row)
-        if table == "result" and not self.is_signed:
-            place = SIGNED[table].index("result")
-            text = canonical_json.of_version_2(str(found.values[place]))
-            values = (*found.values[:place], text, *found.values[place + 1 :])
-            found = found._replace(values=values)
-        return found
+        return chains.parse_signed_row(row)
 
     def _plan(self, basis: object) -> tuple[object, ...]:
         nothing = (None,) * len(PLANNED)
@@ -265,24 +248,15 @@ def check(where: Path | str, key: Path | None = None) -> tuple[list[str], list[s
     with _open(place) as found:
         wrong = [f"the file is damaged: {text}" for text in found.errors()]
         facts = [f"{place.name} is a ledger of version {found.version}"]
-        if not found.is_signed:
-            facts.append("it is not signed: the next grade takes it over, and signs it as it is")
-            return facts, wrong
         rows = {table: len(found.rows(table)) for table in SIGNED}
         facts.append(f"{rows['result']} results, {rows['mark']} marks")
         try:
             with found.database.reading():
                 wrong += found.chains.tampering()
-                unsigned = found.chains.head("result").unsigned
         except DBAPIError as error:
             return facts, [*wrong, f"not all of it can be read: {original(error)}"]
         except LedgerError as error:
             return facts, [*wrong, str(error)]
-        if unsigned:
-            facts.append(
-                f"{unsigned} results were taken over from version 2: whether they were edited"
-                " before that cannot be told"
-            )
         return facts, wrong
 
 

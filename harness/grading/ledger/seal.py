@@ -37,7 +37,7 @@ class Head(NamedTuple):
 
     length: int = 0
     digest: str = START  # of the last row, with all before it
-    unsigned: int = 0  # so many first rows were taken over from a ledger without digests
+    unsigned: int = 0  # always; every seal is made of it too
 
 
 class Digest(NamedTuple):

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from harness.errors import BusyError, LedgerError, UsageError
 from harness.grading.ledger.ledger_database import LedgerDatabase
-from harness.grading.ledger.ledger_tables import UNSIGNED, VERSION
+from harness.grading.ledger.ledger_tables import VERSION
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
@@ -54,7 +54,7 @@ class SqliteFile(LedgerDatabase):
             return 0
         if found[0] != APPLICATION:
             raise UsageError(f"{self.name} is a database, but not a ledger of gtp-harness")
-        return self.of_version(found[1], (UNSIGNED, VERSION))
+        return self.require_version(found[1])
 
     def get_stored_version(self) -> int:
         """As in the base."""

@@ -167,10 +167,6 @@ LAST_NUMBERS = (
     .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
     .group_by(RESULT.c.basis)
 )
-ALL_RESULTS = select(RESULT.c.basis, RESULT.c.number, RESULT.c.result)
-REWRITE = (
-    update(RESULT).where(_OF, RESULT.c.number == bindparam("run")).values(result=bindparam("text"))
-)
 # A build that is made again has the name of the first with a number behind it. The bounds are such
 # that they hold in every collation of a server, those that pass over blanks too.
 BUILDS_OF = (

@@ -1,28 +1,41 @@
-"""Courses and their assignments, as everybody in a course may see them; made by teachers."""
+"""Courses and their assignments, as everybody in a course may see them; teachers change them."""
 
 from __future__ import annotations
 
 import datetime
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Query
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
-from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import making
-from harness.service.courses.late_terms import load_rule
+from harness.service.api import requests
+from harness.service.api.requests import (
+    Asked,
+    IdempotencyKey,
+    Page,
+    find_page,
+    make_once,
+    require_kept,
+)
+from harness.service.courses import changes, making
+from harness.service.courses.changes import Change
+from harness.service.courses.deadlines import load_rule
 from harness.service.local_times import add_offset
-from harness.service.records import ROLES, Assigned, Course, Member
+from harness.service.records import ROLES, Course, CourseAssignment, Member
 from harness.service.storage import courses
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
-from harness.service.web.rules import ADMINS, MEMBERS, SIGNED_IN, TEACHERS
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import (
+    ADMINS,
+    MEMBERS,
+    SIGNED_IN,
+    TEACHERS,
+    RequestContext,
+)
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
 _ALL = "/courses/{course}/assignments"
@@ -77,57 +90,57 @@ class AssignmentWanted(BaseModel):
     scope="all",
     status_code=201,
     response_model=CourseOfMine,
-    openapi_extra=bodies.describe_body(CourseWanted),
+    openapi_extra=requests.describe_body(CourseWanted),
 )
 def make_course(
-    here: Now,
-    wanted: Annotated[CourseWanted, Depends(bodies.json_of(CourseWanted))],
+    context: Context,
+    body: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> CourseOfMine:
     """Make a course; the owner of the token is its first teacher."""
-    sent = ("course", wanted.title)
-    with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: making.course(act, wanted.title).id)
+    sent = ("course", body.title)
+    with context.service.database.acting(context.by) as act:
+        made = make_once(act, idempotency_key, sent, lambda: making.course(act, body.title).id)
         found = courses.COURSES.find(act.db, id=made)
-        member = courses.MEMBERS.find(act.db, course=made, person=here.by)
+        member = courses.MEMBERS.find(act.db, course=made, person=context.by)
     return describe_course(require_kept(found, "course"), member)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN, response_model=Page[CourseOfMine])
-def my_courses(here: Now, asked: Asked) -> Page[CourseOfMine]:
+def my_courses(context: Context, asked: Asked) -> Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
-    with here.service.database.reading() as db:
-        found = find(db, courses.MEMBERS, ["course"], asked, person=here.by, role=[*ROLES])
+    with context.service.database.reading() as db:
+        found = find_page(db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES])
         pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
     return Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
 
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS, response_model=CourseOfMine)
-def one_course(here: Now) -> CourseOfMine:
+def one_course(context: Context) -> CourseOfMine:
     """Show a course."""
-    return describe_course(here.course, here.member)
+    return describe_course(context.course, context.member)
 
 
 def describe_course(course: Course | None, member: Member | None) -> CourseOfMine:
     """Return a course as the API tells it.
 
     Raises:
-        Refused: it was removed, or the person has left it.
+        RequestRefused: it was removed, or the person has left it.
     """
     if course is None or member is None:
-        raise Refused(404, "there is no such course")
+        raise RequestRefused(404, "there is no such course")
     return CourseOfMine(id=course.id, title=course.title, role=member.role)
 
 
 @ROUTES.at("GET", _ALL, MEMBERS, response_model=Page[AssignmentShown])
-def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
+def assignments(context: Context, asked: Asked) -> Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
-    assert here.course
+    assert context.course
     order = ("deadline", "title", "id")
-    named = {} if here.is_staff else {"hidden": 0}
-    with here.service.database.reading() as db:
-        found = find(db, courses.ASSIGNMENTS, order, asked, course=here.course.id, **named)
-        items = [describe_assignment(one, _find_own(db, here, one)) for one in found.rows]
+    named = {} if context.is_staff else {"hidden": 0}
+    with context.service.database.reading() as db:
+        found = find_page(db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named)
+        items = [describe_assignment(one, _find_own(db, context, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
@@ -138,42 +151,42 @@ def assignments(here: Now, asked: Asked) -> Page[AssignmentShown]:
     scope="all",
     status_code=201,
     response_model=AssignmentShown,
-    openapi_extra=bodies.describe_body(AssignmentWanted),
+    openapi_extra=requests.describe_body(AssignmentWanted),
 )
 def make_assignment(
-    here: Now,
-    wanted: Annotated[AssignmentWanted, Depends(bodies.json_of(AssignmentWanted))],
+    context: Context,
+    body: Annotated[AssignmentWanted, Depends(requests.json_of(AssignmentWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of a course."""
-    assert here.course
-    told = {**wanted.model_dump(), "source": making.check_shipped(wanted.source)}
-    told["grace"] = making.AS_ITS_OWN if wanted.grace is None else wanted.grace
-    row = Assigned("", here.course.id, made=0.0, **told)
+    assert context.course
+    told = {**body.model_dump(), "source": making.check_shipped(body.source)}
+    told["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
+    row = CourseAssignment("", context.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
-    with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
+    with context.service.database.acting(context.by) as act:
+        made = make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
     return describe_assignment(require_kept(found, "assignment"))
 
 
 @ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS, response_model=AssignmentShown)
-def one_assignment(here: Now) -> AssignmentShown:
+def one_assignment(context: Context) -> AssignmentShown:
     """Show an assignment."""
-    assigned = here.sure().assigned
-    with here.service.database.reading() as db:
-        return describe_assignment(assigned, _find_own(db, here, assigned))
+    assigned = context.require().assigned
+    with context.service.database.reading() as db:
+        return describe_assignment(assigned, _find_own(db, context, assigned))
 
 
-def _find_own(db: Connection, here: Here, one: Assigned) -> Late | None:
+def _find_own(db: Connection, context: RequestContext, one: CourseAssignment) -> Late | None:
     """Return the dates of the student who asks, if an extension gives other ones."""
-    if here.is_staff or here.member is None:
+    if context.is_staff or context.member is None:
         return None
-    rule = load_rule(db, one, here.member.submits_as)
+    rule = load_rule(db, one, context.member.submits_as)
     return rule if _format(rule.deadline) != add_offset(one.deadline) else None
 
 
-def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentShown:
+def describe_assignment(one: CourseAssignment, own: Late | None = None) -> AssignmentShown:
     """Return an assignment as the API tells it; ``own``: by an extension of who asks."""
     return AssignmentShown(
         id=one.id,
@@ -191,3 +204,109 @@ def describe_assignment(one: Assigned, own: Late | None = None) -> AssignmentSho
 
 def _format(time: datetime.datetime | None) -> str:
     return add_zone(time).isoformat() if time else ""
+
+
+# --- Assignments and courses changed and removed by teachers -------------------------------------
+
+_COURSE = "/courses/{course}"
+_ONE = f"{_COURSE}/assignments/{{assignment}}"
+_DATE = Field(default=None, max_length=30, description=f"{DATE}; empty for none")
+
+
+class AssignmentChange(BaseModel):
+    """What is to be changed. What is left out stays."""
+
+    title: str | None = Field(default=None, max_length=200)
+    opens: str | None = _DATE
+    deadline: str | None = _DATE
+    closes: str | None = _DATE
+    deduction: str | None = Field(default=None, max_length=30, description="percent")
+    grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
+    hidden: bool | None = Field(default=None, description="from students")
+
+
+class ChangeEffect(BaseModel):
+    """What a change does to a student or group."""
+
+    student: str
+    now: str  # in words, such as: in time
+    then: str
+
+
+class AssignmentChanged(BaseModel):
+    """An assignment as it is after a change, or would be."""
+
+    assignment: AssignmentShown
+    effects: list[ChangeEffect]
+    ended: list[str]  # students whose extensions end, because all have as much time
+
+
+@ROUTES.at(
+    "PATCH",
+    _ONE,
+    TEACHERS,
+    scope="all",
+    response_model=AssignmentChanged,
+    openapi_extra=requests.describe_body(AssignmentChange),
+)
+def change(
+    context: Context,
+    body: Annotated[AssignmentChange, Depends(requests.json_of(AssignmentChange))],
+    preview: Annotated[
+        bool, Query(description="only tell what would change; nothing is changed")
+    ] = False,
+) -> AssignmentChanged:
+    """Change an assignment: who would be late, or late no longer, is told."""
+    now = context.require().assigned
+    told = now._replace(**body.model_dump(exclude_none=True))
+    with context.service.database.acting(context.by) as act:
+        planned = changes.plan(act.db, now, told)
+        if not preview:
+            changes.change(act, now, told, planned.digest)
+    return _describe(planned)
+
+
+def _describe(planned: Change) -> AssignmentChanged:
+    effects = [
+        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned.effects
+    ]
+    shown = describe_assignment(planned.made)
+    return AssignmentChanged(assignment=shown, effects=effects, ended=planned.ended)
+
+
+@ROUTES.at("DELETE", _ONE, TEACHERS, scope="all", status_code=204)
+def remove(context: Context) -> Response:
+    """Remove an assignment that nobody has submitted to."""
+    assigned = context.require().assigned
+    with context.service.database.acting(context.by) as act:
+        changes.remove_assignment(act, assigned)
+    changes.clear(context.service.settings, assigned)
+    return Response(status_code=204)
+
+
+@ROUTES.at(
+    "PATCH",
+    _COURSE,
+    TEACHERS,
+    scope="all",
+    response_model=CourseOfMine,
+    openapi_extra=requests.describe_body(CourseWanted),
+)
+def rename_course(
+    context: Context, body: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))]
+) -> CourseOfMine:
+    """Give a course another title; its address stays."""
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        made = changes.rename_course(act, context.course, body.title)
+    return describe_course(made, context.member)
+
+
+@ROUTES.at("DELETE", _COURSE, TEACHERS, scope="all", status_code=204)
+def remove_course(context: Context) -> Response:
+    """Remove a course that nobody has submitted in, with its assignments and its roster."""
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        removed = changes.remove_course(act, context.course)
+    changes.clear_course(context.service.settings, context.course, removed)
+    return Response(status_code=204)

@@ -14,20 +14,23 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
-from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import gradebooks, grading
-from harness.service.courses.comments_and_overrides import list_outdated
+from harness.service.api import requests
+from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
+from harness.service.courses import gradebooks, gradings
+from harness.service.courses.gradings import list_outdated
+from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs.result_files import folder_of
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit_log import Act
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
-from harness.service.work import private_cases, wrong_expectations
-from harness.service.work.report_folders import folder_of
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import (
+    STAFF_ONLY,
+    TEACHERS,
+    RequestContext,
+    require_permission,
+)
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"
@@ -57,7 +60,7 @@ class GradingShown(BaseModel):
     id: str
     at: datetime.datetime
     public_only: bool
-    state: grading.State
+    state: gradings.State
     left: int  # submissions that are still to be run
     trouble: str  # why no marks were made or changed; empty if they were
     faults: list[GradingFault]
@@ -83,11 +86,17 @@ class GradingFiles(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[GradingShown])
-def listed(here: Now, asked: Asked) -> Page[GradingShown]:
+def listed(context: Context, asked: Asked) -> Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
-    with here.service.database.reading() as db:
-        found = find(db, uploads.GRADINGS, ("at", "id"), asked, assignment=here.sure().assigned.id)
-        doubts = find_doubts(here)
+    with context.service.database.reading() as db:
+        found = find_page(
+            db,
+            uploads.GRADINGS,
+            ("at", "id"),
+            asked,
+            assignment=context.require().assigned.id,
+        )
+        doubts = find_doubts(context)
         items = [describe_grading(db, one, doubts) for one in found.rows]
     return Page(items=items, next=found.next)
 
@@ -95,46 +104,46 @@ def listed(here: Now, asked: Asked) -> Page[GradingShown]:
 @ROUTES.at(
     "POST",
     _ALL,
-    whoever_may(GRADE_CLASS),
+    require_permission(GRADE_CLASS),
     scope="all",
     status_code=201,
     response_model=GradingShown,
-    openapi_extra=bodies.describe_body(GradingWanted),
+    openapi_extra=requests.describe_body(GradingWanted),
 )
 def begin(
-    here: Now,
-    wanted: Annotated[GradingWanted, Depends(bodies.json_of(GradingWanted))],
+    context: Context,
+    body: Annotated[GradingWanted, Depends(requests.json_of(GradingWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> GradingShown:
     """Grade all that was submitted."""
-    assigned, only = here.sure().assigned, wanted.public_only
+    assigned, only = context.require().assigned, body.public_only
     if not only:
-        private_cases.require_some(here.service.settings, assigned, "send public_only")
-    if not (only or wanted.all_the_same):
-        service, send = here.service, "send all_the_same"
+        private_cases.require_some(context.service.settings, assigned, "send public_only")
+    if not (only or body.all_the_same):
+        service, send = context.service, "send all_the_same"
         wrong_expectations.require_none(service.database, service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))
-    with here.service.database.acting(here.by) as act:
-        made = once(
+    with context.service.database.acting(context.by) as act:
+        made = make_once(
             act,
             idempotency_key,
             sent,
-            lambda: grading.begin(act, assigned, public_only=only).id,
+            lambda: gradings.begin(act, assigned, public_only=only).id,
         )
-        return _find(here, act.db, made)
+        return _find(context, act.db, made)
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=GradingShown)
-def one(here: Now) -> GradingShown:
+def one(context: Context) -> GradingShown:
     """Show a grading."""
-    assert here.grading
-    with here.service.database.reading() as db:
-        return describe_grading(db, here.grading, find_doubts(here))
+    assert context.grading
+    with context.service.database.reading() as db:
+        return describe_grading(db, context.grading, find_doubts(context))
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
 def release(
-    here: Now,
+    context: Context,
     early: Annotated[bool, Query(description="even while students can still submit")] = False,
     unchanged: Annotated[bool, Query(description="even if marks would change")] = False,
 ) -> GradingShown:
@@ -144,44 +153,46 @@ def release(
     ``unchanged``.
     """
     return _act(
-        here,
-        lambda act, one: grading.release(act, one, is_early=early, leaves_changes=unchanged),
+        context,
+        lambda act, one: gradings.release(act, one, is_early=early, leaves_changes=unchanged),
     )
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
-def accept(here: Now) -> GradingShown:
+def accept(context: Context) -> GradingShown:
     """Change the marks in force that would change."""
-    return _act(here, grading.accept)
+    return _act(context, gradings.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS, scope="all", response_model=GradingShown)
-def again(here: Now) -> GradingShown:
+def again(context: Context) -> GradingShown:
     """Try again what the harness failed in."""
-    return _act(here, grading.try_again)
+    return _act(context, gradings.try_again)
 
 
-def _act(here: Here, action: Callable[[Act, Grading], None]) -> GradingShown:
-    assert here.grading
-    with here.service.database.acting(here.by) as act:
-        action(act, here.grading)
-        return _find(here, act.db, here.grading.id)
+def _act(
+    context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
+) -> GradingShown:
+    assert context.grading
+    with context.service.database.acting(context.by) as act:
+        action(act, context.grading)
+        return _find(context, act.db, context.grading.id)
 
 
 @ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
-def files(here: Now) -> GradingFiles:
+def files(context: Context) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
-    return GradingFiles(names=grading.names(_folder(here)))
+    return GradingFiles(names=gradings.names(_folder(context)))
 
 
 @ROUTES.at(
     "GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY, response_class=Response, responses=_FILE
 )
-def file(here: Now) -> Response:
+def file(context: Context) -> Response:
     """Give a page or a sheet of a grading."""
-    path = grading.file(_folder(here), here.request.path_params["name"])
+    path = gradings.path_of_file(_folder(context), context.request.path_params["name"])
     if path is None:
-        raise Refused(404, "there is no such file")
+        raise RequestRefused(404, "there is no such file")
     return Response(path.read_bytes(), media_type=_BYTES)
 
 
@@ -201,9 +212,9 @@ class Gradebooks(BaseModel):
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS, response_model=Gradebooks)
-def list_gradebooks(here: Now) -> Gradebooks:
+def list_gradebooks(context: Context) -> Gradebooks:
     """List the gradebooks that are filled in with the marks."""
-    return _describe_gradebooks(here)
+    return _describe_gradebooks(context)
 
 
 @ROUTES.at(
@@ -215,44 +226,50 @@ def list_gradebooks(here: Now) -> Gradebooks:
     openapi_extra=_SHEET,
 )
 async def take_gradebook(
-    here: Now,
+    context: Context,
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    data = await bodies.read(here, gradebooks.LARGEST)
-    own = gradebooks.GradebookWanted(here.request.path_params["name"], columns, data=data)
-    return await run_in_threadpool(_take_gradebook, here, own)
+    data = await requests.receive_body(context, gradebooks.LARGEST)
+    own = gradebooks.GradebookWanted(context.request.path_params["name"], columns, data=data)
+    return await run_in_threadpool(_take_gradebook, context, own)
 
 
-def _take_gradebook(here: Here, own: gradebooks.GradebookWanted) -> Gradebooks:
-    assert here.grading
-    with here.service.database.acting(here.by) as act:
-        gradebooks.take(act, here.service.settings, here.sure().assigned, here.grading, own)
-    return _describe_gradebooks(here)
+def _take_gradebook(context: RequestContext, own: gradebooks.GradebookWanted) -> Gradebooks:
+    assert context.grading
+    with context.service.database.acting(context.by) as act:
+        gradebooks.take(
+            act,
+            context.service.settings,
+            context.require().assigned,
+            context.grading,
+            own,
+        )
+    return _describe_gradebooks(context)
 
 
 @ROUTES.at(
     "GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS, response_class=Response, responses=_FILE
 )
-def gradebook(here: Now) -> Response:
+def gradebook(context: Context) -> Response:
     """Give a gradebook, ``canvas`` or ``moodle``, filled in with the marks."""
-    path = gradebooks.filled(_folder(here), here.request.path_params["name"])
+    path = gradebooks.filled(_folder(context), context.request.path_params["name"])
     if path is None:
-        raise Refused(404, "there is no such gradebook")
+        raise RequestRefused(404, "there is no such gradebook")
     return Response(path.read_bytes(), media_type=_BYTES)
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _folder(here: Here) -> Path:
-    assert here.grading
-    made = here.service.settings.assignment_folder(here.grading.assignment)
-    return folder_of(made, here.grading.id)
+def _folder(context: RequestContext) -> Path:
+    assert context.grading
+    made = context.service.settings.assignment_folder(context.grading.assignment)
+    return folder_of(made, context.grading.id)
 
 
-def _describe_gradebooks(here: Here) -> Gradebooks:
-    folder = _folder(here)
+def _describe_gradebooks(context: RequestContext) -> Gradebooks:
+    folder = _folder(context)
     found = gradebooks.list_kept(folder.parent.parent, folder)
     return Gradebooks(
         gradebooks=[
@@ -267,15 +284,15 @@ def _describe_gradebooks(here: Here) -> Gradebooks:
     )
 
 
-def _find(here: Here, db: Connection, name: str) -> GradingShown:
+def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
     found = uploads.GRADINGS.find(db, id=name)
     assert found  # gradings are never removed
-    return describe_grading(db, found, find_doubts(here))
+    return describe_grading(db, found, find_doubts(context))
 
 
-def find_doubts(here: Here) -> list[str]:
+def find_doubts(context: RequestContext) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    return wrong_expectations.find_now(here.service.settings, here.sure().assigned)
+    return wrong_expectations.find_now(context.service.settings, context.require().assigned)
 
 
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:
@@ -286,12 +303,12 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         id=found.id,
         at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
         public_only=found.public_only,
-        state=grading.state(db, found),
+        state=gradings.state(db, found),
         left=queue.count_unfinished(jobs, GRADE),
         trouble=found.trouble,
         faults=[_fault(one) for one in jobs if one.state == FAULT],
         accepted=found.accept,
-        decisions=grading.list_decisions(db, found),
+        decisions=gradings.list_decisions(db, found),
         changes=json.loads(found.changes),
         is_last=is_last,
         outdated_overrides=list_outdated(db, found) if is_last else [],

@@ -1,25 +1,41 @@
-"""Marks: of a grading for the staff, and the released one for whom it belongs to.
-
-Which mark counts is said by :func:`harness.grading.records.counting_mark`, as everywhere.
-"""
+"""Marks: of a grading for the staff, the released one for a student; comments and overrides."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import BaseModel
+from fastapi import Depends
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks, counting_mark, decimal
-from harness.service.api.paging import Asked, Page, cut
-from harness.service.courses import grading
-from harness.service.courses.comments_and_overrides import as_given
-from harness.service.records import Grading, Override
-from harness.service.storage import comments_and_overrides, uploads
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, STUDENTS
+from harness.service.api import requests
+from harness.service.api.requests import (
+    Asked,
+    IdempotencyKey,
+    Page,
+    cut,
+    find_page,
+    make_once,
+    require_kept,
+)
+from harness.service.courses import gradings
+from harness.service.courses import gradings as writing
+from harness.service.courses.gradings import as_given
+from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
+from harness.service.storage import courses, people, uploads
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import (
+    COMMENT_REMOVERS,
+    STAFF_ONLY,
+    STUDENTS,
+    RequestContext,
+    require_permission,
+)
 from harness.work import canonical_json
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["marks"])
@@ -54,11 +70,11 @@ class MarkShown(BaseModel):
 
 
 @ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", STAFF_ONLY, response_model=Page[MarkShown])
-def listed(here: Now, asked: Asked) -> Page[MarkShown]:
+def listed(context: Context, asked: Asked) -> Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
-    assert here.grading
-    with here.service.database.reading() as db:
-        found = [*_list_marked(db, here.grading), *_list_unmarked(db, here)]
+    assert context.grading
+    with context.service.database.reading() as db:
+        found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
     return cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
 
 
@@ -66,14 +82,14 @@ def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
     got = uploads.RECEIVED_BY.all(db, grading=one.id)
     rows = uploads.MARKS.all(db, grading=one.id)
     computed = {row.key: canonical_json.loads(Marks, row.marks) for row in rows}
-    own = comments_and_overrides.overrides(db, one.assignment)
+    own = uploads.overrides(db, one.assignment)
     for each in got:
         yield describe_mark(each.student, each.key, computed[each.key], own.get(each.student))
 
 
-def _list_unmarked(db: Connection, here: Here) -> Iterator[MarkShown]:
-    assert here.grading
-    for each in grading.list_unmarked(db, here.grading, here.sure().course.id):
+def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShown]:
+    assert context.grading
+    for each in gradings.list_unmarked(db, context.grading, context.require().course.id):
         yield MarkShown(
             student=each.member.key,
             group=each.member.team,
@@ -88,15 +104,15 @@ def _list_unmarked(db: Connection, here: Here) -> Iterator[MarkShown]:
 
 
 @ROUTES.at("GET", f"{_ALL}/mark", STUDENTS, response_model=MarkShown)
-def own_mark(here: Now) -> MarkShown:
+def own_mark(context: Context) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
-    known = here.sure()
-    with here.service.database.reading() as db:
+    known = context.require()
+    with context.service.database.reading() as db:
         released = uploads.find_released(db, known.assigned.id)
         found = uploads.mark_of(db, released.id, known.member.key) if released else None
-        own = comments_and_overrides.overrides(db, known.assigned.id).get(known.member.key)
+        own = uploads.overrides(db, known.assigned.id).get(known.member.key)
     if found is None:
-        raise Refused(404, "there is no mark of yours yet")
+        raise RequestRefused(404, "there is no mark of yours yet")
     return describe_mark(
         known.member.key, found.key, canonical_json.loads(Marks, found.shown), own
     )
@@ -129,3 +145,189 @@ def describe_mark(student: str, key: str, computed: Marks, own: Override | None)
 
 def _points(marks: Marks) -> str | None:
     return None if marks.withheld else decimal(marks.total)
+
+
+# --- What the staff add to what is computed: comments, and marks given instead of computed ones --
+
+
+REMARKS = Routes(is_api=True, prefix="/api/v1", tags=["remarks"])
+_ONE = f"{_ALL}/students/{{student}}"
+
+
+class CommentShown(BaseModel):
+    """What somebody of the staff said to a student or a group."""
+
+    id: str
+    student: str  # the key of the student or group at that time
+    by: str  # the name
+    at: datetime.datetime
+    text: str
+
+
+class CommentWanted(BaseModel):
+    """A comment that is to be made."""
+
+    text: str = Field(min_length=1, max_length=4000)
+
+
+class OverrideShown(BaseModel):
+    """A mark that a person gave a student instead of the computed one."""
+
+    student: str
+    points: str  # decimal digits
+    computed: str  # the computed mark at that time, in words
+    reason: str
+    by: str  # the name
+    at: datetime.datetime
+
+
+class OverrideWanted(BaseModel):
+    """A mark that is to count instead of the computed one."""
+
+    points: str = Field(max_length=30, description="such as 4, 4.5 or 9/2")
+    reason: str = Field(min_length=1, max_length=4000)
+
+
+class Overrides(BaseModel):
+    """The marks that a student, or each of a group, was given."""
+
+    items: list[OverrideShown]
+
+
+@REMARKS.at("GET", f"{_ONE}/comments", STAFF_ONLY, response_model=Page[CommentShown])
+def comments(context: Context, asked: Asked) -> Page[CommentShown]:
+    """List the comments for a student or a group, the first one first."""
+    with context.service.database.reading() as db:
+        theirs = courses.students_of(db, context.require().course.id, context.student)
+        return _comments(db, context, asked, theirs)
+
+
+@REMARKS.at("GET", f"{_ALL}/comments", STUDENTS, response_model=Page[CommentShown])
+def own_comments(context: Context, asked: Asked) -> Page[CommentShown]:
+    """List the comments for the student, the first one first; none before marks are released."""
+    with context.service.database.reading() as db:
+        known = context.require()
+        is_shown = writing.are_shown(db, known.assigned.id, known.member.key)
+        return _comments(db, context, asked, [known.member.key] if is_shown else [])
+
+
+def _comments(
+    db: Connection, context: RequestContext, asked: Asked, students: list[str]
+) -> Page[CommentShown]:
+    assigned = context.require().assigned.id
+    ids = [one.id for one in uploads.comments(db, assigned, students)]
+    found = find_page(db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids)
+    return Page(items=[_comment(db, one) for one in found.rows], next=found.next)
+
+
+@REMARKS.at(
+    "POST",
+    f"{_ONE}/comments",
+    require_permission(COMMENT),
+    scope="all",
+    status_code=201,
+    response_model=CommentShown,
+    openapi_extra=requests.describe_body(CommentWanted),
+)
+def comment(
+    context: Context,
+    body: Annotated[CommentWanted, Depends(requests.json_of(CommentWanted))],
+    idempotency_key: IdempotencyKey = "",
+) -> CommentShown:
+    """Say something to a student or a group.
+
+    409: a request with the same key made a comment that was removed since.
+    """
+    assigned, text = context.require().assigned, body.text
+    sent = ("comment", assigned.id, context.student, text)
+    with context.service.database.acting(context.by) as act:
+        made = make_once(
+            act,
+            idempotency_key,
+            sent,
+            lambda: writing.comment(act, assigned, context.student, text).id,
+        )
+        found = uploads.COMMENTS.find(act.db, id=made)
+        return _comment(act.db, require_kept(found, "comment"))
+
+
+@REMARKS.at(
+    "DELETE", f"{_ONE}/comments/{{comment}}", COMMENT_REMOVERS, scope="all", status_code=204
+)
+def remove_comment(context: Context) -> Response:
+    """Remove a comment: for its author and for teachers."""
+    with context.service.database.acting(context.by) as act:
+        writing.remove_comment(
+            act, context.require().assigned, context.student, context.require_comment()
+        )
+    return Response(status_code=204)
+
+
+@REMARKS.at("GET", f"{_ALL}/overrides", STAFF_ONLY, response_model=Page[OverrideShown])
+def overrides(context: Context, asked: Asked) -> Page[OverrideShown]:
+    """List the marks that people gave, by the keys of students."""
+    assigned = context.require().assigned.id
+    with context.service.database.reading() as db:
+        found = find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
+        items = [_override(db, one) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@REMARKS.at(
+    "PUT",
+    f"{_ONE}/override",
+    require_permission(OVERRIDE),
+    scope="all",
+    response_model=Overrides,
+    openapi_extra=requests.describe_body(OverrideWanted),
+)
+def override(
+    context: Context, body: Annotated[OverrideWanted, Depends(requests.json_of(OverrideWanted))]
+) -> Overrides:
+    """Give a student, or each of a group, a mark instead of the computed one."""
+    assigned = context.require().assigned
+    told = writing.Decision(body.points, body.reason)
+    with context.service.database.acting(context.by) as act:
+        writing.decide(act, assigned, context.student, told)
+        theirs = courses.students_of(act.db, assigned.course, context.student)
+        own = uploads.overrides(act.db, assigned.id)
+        return Overrides(items=[_override(act.db, own[one]) for one in theirs])
+
+
+@REMARKS.at(
+    "DELETE", f"{_ONE}/override", require_permission(OVERRIDE), scope="all", status_code=204
+)
+def end_override(context: Context) -> Response:
+    """Let the computed mark count again."""
+    with context.service.database.acting(context.by) as act:
+        writing.end_override(act, context.require().assigned, context.student)
+    return Response(status_code=204)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _comment(db: Connection, one: Comment) -> CommentShown:
+    return CommentShown(
+        id=one.id, student=one.key, by=_name(db, one.person), at=_moment(one.at), text=one.text
+    )
+
+
+def _override(db: Connection, one: Override) -> OverrideShown:
+    return OverrideShown(
+        student=one.key,
+        points=decimal(writing.as_given(one).points),
+        computed=one.computed,
+        reason=one.reason,
+        by=_name(db, one.person),
+        at=_moment(one.at),
+    )
+
+
+def _name(db: Connection, person: str) -> str:
+    found = people.PEOPLE.find(db, id=person)
+    return found.name if found else ""
+
+
+def _moment(at: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(at, datetime.UTC)

@@ -13,17 +13,16 @@ from fastapi import Query
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies, courses
+from harness.service.api import courses, requests
 from harness.service.api.courses import AssignmentShown
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
+from harness.service.api.requests import IdempotencyKey, make_once, require_kept
 from harness.service.courses import making, own_files
-from harness.service.records import Assigned
+from harness.service.jobs import previews, private_cases
+from harness.service.records import CourseAssignment
 from harness.service.storage import courses as rows
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing, private_cases
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
 _ALL = "/courses/{course}/assignments"
@@ -69,39 +68,43 @@ class OverlayShown(BaseModel):
     scope="all",
     status_code=201,
     response_model=AssignmentShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def make(
-    here: Now,
-    wanted: Annotated[OwnAssignmentWanted, Query()],
+    context: Context,
+    body: Annotated[OwnAssignmentWanted, Query()],
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
-    async with bodies.as_file(here) as path:
-        return await run_in_threadpool(_make, here, path, wanted, idempotency_key)
+    async with requests.as_file(context) as path:
+        return await run_in_threadpool(_make, context, path, body, idempotency_key)
 
 
-def _make(here: Here, path: Path, told: OwnAssignmentWanted, key: str) -> AssignmentShown:
-    assert here.course
-    settings, fields = here.service.settings, told.model_dump()
+def _make(
+    context: RequestContext, path: Path, told: OwnAssignmentWanted, key: str
+) -> AssignmentShown:
+    assert context.course
+    settings, fields = context.service.settings, told.model_dump()
     name = fields.pop("name")
     fields["grace"] = making.AS_ITS_OWN if told.grace is None else told.grace
-    wanted = Assigned("", here.course.id, source=own_files.OWN, made=0.0, **fields)
+    wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
     sent = ("own assignment", name, _digest(path), *map(str, wanted))
     with (
         own_files.unpack(settings, path, name) as (place, own),
-        here.service.database.acting(here.by) as act,
+        context.service.database.acting(context.by) as act,
     ):
-        made = once(act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id)
+        made = make_once(
+            act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id
+        )
         found = require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
         private_cases.let_measure(act, settings, found)
     return courses.describe_assignment(found)
 
 
 @ROUTES.at("GET", f"{_ONE}/source", STAFF_ONLY, response_model=SourceShown)
-def source(here: Now) -> SourceShown:
+def source(context: Context) -> SourceShown:
     """Show what each newer upload of an assignment of one's own changed."""
-    return _source(here, here.sure().assigned)
+    return _source(context, context.require().assigned)
 
 
 @ROUTES.at(
@@ -111,36 +114,38 @@ def source(here: Now) -> SourceShown:
     scope="all",
     status_code=201,
     response_model=SourceShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
-async def replace(here: Now, name: Name, idempotency_key: IdempotencyKey = "") -> SourceShown:
+async def replace(
+    context: Context, name: Name, idempotency_key: IdempotencyKey = ""
+) -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
-    async with bodies.as_file(here) as path:
-        return await run_in_threadpool(_replace, here, path, name, idempotency_key)
+    async with requests.as_file(context) as path:
+        return await run_in_threadpool(_replace, context, path, name, idempotency_key)
 
 
-def _replace(here: Here, path: Path, name: str, key: str) -> SourceShown:
-    settings, assigned = here.service.settings, here.sure().assigned
+def _replace(context: RequestContext, path: Path, name: str, key: str) -> SourceShown:
+    settings, assigned = context.service.settings, context.require().assigned
     sent = ("source", assigned.id, name, _digest(path))
     with (
         own_files.unpack(settings, path, name) as (place, _),
-        here.service.database.acting(here.by) as act,
+        context.service.database.acting(context.by) as act,
     ):
 
         def replace() -> str:
             own_files.replace(act, settings, assigned, place)
             return assigned.id
 
-        found = rows.ASSIGNMENTS.find(act.db, id=once(act, key, sent, replace))
+        found = rows.ASSIGNMENTS.find(act.db, id=make_once(act, key, sent, replace))
         if found is None:  # it was removed after this request had come
-            raise Refused(404, "there is no such assignment")
+            raise RequestRefused(404, "there is no such assignment")
         private_cases.let_measure(act, settings, found)
-    return _source(here, found)
+    return _source(context, found)
 
 
-def _source(here: Here, assigned: Assigned) -> SourceShown:
-    settings = here.service.settings
-    left = previewing.still_left_out(settings, assigned)
+def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
+    settings = context.service.settings
+    left = previews.still_left_out(settings, assigned)
     is_own = assigned.source == own_files.OWN
     return SourceShown(
         upload=assigned.edition + 1 if is_own else 0,
@@ -150,9 +155,9 @@ def _source(here: Here, assigned: Assigned) -> SourceShown:
 
 
 @ROUTES.at("GET", f"{_ONE}/overlay", STAFF_ONLY, response_model=OverlayShown)
-def overlay(here: Now) -> OverlayShown:
+def overlay(context: Context) -> OverlayShown:
     """Tell whether submissions get a course folder beside them, and whether there is one."""
-    return _overlay(here)
+    return _overlay(context)
 
 
 @ROUTES.at(
@@ -161,32 +166,32 @@ def overlay(here: Now) -> OverlayShown:
     TEACHERS,
     scope="all",
     response_model=OverlayShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def take_overlay(
-    here: Now, name: Name, idempotency_key: IdempotencyKey = ""
+    context: Context, name: Name, idempotency_key: IdempotencyKey = ""
 ) -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
-    async with bodies.as_file(here) as path:
-        return await run_in_threadpool(_take_overlay, here, path, name, idempotency_key)
+    async with requests.as_file(context) as path:
+        return await run_in_threadpool(_take_overlay, context, path, name, idempotency_key)
 
 
-def _take_overlay(here: Here, path: Path, name: str, key: str) -> OverlayShown:
-    settings, assigned = here.service.settings, here.sure().assigned
-    with here.service.database.acting(here.by) as act:
+def _take_overlay(context: RequestContext, path: Path, name: str, key: str) -> OverlayShown:
+    settings, assigned = context.service.settings, context.require().assigned
+    with context.service.database.acting(context.by) as act:
 
         def take() -> str:
             own_files.take_overlay(act, settings, assigned, path, name)
             return assigned.id
 
         if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
-            raise Refused(404, "there is no such assignment")
-        once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
-    return _overlay(here)
+            raise RequestRefused(404, "there is no such assignment")
+        make_once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
+    return _overlay(context)
 
 
-def _overlay(here: Here) -> OverlayShown:
-    settings, assigned = here.service.settings, here.sure().assigned
+def _overlay(context: RequestContext) -> OverlayShown:
+    settings, assigned = context.service.settings, context.require().assigned
     folder = own_files.assignment_of(settings, assigned).engine.overlay
     return OverlayShown(
         folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)

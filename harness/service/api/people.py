@@ -1,4 +1,4 @@
-"""Whose a token is, the owner's name, and the owner's tokens."""
+"""People: whose a token is, their own tokens, and the staff of a course and its links."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from fastapi import Depends
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies
-from harness.service.api.paging import Asked, Page, find
-from harness.service.people import accounts, entering
-from harness.service.records import Token
-from harness.service.storage import people
-from harness.service.web.access import Now, Routes
-from harness.service.web.problems import Refused
-from harness.service.web.rules import SIGNED_IN
+from harness.service.api import requests
+from harness.service.api.requests import Asked, Found, Page, find_page
+from harness.service.courses import roster, staff
+from harness.service.courses.staff import NewStaff
+from harness.service.people import accounts
+from harness.service.records import ASSISTANT, RIGHTS, Member, Token
+from harness.service.storage import courses, people
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import SIGNED_IN, STAFF_ONLY, TEACHERS, RequestContext
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
 
@@ -60,10 +62,10 @@ class TokenWanted(BaseModel):
 
 
 @ROUTES.at("GET", "/me", SIGNED_IN, response_model=Me)
-def me(here: Now) -> Me:
+def me(context: Context) -> Me:
     """Say whose a token is."""
-    assert here.person and here.token
-    return Me(id=here.person.id, name=here.person.name, scope=here.token.scope)
+    assert context.person and context.token
+    return Me(id=context.person.id, name=context.person.name, scope=context.token.scope)
 
 
 @ROUTES.at(
@@ -72,21 +74,23 @@ def me(here: Now) -> Me:
     SIGNED_IN,
     scope="all",
     response_model=Me,
-    openapi_extra=bodies.describe_body(NameWanted),
+    openapi_extra=requests.describe_body(NameWanted),
 )
-def rename(here: Now, wanted: Annotated[NameWanted, Depends(bodies.json_of(NameWanted))]) -> Me:
+def rename(
+    context: Context, body: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]
+) -> Me:
     """Change the name of the owner of the token, as others see it."""
-    assert here.person and here.token
-    with here.service.database.acting(here.by) as act:
-        found = accounts.rename(act, here.person, wanted.name)
-    return Me(id=found.id, name=found.name, scope=here.token.scope)
+    assert context.person and context.token
+    with context.service.database.acting(context.by) as act:
+        found = accounts.rename(act, context.person, body.name)
+    return Me(id=found.id, name=found.name, scope=context.token.scope)
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all", response_model=Page[TokenShown])
-def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
+def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
-    with here.service.database.reading() as db:
-        found = find(db, people.TOKENS, ("made", "id"), asked, person=here.by)
+    with context.service.database.reading() as db:
+        found = find_page(db, people.TOKENS, ("made", "id"), asked, person=context.by)
     return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
 
 
@@ -97,24 +101,24 @@ def tokens(here: Now, asked: Asked) -> Page[TokenShown]:
     scope="all",
     status_code=201,
     response_model=NewToken,
-    openapi_extra=bodies.describe_body(TokenWanted),
+    openapi_extra=requests.describe_body(TokenWanted),
 )
 def make_token(
-    here: Now, wanted: Annotated[TokenWanted, Depends(bodies.json_of(TokenWanted))]
+    context: Context, body: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
 ) -> NewToken:
     """Make another token of the same owner."""
-    with here.service.database.acting(here.by) as act:
-        made, secret = entering.token(act, wanted.name, wanted.scope, wanted.days)
+    with context.service.database.acting(context.by) as act:
+        made, secret = accounts.make_token(act, body.name, body.scope, body.days)
     return NewToken(**_members(made), secret=secret.text)
 
 
 @ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN, scope="all", status_code=204)
-def revoke_token(here: Now) -> Response:
+def revoke_token(context: Context) -> Response:
     """Let a token of the same owner hold no longer."""
-    with here.service.database.acting(here.by) as act:
-        token = here.request.path_params["token"]
-        if not token.isalnum() or not entering.revoke_token(act, token):
-            raise Refused(404, "there is no such token")
+    with context.service.database.acting(context.by) as act:
+        token = context.request.path_params["token"]
+        if not token.isalnum() or not accounts.revoke_token(act, token):
+            raise RequestRefused(404, "there is no such token")
     return Response(status_code=204)
 
 
@@ -129,3 +133,249 @@ def _members(token: Token) -> dict[str, Any]:
         "made": made,
         "until": until,
     }
+
+
+# --- The staff of a course, with their rights, and the links of its students ---------------------
+# The routes of assistants are those of the staff for assistants alone.
+
+
+STAFF_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
+_STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
+_OF_STAFF, _ASSISTANT = f"{_STAFF}/{{staff}}", f"{_ASSISTANTS}/{{assistant}}"
+_RIGHTS = f"some of {', '.join(RIGHTS)}"
+Role = Literal["teacher", "assistant"]
+
+
+class AssistantShown(BaseModel):
+    """An assistant of a course."""
+
+    id: str
+    name: str
+    may: list[str]  # beside reading
+
+
+class NewAssistant(AssistantShown):
+    """A new assistant."""
+
+    link: str  # to sign in by; told this once
+
+
+class StaffShown(AssistantShown):
+    """A teacher, who may do everything, or an assistant of a course."""
+
+    role: Role
+
+
+class StaffAdded(StaffShown):
+    """A teacher or an assistant with a new link."""
+
+    link: str  # to sign in by; told this once
+
+
+class AssistantWanted(BaseModel):
+    """A person to add as an assistant."""
+
+    name: str = Field(min_length=1, max_length=200)
+    may: list[str] = Field(default=[], max_length=len(RIGHTS), description=_RIGHTS)
+
+
+class StaffWanted(AssistantWanted):
+    """A teacher or an assistant to be added."""
+
+    role: Role
+    email: str = Field(default="", max_length=254, description="to sign in by later")
+
+
+class RightsWanted(BaseModel):
+    """What an assistant is to be allowed, beside reading."""
+
+    may: list[str] = Field(max_length=len(RIGHTS), description=_RIGHTS)
+
+
+class RoleWanted(BaseModel):
+    """The role of a member of the staff; an assistant may do these things beside reading."""
+
+    role: Role
+    may: list[str] = Field(default=[], max_length=len(RIGHTS), description=_RIGHTS)
+
+
+class LinkShown(BaseModel):
+    """A link for a student to sign in by, told this once."""
+
+    student: str  # the key
+    name: str
+    email: str
+    link: str  # empty: the person has rights elsewhere, and signs in by mail alone
+
+
+class StudentLinks(BaseModel):
+    """The links of all students of a course."""
+
+    items: list[LinkShown]
+
+
+# --- the staff ---------------------------------------------------------------------------------
+
+
+@STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY, response_model=Page[StaffShown])
+def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
+    """List the teachers and assistants of a course, by name, with what each may do."""
+    found = _find(context, asked, *staff.ROLES)
+    return Page(items=[_describe(one) for one in found.rows], next=found.next)
+
+
+@STAFF_ROUTES.at(
+    "POST",
+    _STAFF,
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=StaffAdded,
+    openapi_extra=requests.describe_body(StaffWanted),
+)
+def add_staff(
+    context: Context, body: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
+) -> StaffAdded:
+    """Add somebody new as a teacher or an assistant."""
+    made, link = _add(context, NewStaff(body.name, body.role, tuple(body.may), body.email))
+    return StaffAdded(**_describe(made).model_dump(), link=link)
+
+
+@STAFF_ROUTES.at(
+    "PUT",
+    _OF_STAFF,
+    TEACHERS,
+    scope="all",
+    response_model=StaffShown,
+    openapi_extra=requests.describe_body(RoleWanted),
+)
+def change_staff(
+    context: Context, body: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
+) -> StaffShown:
+    """Change the role of a teacher or an assistant, and what an assistant may do."""
+    return _describe(_change(context, body.role, body.may))
+
+
+@STAFF_ROUTES.at(
+    "POST", f"{_OF_STAFF}/link", TEACHERS, scope="all", status_code=201, response_model=StaffAdded
+)
+def make_link(context: Context) -> StaffAdded:
+    """Make a new link for a teacher or an assistant; earlier ones stop working."""
+    person, base = context.require_colleague().person, context.service.settings.base
+    with context.service.database.acting(context.by) as act:
+        found, link = staff.make_link(act, _course(context), person, base)
+    return StaffAdded(**_describe(found).model_dump(), link=link)
+
+
+@STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS, scope="all", status_code=204)
+def remove_staff(context: Context) -> Response:
+    """Remove a teacher or an assistant from the course; one teacher stays."""
+    return _remove(context)
+
+
+# --- assistants alone --------------------------------------------------------------------------
+
+
+@STAFF_ROUTES.at(
+    "GET", _ASSISTANTS, STAFF_ONLY, response_model=Page[AssistantShown], name="listed"
+)
+def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
+    """List the assistants of a course, with what each may do beside reading."""
+    found = _find(context, asked, ASSISTANT)
+    return Page(items=[_describe_assistant(one) for one in found.rows], next=found.next)
+
+
+@STAFF_ROUTES.at(
+    "POST",
+    _ASSISTANTS,
+    TEACHERS,
+    scope="all",
+    status_code=201,
+    response_model=NewAssistant,
+    openapi_extra=requests.describe_body(AssistantWanted),
+    name="add",
+)
+def add_assistant(
+    context: Context,
+    body: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))],
+) -> NewAssistant:
+    """Add somebody new as an assistant."""
+    made, link = _add(context, NewStaff(body.name, ASSISTANT, tuple(body.may)))
+    return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
+
+
+@STAFF_ROUTES.at(
+    "PUT",
+    f"{_ASSISTANT}/rights",
+    TEACHERS,
+    scope="all",
+    response_model=AssistantShown,
+    openapi_extra=requests.describe_body(RightsWanted),
+    name="change",
+)
+def change_assistant(
+    context: Context, body: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
+) -> AssistantShown:
+    """Let an assistant do these things beside reading, and no others."""
+    return _describe_assistant(_change(context, ASSISTANT, body.may))
+
+
+@STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204, name="remove")
+def remove_assistant(context: Context) -> Response:
+    """Remove an assistant from the course."""
+    return _remove(context)
+
+
+# --- what both do ------------------------------------------------------------------------------
+
+
+def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
+    with context.service.database.reading() as db:
+        named = {"course": _course(context), "role": [*roles]}
+        return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
+
+
+def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
+    """Add somebody; return the member and the only copy of the link to sign in by."""
+    with context.service.database.acting(context.by) as act:
+        made = staff.add(act, _course(context), body)
+        return made, accounts.make_course_link(act, made.person, context.service.settings.base)
+
+
+def _change(context: RequestContext, role: str, may: list[str]) -> Member:
+    with context.service.database.acting(context.by) as act:
+        return staff.change(act, _course(context), context.require_colleague().person, role, may)
+
+
+def _remove(context: RequestContext) -> Response:
+    with context.service.database.acting(context.by) as act:
+        staff.remove(act, _course(context), context.require_colleague().person)
+    return Response(status_code=204)
+
+
+def _describe_assistant(one: Member) -> AssistantShown:
+    may = [right for right in RIGHTS if one.has(right)]
+    return AssistantShown(id=one.person, name=one.name, may=may)
+
+
+def _describe(one: Member) -> StaffShown:
+    told = _describe_assistant(one).model_dump()
+    return StaffShown.model_validate({**told, "role": one.role})
+
+
+# --- students ----------------------------------------------------------------------------------
+
+
+@STAFF_ROUTES.at(
+    "POST", "/courses/{course}/links", TEACHERS, scope="all", response_model=StudentLinks
+)
+def make_links(context: Context) -> StudentLinks:
+    """Make links for all students of a course; those they had hold no longer."""
+    with context.service.database.acting(context.by) as act:
+        found = roster.make_links(act, _course(context), context.service.settings.base)
+    return StudentLinks(items=[LinkShown(**one._asdict()) for one in found])
+
+
+def _course(context: RequestContext) -> str:
+    assert context.course
+    return context.course.id

@@ -7,16 +7,15 @@ from typing import Annotated, Literal
 from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies, gradings
+from harness.service.api import gradings, requests
 from harness.service.api.gradings import GradingShown
-from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
+from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.jobs import previews, wrong_expectations
+from harness.service.jobs.previews import Preview
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing, wrong_expectations
-from harness.service.work.previewing import Preview
+from harness.service.web.access import Context, Routes
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["points"])
 _ALL = "/courses/{course}/assignments/{assignment}/points"
@@ -79,11 +78,11 @@ class PreviewShown(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PointsShown)
-def points(here: Now) -> PointsShown:
+def points(context: Context) -> PointsShown:
     """Show what the parts and their tests are worth."""
-    settings, assigned = here.service.settings, here.sure().assigned
-    found = previewing.parts(settings, assigned)
-    left = previewing.still_left_out(settings, assigned)
+    settings, assigned = context.service.settings, context.require().assigned
+    found = previews.parts(settings, assigned)
+    left = previews.still_left_out(settings, assigned)
     return PointsShown(
         parts=[_part(one) for one in found], still_left_out=[one.name for one in left]
     )
@@ -96,48 +95,51 @@ def points(here: Now) -> PointsShown:
     scope="all",
     status_code=201,
     response_model=PreviewShown,
-    openapi_extra=bodies.describe_body(PointsWanted),
+    openapi_extra=requests.describe_body(PointsWanted),
 )
 def ask(
-    here: Now, wanted: Annotated[PointsWanted, Depends(bodies.json_of(PointsWanted))]
+    context: Context, body: Annotated[PointsWanted, Depends(requests.json_of(PointsWanted))]
 ) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
-    assigned, told = here.sure().assigned, Worth(wanted.points, wanted.weights)
-    with here.service.database.acting(here.by) as act:
-        made = previewing.ask(act, here.service.settings, assigned, told)
+    assigned, told = (
+        context.require().assigned,
+        PointWeights(body.points, body.weights),
+    )
+    with context.service.database.acting(context.by) as act:
+        made = previews.ask(act, context.service.settings, assigned, told)
         (job,) = queue.of(act.db, made)
-    return _preview(here, job)
+    return _preview(context, job)
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=PreviewShown)
-def preview(here: Now) -> PreviewShown:
+def preview(context: Context) -> PreviewShown:
     """Show each mark that would change."""
-    assert here.job
-    return _preview(here, here.job)
+    assert context.job
+    return _preview(context, context.job)
 
 
 @ROUTES.at(
     "POST", f"{_ONE}/set", TEACHERS, scope="all", status_code=201, response_model=GradingShown
 )
 def put_in_force(
-    here: Now,
+    context: Context,
     all_the_same: Annotated[
         bool, Query(description="even if private tests may be wrong, or are not checked yet")
     ] = False,
 ) -> GradingShown:
     """Set these points and weights, and grade; marks in force change only if that is accepted."""
-    assert here.job
-    settings, assigned = here.service.settings, here.sure().assigned
-    own = Preview(settings.assignment_folder(assigned.id), here.job.about)
+    assert context.job
+    settings, assigned = context.service.settings, context.require().assigned
+    own = Preview(settings.assignment_folder(assigned.id), context.job.about)
     if not all_the_same:
         wrong_expectations.require_none_in(
-            here.service.database, settings, assigned, own, "send all_the_same"
+            context.service.database, settings, assigned, own, "send all_the_same"
         )
-    with here.service.database.acting(here.by) as act:
-        made = previewing.put_in_force(act, settings, assigned, own)
+    with context.service.database.acting(context.by) as act:
+        made = previews.put_in_force(act, settings, assigned, own)
         found = uploads.GRADINGS.find(act.db, id=made.id)
         assert found
-        return gradings.describe_grading(act.db, found, gradings.find_doubts(here))
+        return gradings.describe_grading(act.db, found, gradings.find_doubts(context))
 
 
 # --- what is shown -----------------------------------------------------------------------------
@@ -155,11 +157,11 @@ def _test(one: WeighedTest) -> TestShown:
     return TestShown(name=one.name, commands=list(one.commands), weight=str(one.weight))
 
 
-def _preview(here: Here, job: Job) -> PreviewShown:
-    settings = here.service.settings
+def _preview(context: RequestContext, job: Job) -> PreviewShown:
+    settings = context.service.settings
     own = Preview(settings.assignment_folder(job.assignment), job.about)
-    left = previewing.would_be_left_out(settings, here.sure().assigned, own.worth)
-    found, asked = own.read(), own.worth
+    left = previews.would_be_left_out(settings, context.require().assigned, own.weights)
+    found, asked = own.read(), own.weights
     is_over: Literal["done", "running"] = "done" if found else "running"
     changes = found and [
         MarkChangeShown(key=one.key, names=one.names, change=one.told) for one in found.changes

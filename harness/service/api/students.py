@@ -10,23 +10,21 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import bodies
+from harness.service.api import requests
 from harness.service.api.courses import DATE
-from harness.service.api.paging import Asked, Page, find
-from harness.service.courses import (
-    deadline_extensions,
-    former_students,
-    gradebooks,
-    roster,
-    roster_files,
-)
+from harness.service.api.requests import Asked, Page, find_page
+from harness.service.courses import deadlines, gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterChange
 from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, FORMER, STUDENT, Member
 from harness.service.storage import courses
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
+from harness.service.web.access import Context, Routes
+from harness.service.web.request_context import (
+    STAFF_ONLY,
+    TEACHERS,
+    RequestContext,
+    require_permission,
+)
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["students"])
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
@@ -79,16 +77,20 @@ class ExtensionWanted(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[StudentShown])
-def students(here: Now, asked: Asked) -> Page[StudentShown]:
+def students(context: Context, asked: Asked) -> Page[StudentShown]:
     """List the students of a course, by their keys."""
-    rows, following = _page(here, asked)
+    rows, following = _page(context, asked)
     return Page(items=[_describe(one) for one in rows], next=following)
 
 
-def _page(here: Here, asked: Asked, role: str = STUDENT) -> tuple[list[Member], str | None]:
-    assert here.course
-    with here.service.database.reading() as db:
-        found = find(db, courses.MEMBERS, ("key",), asked, course=here.course.id, role=role)
+def _page(
+    context: RequestContext, asked: Asked, role: str = STUDENT
+) -> tuple[list[Member], str | None]:
+    assert context.course
+    with context.service.database.reading() as db:
+        found = find_page(
+            db, courses.MEMBERS, ("key",), asked, course=context.course.id, role=role
+        )
     return found.rows, found.next
 
 
@@ -105,24 +107,24 @@ def _describe(one: Member) -> StudentShown:
     openapi_extra=_CSV,
 )
 async def take_roster(
-    here: Now,
+    context: Context,
     name: Annotated[str, Query(max_length=200, description="of the file")] = "",
 ) -> RosterTaken:
     """Take a roster: a CSV with the column ``student``. Members missing from it stay.
 
     ``name``: of the file, as errors call it.
     """
-    async with bodies.as_file(here) as path:  # a zip of a class's submissions is large
-        return await run_in_threadpool(_take, here, path, name)
+    async with requests.as_file(context) as path:  # a zip of a class's submissions is large
+        return await run_in_threadpool(_take, context, path, name)
 
 
-def _take(here: Here, path: Path, name: str) -> RosterTaken:
-    assert here.course
+def _take(context: RequestContext, path: Path, name: str) -> RosterTaken:
+    assert context.course
     wanted = roster_files.read(path, name)
-    with here.service.database.acting(here.by) as act:
-        found = roster.take(act, here.course.id, wanted)
+    with context.service.database.acting(context.by) as act:
+        found = roster.take(act, context.course.id, wanted)
     data = gradebooks.read_roster(path)
-    gradebooks.keep_roster(here.service.settings, here.course.id, data)
+    gradebooks.keep_roster(context.service.settings, context.course.id, data)
     return RosterTaken(
         students=len(wanted.students),
         added=[one.key for one in found.added],
@@ -142,40 +144,40 @@ def _describe_change(one: RosterChange) -> RosterChanged:
 
 
 @ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS, scope="all", status_code=204)
-def remove(here: Now) -> Response:
+def remove(context: Context) -> Response:
     """Remove a student from the course; submissions and marks are kept."""
-    assert here.course
-    with here.service.database.acting(here.by) as act:
-        former_students.remove(act, here.course.id, here.student)
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        roster.remove(act, context.course.id, context.student)
     return Response(status_code=204)
 
 
 @ROUTES.at("GET", _FORMER, STAFF_ONLY, response_model=Page[StudentShown])
-def list_former(here: Now, asked: Asked) -> Page[StudentShown]:
+def list_former(context: Context, asked: Asked) -> Page[StudentShown]:
     """List the removed students of the course, by their keys."""
-    rows, following = _page(here, asked, FORMER)
+    rows, following = _page(context, asked, FORMER)
     return Page(items=[_describe(one) for one in rows], next=following)
 
 
 @ROUTES.at(
     "POST", f"{_FORMER}/{{former}}/restore", TEACHERS, scope="all", response_model=StudentShown
 )
-def restore(here: Now) -> StudentShown:
+def restore(context: Context) -> StudentShown:
     """Add a removed student again, with everything as before."""
-    assert here.course
-    with here.service.database.acting(here.by) as act:
-        return _describe(former_students.restore(act, here.course.id, here.student))
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        return _describe(roster.restore(act, context.course.id, context.student))
 
 
 # --- deadlines of their own --------------------------------------------------------------------
 
 
 @ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY, response_model=Page[Extension])
-def extensions(here: Now, asked: Asked) -> Page[Extension]:
+def extensions(context: Context, asked: Asked) -> Page[Extension]:
     """List the students with the deadlines of their own."""
-    rows, following = _page(here, asked)
-    with here.service.database.reading() as db:
-        own = courses.extensions(db, here.sure().assigned.id)
+    rows, following = _page(context, asked)
+    with context.service.database.reading() as db:
+        own = courses.extensions(db, context.require().assigned.id)
     items = [
         Extension(student=one.key, deadline=add_offset(own.get(one.key, "")) or None)
         for one in rows
@@ -186,18 +188,19 @@ def extensions(here: Now, asked: Asked) -> Page[Extension]:
 @ROUTES.at(
     "PUT",
     f"{_ASSIGNMENT}/students/{{student}}/extension",
-    whoever_may(EXTEND),
+    require_permission(EXTEND),
     scope="all",
     response_model=Extension,
-    openapi_extra=bodies.describe_body(ExtensionWanted),
+    openapi_extra=requests.describe_body(ExtensionWanted),
 )
 def extend(
-    here: Now, wanted: Annotated[ExtensionWanted, Depends(bodies.json_of(ExtensionWanted))]
+    context: Context,
+    body: Annotated[ExtensionWanted, Depends(requests.json_of(ExtensionWanted))],
 ) -> Extension:
     """Give a student, or each of a group, a later deadline, or take it back."""
-    assigned = here.sure().assigned
-    with here.service.database.acting(here.by) as act:
-        deadline_extensions.extend(act, assigned, here.student, wanted.deadline)
-        theirs = courses.students_of(act.db, assigned.course, here.student)
-        latest = deadline_extensions.latest(courses.extensions(act.db, assigned.id), theirs)
-    return Extension(student=here.student, deadline=add_offset(latest) or None)
+    assigned = context.require().assigned
+    with context.service.database.acting(context.by) as act:
+        deadlines.extend(act, assigned, context.student, body.deadline)
+        theirs = courses.students_of(act.db, assigned.course, context.student)
+        latest = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), theirs)
+    return Extension(student=context.student, deadline=add_offset(latest) or None)

@@ -16,30 +16,33 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once
-from harness.service.api.paging import Asked, Page, find
-from harness.service.courses.late_terms import describe_late, load_rules
-from harness.service.handing_in import ownership, receiving
-from harness.service.handing_in.explaining import explain_place
-from harness.service.handing_in.ownership import COUNTS, MAY_COUNT, Heap, Place, refusal
+from harness.service.api import requests
+from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
+from harness.service.courses import submissions
+from harness.service.courses.deadlines import describe_late, load_rules
+from harness.service.courses.submissions import (
+    COUNTS,
+    MAY_COUNT,
+    Place,
+    SubmissionHistory,
+    explain_place,
+    refusal,
+)
+from harness.service.jobs import result_files
+from harness.service.jobs.result_files import check_page
 from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit_log import Act
-from harness.service.web.access import Now, Routes
-from harness.service.web.attachments import send_attachment
-from harness.service.web.here import Here
-from harness.service.web.lookups import own_uploads
-from harness.service.web.problems import Refused
-from harness.service.web.rules import MEMBERS, STUDENTS
-from harness.service.work import check_results
-from harness.service.work.report_folders import check_page
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.rendering import send_attachment
+from harness.service.web.request_context import MEMBERS, STUDENTS, RequestContext, own_uploads
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
 _ONE = f"{_ALL}/{{upload}}"
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The bytes", "content": {bodies.BYTES: {"schema": bodies.IS_BYTES}}}
+    200: {"description": "The bytes", "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
 }
 
 State = Literal["waiting", "checking", "checked", "refused", "fault", "withdrawn"]
@@ -99,38 +102,38 @@ class SubmissionResult(SubmissionShown):
 
 
 @ROUTES.at("GET", _ALL, MEMBERS, response_model=Page[SubmissionShown])
-def listed(here: Now, asked: Asked) -> Page[SubmissionShown]:
+def listed(context: Context, asked: Asked) -> Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
-    named: dict[str, object] = {"assignment": here.sure().assigned.id}
-    with here.service.database.reading() as db:
-        if not here.is_staff:
-            named["id"] = [one.id for one in own_uploads(db, here)]
-        found = find(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
-        places = ownership.places(_heaps(db, here))
-        late = _list_late(db, here, found.rows)
+    named: dict[str, object] = {"assignment": context.require().assigned.id}
+    with context.service.database.reading() as db:
+        if not context.is_staff:
+            named["id"] = [one.id for one in own_uploads(db, context)]
+        found = find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
+        places = submissions.places(_histories(db, context))
+        late = _list_late(db, context, found.rows)
         items = [
-            SubmissionShown(**_members(db, here, one, places), late=late[one.id])
+            SubmissionShown(**_members(db, context, one, places), late=late[one.id])
             for one in found.rows
         ]
     return Page(items=items, next=found.next)
 
 
 @ROUTES.at("GET", _ONE, MEMBERS, response_model=SubmissionResult)
-def one(here: Now) -> SubmissionResult:
+def one(context: Context) -> SubmissionResult:
     """Show a submission with the results of its public case files."""
-    assert here.upload
-    with here.service.database.reading() as db:
-        return _result(db, here, here.upload)
+    assert context.upload
+    with context.service.database.reading() as db:
+        return _result(db, context, context.upload)
 
 
 @ROUTES.at("GET", f"{_ONE}/file", MEMBERS, response_class=Response, responses=_FILE)
-def file(here: Now) -> Response:
+def file(context: Context) -> Response:
     """Give the bytes that were submitted."""
-    assert here.upload
-    if receiving.is_pruned(here.service.store, here.upload):
-        raise Refused(410, "the file is no longer kept")
-    path = here.service.store.path(here.upload.sha256)
-    return send_attachment(f"{here.upload.id}.archive", path)
+    assert context.upload
+    if submissions.is_pruned(context.service.store, context.upload):
+        raise RequestRefused(410, "the file is no longer kept")
+    path = context.service.store.path(context.upload.sha256)
+    return send_attachment(f"{context.upload.id}.archive", path)
 
 
 @ROUTES.at(
@@ -140,67 +143,67 @@ def file(here: Now) -> Response:
     scope="submit",
     status_code=201,
     response_model=SubmissionResult,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def submit(
-    here: Now,
+    context: Context,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the file")],
     idempotency_key: IdempotencyKey = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
-    async with bodies.as_file(here) as path:
-        return await run_in_threadpool(_take, here, path, name, idempotency_key)
+    async with requests.as_file(context) as path:
+        return await run_in_threadpool(_take, context, path, name, idempotency_key)
 
 
-def _take(here: Here, path: Path, name: str, key: str) -> SubmissionResult:
-    known, service = here.sure(), here.service
-    kept = receiving.keep(service.store, path, name, service.settings.largest)
+def _take(context: RequestContext, path: Path, name: str, key: str) -> SubmissionResult:
+    known, service = context.require(), context.service
+    kept = submissions.keep(service.store, path, name, service.settings.largest)
     sent = (known.assigned.id, kept.name, kept.sha256)
-    with service.database.acting(here.by) as act:
-        made = once(act, key, sent, lambda: _put(act, here, kept).id)
+    with service.database.acting(context.by) as act:
+        made = make_once(act, key, sent, lambda: _put(act, context, kept).id)
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
-        return _result(act.db, here, found)
+        return _result(act.db, context, found)
 
 
-def _put(act: Act, here: Here, kept: receiving.Kept) -> Upload:
-    known, most = here.sure(), receiving.quota(here.service.settings)
-    return receiving.take(act, known.assigned, known.member, kept, most)
+def _put(act: AuditedTransaction, context: RequestContext, kept: submissions.StoredFile) -> Upload:
+    known, most = context.require(), submissions.quota(context.service.settings)
+    return submissions.take(act, known.assigned, known.member, kept, most)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit", response_model=SubmissionResult)
-def withdraw(here: Now) -> SubmissionResult:
+def withdraw(context: Context) -> SubmissionResult:
     """Withdraw a submission: it then no longer counts."""
-    assert here.upload
-    known = here.sure()
-    with here.service.database.acting(here.by) as act:
-        receiving.withdraw(act, known.assigned, known.member.submits_as, here.upload)
-        return _result(act.db, here, here.upload._replace(withdrawn=True))
+    assert context.upload
+    known = context.require()
+    with context.service.database.acting(context.by) as act:
+        submissions.withdraw(act, known.assigned, known.member.submits_as, context.upload)
+        return _result(act.db, context, context.upload._replace(withdrawn=True))
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _heaps(db: Connection, here: Here) -> list[Heap]:
+def _histories(db: Connection, context: RequestContext) -> list[SubmissionHistory]:
     """Return what was submitted, to a student the own submissions."""
-    known = here.sure()
-    if here.is_staff:
-        return [*ownership.of_all(db, known.assigned).values()]
-    return [ownership.of(db, known.assigned, known.member.submits_as)]
+    known = context.require()
+    if context.is_staff:
+        return [*submissions.all_histories(db, known.assigned).values()]
+    return [submissions.history_of(db, known.assigned, known.member.submits_as)]
 
 
-def _list_late(db: Connection, here: Here, found: Sequence[Upload]) -> dict[str, str]:
+def _list_late(db: Connection, context: RequestContext, found: Sequence[Upload]) -> dict[str, str]:
     """Return how late uploads are and what that costs, by their ids."""
-    known = here.sure()
-    key = "" if here.is_staff else known.member.submits_as
+    known = context.require()
+    key = "" if context.is_staff else known.member.submits_as
     rules = load_rules(db, known.assigned, found, key)
     return {one.id: describe_late(rules[one.id], one.at) for one in found}
 
 
 def _members(
-    db: Connection, here: Here, upload: Upload, places: Mapping[str, Place]
+    db: Connection, context: RequestContext, upload: Upload, places: Mapping[str, Place]
 ) -> dict[str, Any]:
-    known = here.sure()
+    known = context.require()
     path = f"/courses/{known.course.id}/assignments/{upload.assignment}/uploads/{upload.id}"
     return {
         "id": upload.id,
@@ -213,7 +216,7 @@ def _members(
         "counts": places.get(upload.id) == COUNTS,
         "may_count": places.get(upload.id) == MAY_COUNT,
         "refused": refusal(upload),
-        "page": f"{here.service.settings.base}{path}",
+        "page": f"{context.service.settings.base}{path}",
     }
 
 
@@ -226,22 +229,24 @@ def _state(db: Connection, upload: Upload) -> State:
     return _STATES[job.state] if job else "waiting"
 
 
-def _result(db: Connection, here: Here, upload: Upload) -> SubmissionResult:
-    heaps = _heaps(db, here)
-    late = _list_late(db, here, [upload])[upload.id]
-    shown = SubmissionShown(**_members(db, here, upload, ownership.places(heaps)), late=late)
+def _result(db: Connection, context: RequestContext, upload: Upload) -> SubmissionResult:
+    histories = _histories(db, context)
+    late = _list_late(db, context, [upload])[upload.id]
+    shown = SubmissionShown(
+        **_members(db, context, upload, submissions.places(histories)), late=late
+    )
     waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
     return SubmissionResult(
         **shown.model_dump(),
-        place=explain_place(ownership.heap_with(heaps, upload.id), upload),
+        place=explain_place(submissions.history_with(histories, upload.id), upload),
         ahead=queue.ahead(db, waiting[0]) if waiting else 0,
-        check=_check(here, upload) if shown.state in _ENDED else None,
+        check=_check(context, upload) if shown.state in _ENDED else None,
     )
 
 
-def _check(here: Here, upload: Upload) -> CheckResult | None:
-    found = check_results.read(
-        check_page(here.service.settings.assignment_folder(upload.assignment), upload.id)
+def _check(context: RequestContext, upload: Upload) -> CheckResult | None:
+    found = result_files.read_check_result(
+        check_page(context.service.settings.assignment_folder(upload.assignment), upload.id)
     )
     if found is None:
         return None

@@ -1,25 +1,36 @@
-"""Suites of engine authors: made, changed and removed by whose they are."""
+"""Suites of engine authors, and their runs: posted, listed, compared, removed."""
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
+from sqlalchemy import Connection
 
-from harness.service.api import bodies
-from harness.service.api.idempotency import IdempotencyKey, once, require_kept
-from harness.service.api.paging import Asked, Page, find
-from harness.service.records import Suite
-from harness.service.runs import keeping, own_cases
-from harness.service.runs.own_cases import HowToRun
+from harness.report.baseline import ChangedVerdict, Comparison
+from harness.service.api import requests
+from harness.service.api.requests import (
+    Asked,
+    IdempotencyKey,
+    Page,
+    find_page,
+    make_once,
+    require_kept,
+)
+from harness.service.courses import engine_cases, engine_suites, run_documents, submissions
+from harness.service.courses.engine_cases import EngineCommands
+from harness.service.courses.engine_suites import PostedRun, RunArchive
+from harness.service.records import Suite, SuiteRun
 from harness.service.storage import suites
-from harness.service.web.access import Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import OWNERS, SIGNED_IN
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import OWNERS, SIGNED_IN, RequestContext
 
 ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
 _ONE = "/suites/{suite}"
@@ -60,11 +71,11 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN, response_model=Page[SuiteShown])
-def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
+def my_suites(context: Context, asked: Asked) -> Page[SuiteShown]:
     """List the suites of the owner of the token."""
-    with here.service.database.reading() as db:
-        found = find(db, suites.SUITES, ("made", "id"), asked, person=here.by)
-    return Page(items=[_describe(here, one) for one in found.rows], next=found.next)
+    with context.service.database.reading() as db:
+        found = find_page(db, suites.SUITES, ("made", "id"), asked, person=context.by)
+    return Page(items=[_describe(context, one) for one in found.rows], next=found.next)
 
 
 @ROUTES.at(
@@ -74,25 +85,25 @@ def my_suites(here: Now, asked: Asked) -> Page[SuiteShown]:
     scope="all",
     status_code=201,
     response_model=SuiteShown,
-    openapi_extra=bodies.describe_body(SuiteWanted),
+    openapi_extra=requests.describe_body(SuiteWanted),
 )
 def make(
-    here: Now,
-    wanted: Annotated[SuiteWanted, Depends(bodies.json_of(SuiteWanted))],
+    context: Context,
+    body: Annotated[SuiteWanted, Depends(requests.json_of(SuiteWanted))],
     idempotency_key: IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
-    sent = ("suite", wanted.title, wanted.source)
-    with here.service.database.acting(here.by) as act:
-        made = once(act, idempotency_key, sent, lambda: keeping.make(act, *sent[1:]).id)
+    sent = ("suite", body.title, body.source)
+    with context.service.database.acting(context.by) as act:
+        made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
         found = suites.SUITES.find(act.db, id=made)
-    return _describe(here, require_kept(found, "suite"))
+    return _describe(context, require_kept(found, "suite"))
 
 
 @ROUTES.at("GET", _ONE, SIGNED_IN, response_model=SuiteShown)
-def one(here: Now) -> SuiteShown:
+def one(context: Context) -> SuiteShown:
     """Show a suite."""
-    return _describe(here, here.sure_suite())
+    return _describe(context, context.require_suite())
 
 
 @ROUTES.at(
@@ -101,22 +112,22 @@ def one(here: Now) -> SuiteShown:
     OWNERS,
     scope="all",
     response_model=SuiteShown,
-    openapi_extra=bodies.describe_body(SuiteChange),
+    openapi_extra=requests.describe_body(SuiteChange),
 )
 def change(
-    here: Now, wanted: Annotated[SuiteChange, Depends(bodies.json_of(SuiteChange))]
+    context: Context, body: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
 ) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
-    suite = here.sure_suite()
-    with here.service.database.acting(here.by) as act:
-        made = keeping.change(
+    suite = context.require_suite()
+    with context.service.database.acting(context.by) as act:
+        made = engine_suites.change(
             act,
             suite,
-            suite.title if wanted.title is None else wanted.title,
-            is_open=suite.is_open if wanted.is_open is None else wanted.is_open,
-            has_badge=bool(suite.badge) if wanted.has_badge is None else wanted.has_badge,
+            suite.title if body.title is None else body.title,
+            is_open=suite.is_open if body.is_open is None else body.is_open,
+            has_badge=bool(suite.badge) if body.has_badge is None else body.has_badge,
         )
-    return _describe(here, made)
+    return _describe(context, made)
 
 
 @ROUTES.at(
@@ -125,10 +136,10 @@ def change(
     OWNERS,
     scope="submit",
     response_model=SuiteShown,
-    openapi_extra=bodies.AN_ARCHIVE,
+    openapi_extra=requests.AN_ARCHIVE,
 )
 async def take_cases(
-    here: Now,
+    context: Context,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
     command: Annotated[
         str,
@@ -139,43 +150,294 @@ async def take_cases(
     ] = "",
 ) -> SuiteShown:
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
-    how = HowToRun(command, build)
-    async with bodies.as_file(here) as path:
-        return await run_in_threadpool(_take_cases, here, path, name, how)
+    how = EngineCommands(command, build)
+    async with requests.as_file(context) as path:
+        return await run_in_threadpool(_take_cases, context, path, name, how)
 
 
-def _take_cases(here: Here, path: Path, name: str, how: HowToRun) -> SuiteShown:
-    settings, suite = here.service.settings, here.sure_suite()
+def _take_cases(context: RequestContext, path: Path, name: str, how: EngineCommands) -> SuiteShown:
+    settings, suite = context.service.settings, context.require_suite()
     with (
-        own_cases.unpack(settings, path, name, how) as (place, own),
-        here.service.database.acting(here.by) as act,
+        engine_cases.unpack(settings, path, name, how) as (place, own),
+        context.service.database.acting(context.by) as act,
     ):
-        own_cases.take(act, settings, suite, place, own)
+        engine_cases.take(act, settings, suite, place, own)
         found = suites.SUITES.find(act.db, id=suite.id)
     assert found
-    return _describe(here, found)
+    return _describe(context, found)
 
 
 @ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)
-def remove(here: Now) -> Response:
+def remove(context: Context) -> Response:
     """Remove a suite with all its runs."""
-    suite = here.sure_suite()
-    with here.service.database.acting(here.by) as act:
-        keeping.remove(act, suite, here.service.settings)
+    suite = context.require_suite()
+    with context.service.database.acting(context.by) as act:
+        engine_suites.remove(act, suite, context.service.settings)
     return Response(status_code=204)
 
 
-def _describe(here: Here, suite: Suite) -> SuiteShown:
-    base, is_mine = here.service.settings.base, suite.person == here.by
+def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
+    base, is_mine = context.service.settings.base, suite.person == context.by
     has_badge = suite.badge and is_mine
-    with here.service.database.reading() as db:
-        source = keeping.source(db, suite)
+    with context.service.database.reading() as db:
+        source = engine_suites.source(db, suite)
     return SuiteShown(
         source=source,
         id=suite.id,
         title=suite.title,
         is_mine=is_mine,
         is_open=suite.is_open,
-        badge=f"{base}{keeping.badge_path(suite)}" if has_badge else None,
+        badge=f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
         page=f"{base}/suites/{suite.id}",
     )
+
+
+# --- Runs of a suite: posted as documents of ``run --json``, listed, compared, removed -----------
+
+
+RUN_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["runs"])
+_ALL_RUNS = "/suites/{suite}/runs"
+_ONE_RUN = f"{_ALL_RUNS}/{{run}}"
+_NOTHING = "there is no former run to compare it with"
+_DOCUMENT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The document",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+def _body() -> dict[str, Any]:
+    """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
+    told = requests.describe_body(run_documents.RunDocument)
+    told["requestBody"]["content"][requests.BYTES] = {"schema": requests.IS_BYTES}
+    return told
+
+
+_BODY = _body()
+
+
+class RunShown(BaseModel):
+    """A run of a suite. ``failed``: its engine could not be run; ``fault``: the service failed."""
+
+    id: str
+    number: int  # in the suite, from 1
+    at: datetime.datetime  # when it came
+    state: engine_suites.State
+    trouble: str  # why an engine could not be run
+    name: str  # of an archive that is run here; empty: a document was posted
+    sha256: str  # of the archive
+    started: str  # as the run says, ISO 8601; empty if not yet run
+    revision: str  # of the engine, as posted
+    engine: str  # name and version, as it gave them
+    tests: int
+    passed: int
+    failed: int  # unexpectedly
+    undecided: int  # not run, or not judged
+    broken: int  # files in which the engine failed
+    page: str  # the address of its page
+
+
+class ChangeShown(BaseModel):
+    """A test and its verdicts; null where there is none."""
+
+    path: str
+    line: int
+    command: str  # with the id
+    before: str | None
+    now: str | None
+
+
+class ComparisonShown(BaseModel):
+    """A run beside a former one."""
+
+    former: int  # the number of the former one
+    is_worse: bool  # something broke, or a new test failed
+    broke: list[ChangeShown]
+    mended: list[ChangeShown]
+    new: list[ChangeShown]
+    gone: list[ChangeShown]
+    broken_files: list[str]  # the engine failed here, and did not before
+    new_errors: list[str]  # what is wrong with case files, and was not before
+    faults: list[str]  # of the harness
+
+
+class RunCompared(RunShown):
+    """A run beside the one before it."""
+
+    comparison: ComparisonShown | None  # null: it is the first, or has not been run yet
+
+
+@RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, response_model=Page[RunShown], name="listed")
+def list_runs(context: Context, asked: Asked) -> Page[RunShown]:
+    """List the runs of a suite, the first one first."""
+    with context.service.database.reading() as db:
+        found = find_page(
+            db, suites.RUNS, ("number", "id"), asked, suite=context.require_suite().id
+        )
+        items = [RunShown(**_members(db, context, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@RUN_ROUTES.at(
+    "POST",
+    _ALL_RUNS,
+    OWNERS,
+    scope="submit",
+    status_code=201,
+    response_model=RunCompared,
+    openapi_extra=_BODY,
+)
+async def post(
+    context: Context,
+    name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
+    revision: Annotated[
+        str, Query(max_length=100, description="of the engine, such as a commit")
+    ] = "",
+    idempotency_key: IdempotencyKey = "",
+) -> RunCompared:
+    """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
+
+    An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
+    told by its content, whatever its type is said to be.
+    """
+    async with requests.as_file(context) as path:
+        if run_documents.is_document(path):
+            return await run_in_threadpool(_post, context, path, revision, idempotency_key)
+        return await run_in_threadpool(
+            _post_engine, context, path, name, revision, idempotency_key
+        )
+
+
+def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCompared:
+    if path.stat().st_size > run_documents.LARGEST:
+        raise RequestRefused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
+    data = run_documents.load(path)
+    suite, posted = context.require_suite(), PostedRun.read(data, revision)
+    sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
+    with context.service.database.acting(context.by) as act:
+        made = make_once(
+            act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(context)).id
+        )
+        return _describe_posted(act.db, context, made)
+
+
+def _post_engine(
+    context: RequestContext, path: Path, name: str, revision: str, key: str
+) -> RunCompared:
+    suite, service = context.require_suite(), context.service
+    most, wanted = service.settings.largest, run_documents.WANTED
+    kept = submissions.keep(service.store, path, name, most, wanted)
+    archive = RunArchive(kept.name, kept.sha256, revision)
+    with service.database.acting(context.by) as act:
+        made = make_once(
+            act,
+            key,
+            (suite.id, *archive),
+            lambda: engine_suites.post_engine(act, suite, archive, _folder(context)).id,
+        )
+        return _describe_posted(act.db, context, made)
+
+
+def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
+    found = require_kept(suites.RUNS.find(db, id=made), "run")
+    return _compare(db, context, found)
+
+
+def _compare(db: Connection, context: RequestContext, found: SuiteRun) -> RunCompared:
+    former = engine_suites.run_before(db, found) if found.started else None
+    comparison = _comparison(context, former, found) if former else None
+    return RunCompared(**_members(db, context, found), comparison=comparison)
+
+
+@RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, response_model=RunCompared, name="one")
+def one_run(context: Context) -> RunCompared:
+    """Show a run."""
+    with context.service.database.reading() as db:
+        return _compare(db, context, context.require_run())
+
+
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
+def document(context: Context) -> Response:
+    """Give the document that was posted."""
+    data = engine_suites.data(_folder(context), context.require_run())
+    if data is None:
+        raise RequestRefused(404, "its document no longer exists")
+    return Response(data, media_type="application/json")
+
+
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/comparison", SIGNED_IN, response_model=ComparisonShown)
+def comparison(
+    context: Context,
+    former: Annotated[
+        str,
+        Query(
+            max_length=64, alias="with", description="the id of a run; by default the one before"
+        ),
+    ] = "",
+) -> ComparisonShown:
+    """Compare a run with a former one of the same suite."""
+    run = context.require_run()
+    with context.service.database.reading() as db:
+        other = _former(db, run, former)
+    found = _comparison(context, other, run)
+    if found is None:
+        raise RequestRefused(404, _NOTHING)
+    return found
+
+
+def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
+    if not named:
+        found = engine_suites.run_before(db, run)
+    else:
+        found = None if "\0" in named else suites.RUNS.find(db, id=named, suite=run.suite)
+    if found is None:
+        raise RequestRefused(404, _NOTHING)
+    return found
+
+
+@RUN_ROUTES.at("DELETE", _ONE_RUN, OWNERS, scope="all", status_code=204, name="remove")
+def remove_run(context: Context) -> Response:
+    """Remove a run; the others keep their numbers."""
+    with context.service.database.acting(context.by) as act:
+        engine_suites.remove_run(act, context.require_run(), _folder(context))
+    return Response(status_code=204)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _folder(context: RequestContext) -> Path:
+    return context.service.settings.suite(context.require_suite().id)
+
+
+def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
+    names = ("id", "number", "started", "revision", "engine", "trouble", "name", "sha256")
+    counts = ("tests", "passed", "failed", "undecided", "broken")
+    return {
+        **{name: getattr(run, name) for name in (*names, *counts)},
+        "state": engine_suites.state_of(db, run),
+        "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
+        "page": f"{context.service.settings.base}/suites/{run.suite}/runs/{run.id}",
+    }
+
+
+def _comparison(
+    context: RequestContext, former: SuiteRun, run: SuiteRun
+) -> ComparisonShown | None:
+    found = engine_suites.compare(_folder(context), former, run)
+    if found is None:
+        return None
+    return ComparisonShown(
+        former=former.number,
+        is_worse=engine_suites.is_worse(found),
+        broken_files=list(found.broken_files),
+        new_errors=list(found.new_errors),
+        faults=list(found.faults),
+        **{name: _changes(found, name) for name in ("broke", "mended", "new", "gone")},
+    )
+
+
+def _changes(found: Comparison, name: str) -> list[ChangeShown]:
+    changes: tuple[ChangedVerdict, ...] = getattr(found, name)
+    return [ChangeShown(**one._asdict()) for one in changes]

@@ -1,1 +1,1 @@
-"""Courses, their members, their assignments and their dates."""
+"""Courses: members, assignments, dates, submissions, gradings, and suites of engine authors."""

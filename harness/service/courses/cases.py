@@ -17,7 +17,7 @@ from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses import own_files
 from harness.service.courses.making import private_folder
-from harness.service.records import Assigned
+from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.text import number_of
 
@@ -34,21 +34,21 @@ def added(made: Path) -> list[Path]:
     return sorted(path for path in private_folder(made).glob(f"*{_SUFFIX}") if path.is_file())
 
 
-def paths(settings: Settings, assigned: Assigned) -> list[Path]:
+def paths(settings: Settings, assigned: CourseAssignment) -> list[Path]:
     """Return all private case files, sorted by their names, which differ."""
     made = settings.assignment_folder(assigned.id)
     own = own_files.list_private(settings, assigned)
     return sorted([*added(made), *own], key=lambda path: path.name)
 
 
-def find(settings: Settings, assigned: Assigned, name: str) -> Path | None:
+def find(settings: Settings, assigned: CourseAssignment, name: str) -> Path | None:
     """Return the private case file of that name, or None."""
     return next((path for path in paths(settings, assigned) if path.name == name), None)
 
 
-def read(found: Sequence[Path]) -> list[CaseFile]:
+def read(files: Sequence[Path]) -> list[CaseFile]:
     """Return case files as steps, called by their paths: others lie beside them."""
-    return [casefile.parse(path.read_bytes(), str(path)) for path in found]
+    return [casefile.parse(path.read_bytes(), str(path)) for path in files]
 
 
 def digest(files: Sequence[Path]) -> str:
@@ -94,11 +94,11 @@ def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None =
     return called
 
 
-def _describe(data: bytes, found: CaseFile) -> str:
+def _describe(data: bytes, case: CaseFile) -> str:
     """Return what a case file without a test has instead."""
     if not data:
         return "an empty file"
-    count = len(found.steps)
+    count = len(case.steps)
     return f"{number_of(count, 'command')} and no test" if count else "no command"
 
 

@@ -21,12 +21,11 @@ from harness.grading.exports.exporters import EXPORTS
 from harness.grading.exports.sheet import Sheet
 from harness.grading.exports.sheet_filling import Filled
 from harness.grading.exports.writing import Downloaded, Sheets
-from harness.service.courses.comments_and_overrides import export_anew
-from harness.service.courses.grading import NotNowError
-from harness.service.records import Assigned, Grading
+from harness.service.courses.gradings import InvalidGradingStateError, export_anew
+from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes
@@ -182,18 +181,22 @@ def filled(folder: Path, platform: str) -> Path | None:
 
 
 def take(
-    act: Act, settings: Settings, assigned: Assigned, grading: Grading, own: GradebookWanted
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    grading: Grading,
+    own: GradebookWanted,
 ) -> None:
     """Let a download be filled in with the marks of the grading in force, and of later ones.
 
     Raises:
-        NotNowError: there are no marks yet, or a later grading has marks.
+        InvalidGradingStateError: there are no marks yet, or a later grading has marks.
         UsageError: it is not a gradebook of the platform, or has no such column.
     """
     courses.lock(act.db, assigned.id)
     last = uploads.in_force(act.db, assigned.id)
     if last is None or last.id != grading.id:
-        raise NotNowError("there are no marks yet, or a later grading has marks")
+        raise InvalidGradingStateError("there are no marks yet, or a later grading has marks")
     if own.platform not in FILES:
         raise UsageError(f"platform: found {own.platform!r}, expected {' or '.join(FILES)}")
     columns = _read_columns(own, assigned)
@@ -202,7 +205,7 @@ def take(
     act.note("gradebook taken", assigned.id, platform=own.platform, columns=columns)
 
 
-def _read_columns(own: GradebookWanted, assigned: Assigned) -> list[str]:
+def _read_columns(own: GradebookWanted, assigned: CourseAssignment) -> list[str]:
     """Return the names of the columns; without any that of the assignment's title."""
     if own.platform != "moodle":
         return [own.columns or assigned.title]
@@ -215,7 +218,7 @@ def _read_columns(own: GradebookWanted, assigned: Assigned) -> list[str]:
 
 
 def _keep(
-    settings: Settings, assigned: Assigned, own: GradebookWanted, columns: list[str]
+    settings: Settings, assigned: CourseAssignment, own: GradebookWanted, columns: list[str]
 ) -> None:
     made = settings.assignment_folder(assigned.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)

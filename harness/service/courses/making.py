@@ -15,12 +15,12 @@ from harness.assignments import assignment as assignments
 from harness.assignments.assignment import Assignment, Late
 from harness.clock_changes import is_skipped, read_moment, write
 from harness.errors import UsageError
-from harness.service.courses.point_weights import apply_worth, exact, load_worth
+from harness.service.courses.point_weights import apply_weights, exact, load_weights
 from harness.service.local_times import read_seconds
-from harness.service.records import TEACHER, Assigned, Course, Member
+from harness.service.records import TEACHER, Course, CourseAssignment, Member
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
-from harness.service.storage.rows import new_id
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import new_id
 from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
@@ -29,7 +29,7 @@ _LONGEST = 200  # characters of a title
 _YEARS = range(1970, 9999)  # in which every time has a zone
 
 
-def course(act: Act, title: str) -> Course:
+def course(act: AuditedTransaction, title: str) -> Course:
     """Make a course; the person who acts is its first teacher.
 
     Raises:
@@ -44,8 +44,10 @@ def course(act: Act, title: str) -> Course:
     return made
 
 
-def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> Assigned:
-    """Make an assignment of a course; ``wanted`` has no id yet.
+def assign(
+    act: AuditedTransaction, assigned: CourseAssignment, uploaded: Assignment | None = None
+) -> CourseAssignment:
+    """Make an assignment of a course; ``assigned`` has no id yet.
 
     ``uploaded``: what it is made of, if that does not ship.
 
@@ -54,16 +56,16 @@ def assign(act: Act, wanted: Assigned, uploaded: Assignment | None = None) -> As
     Raises:
         UsageError: there is no such assignment, or a date or a number cannot be read.
     """
-    own = uploaded or assignments.find(wanted.source)
+    own = uploaded or assignments.find(assigned.source)
     late = own.late
     made = check(
-        wanted._replace(
+        assigned._replace(
             id=new_id(),
-            title=wanted.title or own.title,
-            deadline=wanted.deadline or _format_time(late.deadline),
-            closes=wanted.closes or _format_time(late.refused_after),
-            deduction=wanted.deduction or str(late.deduction),
-            grace=late.grace_minutes if wanted.grace == AS_ITS_OWN else wanted.grace,
+            title=assigned.title or own.title,
+            deadline=assigned.deadline or _format_time(late.deadline),
+            closes=assigned.closes or _format_time(late.refused_after),
+            deduction=assigned.deduction or str(late.deduction),
+            grace=late.grace_minutes if assigned.grace == AS_ITS_OWN else assigned.grace,
             made=time.time(),
         )
     )
@@ -86,17 +88,17 @@ def check_shipped(source: str) -> str:
 
 
 def apply_course_settings(
-    own: Assignment, one: Assigned, extensions: Mapping[str, str]
+    own: Assignment, one: CourseAssignment, extensions: Mapping[str, str]
 ) -> Assignment:
     """Return an assignment of a course as it is graded: with this course's dates and points.
 
     ``own``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    own = apply_worth(own, load_worth(one))
+    own = apply_weights(own, load_weights(one))
     return own._replace(title=one.title, late=late(one, extensions))
 
 
-def late(one: Assigned, extensions: Mapping[str, str]) -> Late:
+def late(one: CourseAssignment, extensions: Mapping[str, str]) -> Late:
     """Return the late penalty of this course; see :func:`apply_course_settings`."""
     own = tuple((key, read_moment(extensions[key])) for key in extensions)
     dates = moment(one.deadline), moment(one.closes)
@@ -158,17 +160,17 @@ def _format_time(time_: datetime.datetime | None) -> str:
     return write(time_) if time_ else ""
 
 
-def check(wanted: Assigned) -> Assigned:
+def check(assigned: CourseAssignment) -> CourseAssignment:
     """Return an assignment with its title and dates as they are kept.
 
     Raises:
         UsageError: one of them cannot be read, or they do not go together.
     """
-    made = wanted._replace(
-        title=read_title(wanted.title),
-        opens=date("opens", wanted.opens),
-        deadline=date("deadline", wanted.deadline),
-        closes=date("closes", wanted.closes),
+    made = assigned._replace(
+        title=read_title(assigned.title),
+        opens=date("opens", assigned.opens),
+        deadline=date("deadline", assigned.deadline),
+        closes=date("closes", assigned.closes),
     )
     _check_dates(made)
     if not 0 <= made.grace < 100_000:
@@ -181,7 +183,7 @@ def check(wanted: Assigned) -> Assigned:
     return made
 
 
-def _check_dates(made: Assigned) -> None:
+def _check_dates(made: CourseAssignment) -> None:
     if made.deadline and made.closes and read_seconds(made.closes) < read_seconds(made.deadline):
         raise UsageError("closes: this is before the deadline: choose a later time, or the same")
     last = made.closes or made.deadline
@@ -189,7 +191,7 @@ def _check_dates(made: Assigned) -> None:
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")
 
 
-def hold(db: Connection, one: Assigned) -> None:
+def hold(db: Connection, one: CourseAssignment) -> None:
     """Keep an assignment until the end of a transaction.
 
     Raises:

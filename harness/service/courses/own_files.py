@@ -29,16 +29,16 @@ from harness.grading.records import decimal
 from harness.grading.taking_in.sources.pieces import safe
 from harness.intake import archive
 from harness.service.courses import making
-from harness.service.records import CHECK, Assigned, Job
+from harness.service.records import CHECK, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import AuditedTransaction
 
 OWN = "uploaded"  # the source of an assignment whose files are on the server
 _SOURCE, _OVERLAY = "source", "overlay"
 
 
-def assignment_of(settings: Settings, one: Assigned) -> Assignment:
+def assignment_of(settings: Settings, one: CourseAssignment) -> Assignment:
     """Return what an assignment of a course is made of: what ships, or what was uploaded.
 
     Raises:
@@ -49,7 +49,7 @@ def assignment_of(settings: Settings, one: Assigned) -> Assignment:
     return assignments.read(_document(settings, one))
 
 
-def list_private(settings: Settings, one: Assigned) -> list[Path]:
+def list_private(settings: Settings, one: CourseAssignment) -> list[Path]:
     """Return the private case files of the upload that holds, or [] for what ships.
 
     Raises:
@@ -58,14 +58,14 @@ def list_private(settings: Settings, one: Assigned) -> list[Path]:
     return assignment_of(settings, one).private_cases() if one.source == OWN else []
 
 
-def _document(settings: Settings, one: Assigned) -> Path:
+def _document(settings: Settings, one: CourseAssignment) -> Path:
     found = next(_folder(settings, one).glob(f"*/{FILE}"), None)
     if found is None:  # after the request had come that asks for it
         raise UsageError(making.REMOVED)
     return found
 
 
-def _folder(settings: Settings, one: Assigned) -> Path:
+def _folder(settings: Settings, one: CourseAssignment) -> Path:
     """Return the folder of an upload of an assignment, which has nothing else in it."""
     return settings.assignment_folder(one.id) / (
         f"{_SOURCE}-{one.edition}" if one.edition else _SOURCE
@@ -111,18 +111,24 @@ def _read_cases(own: Assignment) -> None:
     attempt_plan.private_cases(own, ())
 
 
-def make(act: Act, settings: Settings, wanted: Assigned, place: Path, own: Assignment) -> Assigned:
+def make(
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    place: Path,
+    own: Assignment,
+) -> CourseAssignment:
     """Make an assignment of the folder ``place`` that was sent, which was read as ``own``.
 
     Raises:
         UsageError: as :func:`making.assign`.
     """
-    made = making.assign(act, wanted, own)
+    made = making.assign(act, assigned, own)
     keep(settings, place, made)
     return made
 
 
-def keep(settings: Settings, place: Path, one: Assigned) -> None:
+def keep(settings: Settings, place: Path, one: CourseAssignment) -> None:
     """Move the folder of an assignment that was sent to where it belongs."""
     target = _folder(settings, one)
     shutil.rmtree(target, ignore_errors=True)  # left by an upload that was interrupted here
@@ -130,7 +136,9 @@ def keep(settings: Settings, place: Path, one: Assigned) -> None:
     place.rename(target / place.name)
 
 
-def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> Assigned:
+def replace(
+    act: AuditedTransaction, settings: Settings, one: CourseAssignment, place: Path
+) -> CourseAssignment:
     """Let the folder of an assignment that was sent take the place of the one before.
 
     The one before stays where it is; gradings that were begun with it continue with it. Dates,
@@ -157,7 +165,7 @@ def replace(act: Act, settings: Settings, one: Assigned, place: Path) -> Assigne
     return made
 
 
-def _refuse_doubled(settings: Settings, one: Assigned, place: Path) -> None:
+def _refuse_doubled(settings: Settings, one: CourseAssignment, place: Path) -> None:
     """Refuse private case files of an upload that have the name of one that was added."""
     added = making.private_folder(settings.assignment_folder(one.id))
     for path in assignments.read(place / FILE).private_cases():
@@ -168,7 +176,7 @@ def _refuse_doubled(settings: Settings, one: Assigned, place: Path) -> None:
             )
 
 
-def _check_anew(act: Act, one: Assigned) -> None:
+def _check_anew(act: AuditedTransaction, one: CourseAssignment) -> None:
     """Let all that was submitted be checked again: other files may be wanted now."""
     for upload in uploads.UPLOADS.all(act.db, assignment=one.id, withdrawn=0):
         uploads.UPLOADS.change(act.db, {"record": "", "run": 0}, id=upload.id)
@@ -176,18 +184,18 @@ def _check_anew(act: Act, one: Assigned) -> None:
         queue.put_anew(act.db, wanted._replace(person=upload.person))
 
 
-def is_different(settings: Settings, one: Assigned, place: Path) -> bool:
+def is_different(settings: Settings, one: CourseAssignment, place: Path) -> bool:
     """Return whether the folder ``place`` that was sent differs from the one that holds."""
     return bool(_changes(_document(settings, one).parent, place))
 
 
-def forget_editions(settings: Settings, before: Assigned) -> None:
+def forget_editions(settings: Settings, before: CourseAssignment) -> None:
     """Remove the uploads older than ``before``, of an assignment that has no gradings."""
     for number in range(before.edition):
         shutil.rmtree(_folder(settings, before._replace(edition=number)), ignore_errors=True)
 
 
-def editions(settings: Settings, one: Assigned) -> list[list[str]]:
+def editions(settings: Settings, one: CourseAssignment) -> list[list[str]]:
     """Return what each newer upload of an assignment changed, in sentences, in their order."""
     if one.source != OWN:
         return []
@@ -244,18 +252,22 @@ def _other_points(old: Path, new: Path) -> Iterator[str]:
             yield f"{name!r} gives {decimal(points)} instead of {decimal(before[name])}"
 
 
-def _check(found: Assignment) -> None:
-    told = found.declaration and found.declaration.reference
+def _check(assignment: Assignment) -> None:
+    told = assignment.declaration and assignment.declaration.reference
     wrong = {
-        f"{declared_extension.FILE} would run": (found.place / declared_extension.FILE).exists(),
+        f"{declared_extension.FILE} would run": (
+            assignment.place / declared_extension.FILE
+        ).exists(),
         "its reference would run": bool(told and told.sandbox == "off"),
-        "packages would be installed": bool(found.engine.packages),
+        "packages would be installed": bool(assignment.engine.packages),
     }
     for what in (what for what, is_so in wrong.items() if is_so):
         raise UsageError(f"{what} outside a sandbox: ask the service's operator to ship it")
 
 
-def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: str) -> None:
+def take_overlay(
+    act: AuditedTransaction, settings: Settings, one: CourseAssignment, path: Path, name: str
+) -> None:
     """Let a folder that was sent be the one that submissions of an assignment get beside them.
 
     What was submitted is checked again. ``name``: of its archive.
@@ -277,12 +289,12 @@ def take_overlay(act: Act, settings: Settings, one: Assigned, path: Path, name: 
     act.note("course's own folder taken", one.id, name=name)
 
 
-def has_overlay(settings: Settings, one: Assigned) -> bool:
+def has_overlay(settings: Settings, one: CourseAssignment) -> bool:
     """Whether a folder was sent that submissions get beside them."""
     return (settings.assignment_folder(one.id) / _OVERLAY).is_dir()
 
 
-def lacks_overlay(settings: Settings, one: Assigned) -> bool:
+def lacks_overlay(settings: Settings, one: CourseAssignment) -> bool:
     """Whether submissions get a folder beside them, and nobody has sent it."""
     own = assignment_of(settings, one)
     name = own.engine.overlay

@@ -21,7 +21,7 @@ from harness.grading.attempts import attempt_plan, test_results
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.marks import marking
 from harness.records import Step
-from harness.service.records import Assigned
+from harness.service.records import CourseAssignment
 
 _NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 _NOTHING = "0"  # a weight
@@ -29,7 +29,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 _NO_PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
-class Worth(NamedTuple):
+class PointWeights(NamedTuple):
     """What is worth something else than the assignment says; numbers are exact fractions."""
 
     points: Mapping[str, str] = _NONE  # of parts, by their names
@@ -37,9 +37,9 @@ class Worth(NamedTuple):
     left_out: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of weight 0: SHA-256 of files then
 
     def __str__(self) -> str:
-        """As a text, which :func:`parse_worth` reads."""
+        """As a text, which :func:`parse_weights` reads."""
         weights, left_out = (
-            {part: dict(heap[part]) for part in heap} for heap in (self.weights, self.left_out)
+            {part: dict(group[part]) for part in group} for group in (self.weights, self.left_out)
         )
         return json.dumps({"points": dict(self.points), "weights": weights, "left_out": left_out})
 
@@ -76,27 +76,29 @@ class WeighedPart(NamedTuple):
         return len({test.weight for test in self.tests}) > 1
 
 
-def load_worth(one: Assigned) -> Worth:
+def load_weights(one: CourseAssignment) -> PointWeights:
     """Return what is worth something else in an assignment of a course."""
-    return Worth(*(json.loads(text or "{}") for text in (one.points, one.weights, one.left_out)))
-
-
-def parse_worth(text: str) -> Worth:
-    """Return what a text of a :class:`Worth` says."""
-    return Worth(**json.loads(text))
-
-
-def apply_worth(assignment: Assignment, worth: Worth) -> Assignment:
-    """Return an assignment with new points for these parts."""
-    return assignment._replace(
-        marks=tuple(_apply_to_part(part, worth) for part in assignment.marks)
+    return PointWeights(
+        *(json.loads(text or "{}") for text in (one.points, one.weights, one.left_out))
     )
 
 
-def _apply_to_part(part: MarkPart, worth: Worth) -> MarkPart:
-    own = worth.weights.get(part.name, _NONE)
+def parse_weights(text: str) -> PointWeights:
+    """Return what a text of a :class:`PointWeights` says."""
+    return PointWeights(**json.loads(text))
+
+
+def apply_weights(assignment: Assignment, weights: PointWeights) -> Assignment:
+    """Return an assignment with new points for these parts."""
+    return assignment._replace(
+        marks=tuple(_apply_to_part(part, weights) for part in assignment.marks)
+    )
+
+
+def _apply_to_part(part: MarkPart, weights: PointWeights) -> MarkPart:
+    own = weights.weights.get(part.name, _NONE)
     return part._replace(
-        points=Fraction(worth.points.get(part.name, part.points)),
+        points=Fraction(weights.points.get(part.name, part.points)),
         weights={**part.weights, **{name: Fraction(own[name]) for name in own}},
     )
 
@@ -115,31 +117,31 @@ def list_weighed_parts(assignment: Assignment, private: Path) -> list[WeighedPar
 
 
 def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest]:
-    heaps: dict[tuple[str, str], list[Step]] = {}
+    groups: dict[tuple[str, str], list[Step]] = {}
     own = [case for case in files if case.kind == part.judged_by]
     for case in own:
         for step in marking.list_tests(part, case.read()):
-            heaps.setdefault(test_results.names(case.name, step), []).append(step)
+            groups.setdefault(test_results.names(case.name, step), []).append(step)
     digests = _digest_files(own)
-    for (name, file), steps in heaps.items():
+    for (name, file), steps in groups.items():
         commands = tuple(step.command for step in steps)
         yield WeighedTest(name, commands, marking.weight(part, (name, file)), digests[file])
 
 
 def _digest_files(own: Iterable[PlannedCase]) -> dict[str, str]:
     """Return digests of case files by the names that weights know them by: without folders."""
-    heaps: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for case in own:
-        heaps.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
-    return {name: _join_digests(heap) for name, heap in heaps.items()}
+        groups.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
+    return {name: _join_digests(group) for name, group in groups.items()}
 
 
-def _join_digests(heap: Sequence[str]) -> str:
+def _join_digests(group: Sequence[str]) -> str:
     """Return a digest of files in several folders that have one name; of one file its own."""
-    return heap[0] if len(heap) == 1 else hashlib.sha256(" ".join(heap).encode()).hexdigest()
+    return group[0] if len(group) == 1 else hashlib.sha256(" ".join(group).encode()).hexdigest()
 
 
-def read(assignment: Assignment, now: Sequence[WeighedPart], told: Worth) -> Worth:
+def read(assignment: Assignment, now: Sequence[WeighedPart], told: PointWeights) -> PointWeights:
     """Return what is to be kept where this is told; what is not told stays as it is.
 
     ``assignment``: as it is made, without what is worth something else in the course. ``now``: its
@@ -164,7 +166,7 @@ def read(assignment: Assignment, now: Sequence[WeighedPart], told: Worth) -> Wor
         one.part.name: _weights(one, own[one.part.name], points[one.part.name], told)
         for one in now
     }
-    return Worth(
+    return PointWeights(
         {name: str(value) for name, value in points.items()},
         {name: found for name, found in weights.items() if found},
         {name: found for name, found in _list_left_out(now, weights, told) if found},
@@ -172,7 +174,7 @@ def read(assignment: Assignment, now: Sequence[WeighedPart], told: Worth) -> Wor
 
 
 def _list_left_out(
-    now: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], told: Worth
+    now: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], told: PointWeights
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield by part the digests of the files of tests that do not count; told ones go before."""
     for one in now:
@@ -181,7 +183,7 @@ def _list_left_out(
         yield name, {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
 
 
-def still_left_out(parts: Iterable[WeighedPart], own: Worth) -> list[WeighedTest]:
+def still_left_out(parts: Iterable[WeighedPart], own: PointWeights) -> list[WeighedTest]:
     """Return the tests that do not count, though their files have changed since that was said.
 
     ``parts``: as they are now; ``own``: what was said in the course. A test of several parts is
@@ -197,15 +199,17 @@ def still_left_out(parts: Iterable[WeighedPart], own: Worth) -> list[WeighedTest
     return [*found.values()]
 
 
-def _points(part: MarkPart, told: Worth) -> Fraction:
-    text = told.points.get(part.name)
+def _points(part: MarkPart, weights: PointWeights) -> Fraction:
+    text = weights.points.get(part.name)
     return part.points if text is None else _number(part.name, text, "points such as 4 or 2.5")
 
 
-def _weights(one: WeighedPart, own: MarkPart, points: Fraction, told: Worth) -> dict[str, str]:
+def _weights(
+    one: WeighedPart, own: MarkPart, points: Fraction, weights: PointWeights
+) -> dict[str, str]:
     """Return the weights that are not as the assignment has them, by the names of tests."""
     found = {test.name: test.weight for test in one.tests}
-    for name, text in told.weights.get(one.part.name, _NONE).items():
+    for name, text in weights.weights.get(one.part.name, _NONE).items():
         if name not in found:
             raise UsageError(f"{one.part.name}: there is no test {name!r}")
         found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")

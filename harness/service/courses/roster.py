@@ -1,4 +1,4 @@
-"""Rosters: students become members of a course, with keys as a grading makes them."""
+"""The roster of a course: students join, leave and return, with keys as a grading makes them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions
 from harness.grading.taking_in.sources.pieces import key_with_digest
-from harness.service.courses import roster_files, roster_groups, roster_matching
-from harness.service.courses.roster_files import Listed, RosterFile
+from harness.service.courses import roster_files, roster_matching
+from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.courses.roster_matching import Matches
-from harness.service.people import accounts, entering
+from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import AuditedTransaction
 from harness.text import number_of, some
 
 _EMAIL = "email"
@@ -63,7 +63,7 @@ def read(data: bytes, name: str = "") -> RosterFile:
         return roster_files.read(Path(file.name), name)
 
 
-def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
+def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> RosterOutcome:
     """Make students members of a course; what a roster says of members counts from now on.
 
     What it does not say stays: without a column of groups all keep theirs. Students who are not
@@ -75,19 +75,19 @@ def take(act: Act, course: str, wanted: RosterFile) -> RosterOutcome:
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
     members = _list_all(act, course)
     before = {one.key: one for one in members}
-    known = roster_matching.match(members, wanted.students)
-    grouped = roster_groups.give_keys(wanted.students, members, known.members)
+    known = roster_matching.match(members, roster_file.students)
+    grouped = roster_matching.give_keys(roster_file.students, members, known.members)
     taken = [_take_one(act, course, one, known.members) for one in _give_keys(grouped, before)]
     _check_groups(_list_all(act, course))
-    alike = roster_groups.tell_alike(courses.students(act.db, course))
-    remarks = (*wanted.remarks, *_tell_otherwise(known), *alike)
+    alike = roster_matching.tell_alike(courses.students(act.db, course))
+    remarks = (*roster_file.remarks, *_tell_otherwise(known), *alike)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))
     return found
 
 
-def _give_keys(listed: Iterable[Listed], before: Iterable[str]) -> Iterator[Listed]:
+def _give_keys(listed: Iterable[ListedStudent], before: Iterable[str]) -> Iterator[ListedStudent]:
     """Yield the students with keys that nobody else in the course has; known students keep theirs.
 
     A key tells submissions and marks apart, also as the name of a file.
@@ -110,11 +110,11 @@ def _tell_otherwise(known: Matches) -> Iterator[str]:
         )
 
 
-def _list_all(act: Act, course: str) -> list[Member]:
+def _list_all(act: AuditedTransaction, course: str) -> list[Member]:
     return courses.students(act.db, course) + courses.former_students(act.db, course)
 
 
-class _Taken(NamedTuple):
+class _RosterIntake(NamedTuple):
     """What a roster did to one student."""
 
     before: Member | None
@@ -124,7 +124,7 @@ class _Taken(NamedTuple):
 
 
 def _sum_up(
-    taken: Sequence[_Taken], before: Mapping[str, Member], remarks: tuple[str, ...]
+    taken: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: tuple[str, ...]
 ) -> RosterOutcome:
     listed = {one.member.key for one in taken}
     changed = tuple(change for one in taken for change in one.changes)
@@ -140,13 +140,13 @@ def _sum_up(
     )
 
 
-def _find_twins(found: RosterOutcome) -> Iterator[str]:
+def _find_twins(outcome: RosterOutcome) -> Iterator[str]:
     """Yield a remark for each added student with the name of a missing one.
 
     Platforms tell one student apart by different keys.
     """
-    missing = {_words(one.name): one for one in found.missing}
-    for one in found.added:
+    missing = {_words(one.name): one for one in outcome.missing}
+    for one in outcome.added:
         if other := missing.get(_words(one.name)):
             yield (
                 f"{one.name} was added as {one.key}; the course also has {other.name} as"
@@ -160,10 +160,10 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(name.casefold().replace(",", " ").split())
 
 
-def _note(act: Act, course: str, found: RosterOutcome, students: int) -> None:
-    moved = {o.student: [o.was, o.now] for o in found.changed if o.what == _GROUP}
-    others = [[o.student, o.what, o.was, o.now] for o in found.changed if o.what != _GROUP]
-    returned = [one.key for one in found.returned]
+def _note(act: AuditedTransaction, course: str, outcome: RosterOutcome, students: int) -> None:
+    moved = {o.student: [o.was, o.now] for o in outcome.changed if o.what == _GROUP}
+    others = [[o.student, o.what, o.was, o.now] for o in outcome.changed if o.what != _GROUP]
+    returned = [one.key for one in outcome.returned]
     told = {"changed": others, "added again": returned}
     told_ = {name: value for name, value in told.items() if value}
     act.note("roster taken", course, students=students, moved=moved, **told_)
@@ -183,10 +183,12 @@ def _check_groups(members: Sequence[Member]) -> None:
 # --- one student -------------------------------------------------------------------------------
 
 
-def _take_one(act: Act, course: str, one: Listed, every: Mapping[str, Member]) -> _Taken:
+def _take_one(
+    act: AuditedTransaction, course: str, one: ListedStudent, every: Mapping[str, Member]
+) -> _RosterIntake:
     known = every.get(one.roster_id)
     if known is None:
-        return _Taken(None, _add(act, course, one))
+        return _RosterIntake(None, _add(act, course, one))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
@@ -195,28 +197,30 @@ def _take_one(act: Act, course: str, one: Listed, every: Mapping[str, Member]) -
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
     listed, address = _tell(known, member), _address_of(one)
     if not is_ours:
-        return _Taken(known, member, listed, _tell_kept(person, member, one))
+        return _RosterIntake(known, member, listed, _tell_kept(person, member, one))
     _rename(act, person, member, one)
     if address and address != person.email:
         accounts.change_email(act, person, address)
         change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
-        return _Taken(known, member, (*listed, change), _tell_ended(person, member, address))
-    return _Taken(known, member, listed)
+        return _RosterIntake(
+            known, member, (*listed, change), _tell_ended(person, member, address)
+        )
+    return _RosterIntake(known, member, listed)
 
 
-def _add(act: Act, course: str, one: Listed) -> Member:
+def _add(act: AuditedTransaction, course: str, one: ListedStudent) -> Member:
     student = one.student
-    person = entering.add_person(act, student.name, _address_of(one))
+    person = accounts.add_person(act, student.name, _address_of(one))
     made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
     own = {"ids": json.dumps(student.ids), "roster_id": one.roster_id, "team_name": one.group}
     return courses.MEMBERS.add(act.db, made._replace(**own))
 
 
-def _address_of(one: Listed) -> str:
+def _address_of(one: ListedStudent) -> str:
     return dict(one.student.ids).get(_EMAIL, "")
 
 
-def _merge(known: Member, one: Listed, *, is_ours: bool) -> Member:
+def _merge(known: Member, one: ListedStudent, *, is_ours: bool) -> Member:
     """Return a member with all that a roster says; what it does not say stays."""
     ids = {**dict(json.loads(known.ids)), **(dict(one.student.ids) if is_ours else {})}
     return known._replace(
@@ -241,12 +245,12 @@ def _tell(known: Member, member: Member) -> tuple[RosterChange, ...]:
     )
 
 
-def _rename(act: Act, person: Person, member: Member, one: Listed) -> None:
+def _rename(act: AuditedTransaction, person: Person, member: Member, one: ListedStudent) -> None:
     if one.is_named and person.name != member.name and not accounts.chose_a_name(act, person):
         accounts.rename(act, person, member.name)
 
 
-def _tell_kept(person: Person, member: Member, one: Listed) -> tuple[str, ...]:
+def _tell_kept(person: Person, member: Member, one: ListedStudent) -> tuple[str, ...]:
     """Say what a roster may not change of a person."""
     address, ids = _address_of(one), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
@@ -285,7 +289,7 @@ def have_links(db: Connection, course: str) -> bool:
     return people.some_have_links(db, (one.person for one in courses.students(db, course)))
 
 
-def make_links(act: Act, course: str, base: str) -> list[StudentLink]:
+def make_links(act: AuditedTransaction, course: str, base: str) -> list[StudentLink]:
     """Make links for all students of a course; those they had hold no longer.
 
     ``base``: the beginning of the service's addresses.
@@ -293,23 +297,23 @@ def make_links(act: Act, course: str, base: str) -> list[StudentLink]:
     return [_make_link(act, one, base) for one in courses.students(act.db, course)]
 
 
-def _make_link(act: Act, one: Member, base: str) -> StudentLink:
+def _make_link(act: AuditedTransaction, one: Member, base: str) -> StudentLink:
     person = people.PEOPLE.find(act.db, id=one.person)
     assert person is not None  # members refer to people
     if not accounts.may_be_changed_by(act.db, person, act.by):
         return StudentLink(one.key, one.name, person.email, "")
     people.revoke_links(act.db, one.person)
-    link = entering.make_course_link(act, one.person, base)
+    link = accounts.make_course_link(act, one.person, base)
     return StudentLink(one.key, one.name, person.email, link)
 
 
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
     """Return an entry for each student or group of a course, with nothing submitted yet."""
-    heaps: dict[str, list[Member]] = {}
+    groups: dict[str, list[Member]] = {}
     for one in members:
         if one.role == STUDENT:
-            heaps.setdefault(one.submits_as, []).append(one)
-    return [entry(key, heap) for key, heap in sorted(heaps.items())]
+            groups.setdefault(one.submits_as, []).append(one)
+    return [entry(key, group) for key, group in sorted(groups.items())]
 
 
 def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
@@ -322,3 +326,52 @@ def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
 def _student(one: Member) -> Student:
     pairs = tuple((str(name), str(value)) for name, value in json.loads(one.ids))
     return Student(one.key, one.name, pairs)
+
+
+# --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------
+# A former student does not see the course, and counts nowhere in it: the next grading leaves the
+# student out. Submissions, marks, comments and extensions stay with the key of the student, so
+# that all is there again once the student is.
+
+
+def find_present(act: AuditedTransaction, course: str, key: str) -> Member:
+    """Return a student of a course, who stays so until the end of the transaction.
+
+    Raises:
+        UsageError: the course has no such student.
+    """
+    return _find(act, course, key, STUDENT)
+
+
+def remove(act: AuditedTransaction, course: str, key: str) -> Member:
+    """Remove a student from a course.
+
+    Raises:
+        UsageError: as :func:`find_present`.
+    """
+    found = find_present(act, course, key)
+    return _change(act, found._replace(role=FORMER), "student removed")
+
+
+def restore(act: AuditedTransaction, course: str, key: str) -> Member:
+    """Add a removed student again.
+
+    Raises:
+        UsageError: there is no such former student.
+    """
+    found = _find(act, course, key, FORMER)
+    return _change(act, found._replace(role=STUDENT), "student added again")
+
+
+def _find(act: AuditedTransaction, course: str, key: str, role: str) -> Member:
+    courses.lock_course(act.db, course)  # a roster may be taken at the same time
+    found = courses.MEMBERS.find(act.db, course=course, key=key, role=role)
+    if not key or found is None:
+        raise UsageError("there is no such student: open the page of the course again")
+    return found
+
+
+def _change(act: AuditedTransaction, one: Member, what: str) -> Member:
+    courses.MEMBERS.change(act.db, {"role": one.role}, course=one.course, person=one.person)
+    act.note(what, one.course, key=one.key, student=one.person)
+    return one

@@ -38,7 +38,7 @@ from harness.grading.taking_in import sources
 from harness.grading.taking_in.sources import csv_source
 from harness.grading.taking_in.sources.listing import is_zip
 from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
-from harness.service.people import entering
+from harness.service.people import accounts
 
 FILE = "roster.csv"  # what one without a name is called in errors
 _LONGEST = 80  # characters of a file's name
@@ -50,7 +50,7 @@ _WORKBOOK = {"[Content_Types].xml", "META-INF/manifest.xml"}  # of Excel and of 
 _NOBODY = ("Student, Test", "Test Student")  # Canvas's own
 
 
-class Listed(NamedTuple):
+class ListedStudent(NamedTuple):
     """A student of a roster."""
 
     student: Student  # its key is unique in the file alone
@@ -63,7 +63,7 @@ class Listed(NamedTuple):
 class RosterFile(NamedTuple):
     """What a roster or a download says."""
 
-    students: tuple[Listed, ...]  # by key
+    students: tuple[ListedStudent, ...]  # by key
     remarks: tuple[str, ...] = ()  # a sentence each, with file and line
 
 
@@ -172,12 +172,12 @@ def _clean(piece: SourcePiece) -> SourcePiece:
 
 def _list(
     pieces: Sequence[SourcePiece], nameless: Set[str], *, tells_groups: bool = False
-) -> list[Listed]:
+) -> list[ListedStudent]:
     """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
     ids = {key: text for text, key in student_keys(pieces).items()}
     groups = {one.student.key: one.group for one in pieces}
     listed = [
-        Listed(
+        ListedStudent(
             student,
             ids[student.key],
             (one.key if one.key != student.key else "") if tells_groups else None,
@@ -251,7 +251,7 @@ def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:
             raise UsageError(f"{row.file}:{row.line}: {what}: {found}")
     if address := dict(own.ids).get("email"):
         try:
-            entering.check_address(address)
+            accounts.check_address(address)
         except UsageError:
             column = "email" if "email" in row.cells else "email address"
             row.refuse(column, "a mail address, such as ada@example.org")

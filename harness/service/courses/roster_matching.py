@@ -1,21 +1,24 @@
-"""Find the students of a course in a roster: by the id that the file has, a number or an address.
+"""Match a roster with the students and groups of a course.
 
-Keys are unique in one file only: ``anna maria`` and ``anna-maria`` have the same key in two files.
-So the id is kept as the first file writes it, and compared. The downloads of a platform write
-different ids; the numbers of Canvas and Moodle and the mail address are the same in all of them.
+Students are found by the id that the file has, a number or an address. Each spelling of a group is
+a group of its own, which keeps its key.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from harness.grading.taking_in.sources.pieces import key_with_digest
-from harness.service.courses.roster_files import Listed
+from harness.grading.taking_in.sources.pieces import (
+    key_of_group_with_digest,
+    key_with_digest,
+    safe,
+)
+from harness.service.courses.roster_files import ListedStudent
 from harness.service.records import Member
 
-_One = TypeVar("_One", Member, Listed)
+_One = TypeVar("_One", Member, ListedStudent)
 _KINDS = ("canvas", "moodle", "email")
 # A person has one of these. Moodle numbers the participants of each assignment anew.
 _LASTING = ("canvas", "sis", "idnumber")
@@ -28,7 +31,7 @@ class Matches(NamedTuple):
     otherwise: tuple[str, ...]  # ids in the file of those who are known by a number or an address
 
 
-def match(members: Sequence[Member], listed: Sequence[Listed]) -> Matches:
+def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
     finder = _RosterFinder(members, listed)
     finder.take(lambda one: one.roster_id, lambda one: one.roster_id)
@@ -43,7 +46,7 @@ def match(members: Sequence[Member], listed: Sequence[Listed]) -> Matches:
 class _RosterFinder:
     """Members and lines of a file, and which of them are matched."""
 
-    def __init__(self, members: Sequence[Member], listed: Sequence[Listed]) -> None:
+    def __init__(self, members: Sequence[Member], listed: Sequence[ListedStudent]) -> None:
         self.found: dict[str, Member] = {}
         self._taken: set[str] = set()
         self._members, self._listed = members, listed
@@ -51,8 +54,8 @@ class _RosterFinder:
     def take(
         self,
         tell_member: Callable[[Member], str],
-        tell_listed: Callable[[Listed], str],
-        differ: Callable[[Member, Listed], bool] = lambda *_: False,
+        tell_listed: Callable[[ListedStudent], str],
+        differ: Callable[[Member, ListedStudent], bool] = lambda *_: False,
     ) -> None:
         """Match members and lines with the same fact, if nobody else has it."""
         members = _find_single((tell_member(one), one) for one in self._members)
@@ -61,7 +64,7 @@ class _RosterFinder:
             if not differ(members[fact], listed[fact]):
                 self._match(members[fact], listed[fact])
 
-    def _match(self, member: Member, one: Listed) -> None:
+    def _match(self, member: Member, one: ListedStudent) -> None:
         if member.person not in self._taken and one.roster_id not in self.found:
             self.found[one.roster_id] = member
             self._taken.add(member.person)
@@ -69,10 +72,10 @@ class _RosterFinder:
 
 def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
     """Return by their facts those who share theirs with nobody."""
-    heaps: dict[str, list[_One]] = {}
+    alike: dict[str, list[_One]] = {}
     for fact, one in facts:
-        heaps.setdefault(fact, []).append(one)
-    return {fact: heap[0] for fact, heap in heaps.items() if fact and len(heap) == 1}
+        alike.setdefault(fact, []).append(one)
+    return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
 
 
 def _former_key(one: Member) -> str:
@@ -80,7 +83,7 @@ def _former_key(one: Member) -> str:
     return "" if one.roster_id else one.key
 
 
-def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[Listed], str]]:
+def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[ListedStudent], str]]:
     """Return functions that tell an id of a member, and of somebody in a file."""
     return (
         lambda one: _ids(one).get(kind, "").casefold(),
@@ -88,7 +91,7 @@ def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[Listed], str
     )
 
 
-def _differ(member: Member, one: Listed) -> bool:
+def _differ(member: Member, one: ListedStudent) -> bool:
     """Whether they are two people, whatever else they have in common."""
     ids, others = _ids(member), dict(one.student.ids)
     return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
@@ -96,3 +99,48 @@ def _differ(member: Member, one: Listed) -> bool:
 
 def _ids(one: Member) -> dict[str, str]:
     return {str(kind): str(value) for kind, value in json.loads(one.ids)}
+
+
+# --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----
+# Keys are unique in one file only: ``Team 1`` and ``Team/1`` have the same key in two files. So
+# the name is kept as the last file wrote it, and compared.
+
+
+def give_keys(
+    listed: Sequence[ListedStudent], members: Iterable[Member], found: Mapping[str, Member]
+) -> list[ListedStudent]:
+    """Return students with the keys of their groups in the course.
+
+    ``members``: all of the course. ``found``: those of them who are listed. If a former version
+    took a group, its spelling is unknown, and any with the same key is taken for it.
+    """
+    grouped = [one for one in members if one.team and one.team_name]
+    keys = {one.team_name: one.team for one in grouped}
+    leaving = {one.person for one in found.values()}
+    used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
+    asked = {one.group: one.team for one in listed if one.team}
+    for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
+        keys[name] = _find_free(name, keys.get(name) or asked[name] or "", used)
+        used[keys[name].casefold()] = name
+    return [one._replace(team=keys[one.group]) if one.team else one for one in listed]
+
+
+def _find_free(name: str, key: str, used: Mapping[str, str]) -> str:
+    return key if used.get(key.casefold(), name) == name else key_of_group_with_digest(name)
+
+
+def tell_alike(members: Iterable[Member]) -> Iterator[str]:
+    """Yield a remark for groups whose names differ in case, blanks or signs alone."""
+    names: dict[str, str] = {}
+    for one in members:
+        if one.team and (one.team_name or one.team not in names):
+            names[one.team] = one.team_name or one.team
+    alike: dict[str, list[str]] = {}
+    for name in sorted(names.values()):
+        alike.setdefault(safe(name).casefold(), []).append(name)
+    for spellings in alike.values():
+        if len(spellings) > 1:
+            yield (
+                f"{', '.join(map(repr, spellings))} are {len(spellings)} groups. If they are one,"
+                " write it in the same way for each student, and upload the file again."
+            )

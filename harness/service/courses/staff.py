@@ -9,10 +9,10 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.escaping import one_line
-from harness.service.people import entering
+from harness.service.people import accounts
 from harness.service.records import ASSISTANT, FORMER, RIGHTS, STUDENT, TEACHER, Member, Person
 from harness.service.storage import courses, people
-from harness.service.storage.audit_log import Act
+from harness.service.storage.audit import AuditedTransaction
 
 ROLES = (TEACHER, ASSISTANT)
 _LONGEST = 200  # characters of a name
@@ -33,21 +33,21 @@ def list_staff(db: Connection, course: str) -> list[Member]:
     return sorted(found, key=lambda one: ROLES.index(one.role))
 
 
-def add(act: Act, course: str, wanted: NewStaff) -> Member:
+def add(act: AuditedTransaction, course: str, new: NewStaff) -> Member:
     """Add a new person to the staff of a course.
 
     Raises:
         UsageError: the name is empty; the role, a right or the mail address is not valid; or a
             member of the staff already has this name: a form that is sent twice adds one person.
     """
-    name = one_line(" ".join(wanted.name.split()), _LONGEST)
+    name = one_line(" ".join(new.name.split()), _LONGEST)
     if not name:
         raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
-    role, rights = _check_role(wanted.role), _join_rights(wanted.may)
-    email = entering.check_address(wanted.email) if wanted.email else ""
+    role, rights = _check_role(new.role), _join_rights(new.may)
+    email = accounts.check_address(new.email) if new.email else ""
     courses.lock_course(act.db, course)  # the same form may be sent twice at a time
     _refuse_same_name(act.db, course, name)
-    return _join(act, course, entering.add_person(act, name, email), role, rights)
+    return _join(act, course, accounts.add_person(act, name, email), role, rights)
 
 
 def _refuse_same_name(db: Connection, course: str, name: str) -> None:
@@ -59,7 +59,7 @@ def _refuse_same_name(db: Connection, course: str, name: str) -> None:
             )
 
 
-def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, str]:
+def make_link(act: AuditedTransaction, course: str, person: str, base: str) -> tuple[Member, str]:
     """Make a link for a member of the staff; those the person had hold no longer.
 
     ``base``: the beginning of the service's addresses.
@@ -70,10 +70,10 @@ def make_link(act: Act, course: str, person: str, base: str) -> tuple[Member, st
     """
     found = find_to_link(act, course, person)
     people.revoke_links(act.db, person)
-    return found, entering.make_course_link(act, person, base)
+    return found, accounts.make_course_link(act, person, base)
 
 
-def find_to_link(act: Act, course: str, person: str) -> Member:
+def find_to_link(act: AuditedTransaction, course: str, person: str) -> Member:
     """Return a member of the staff for whom a teacher may make a link.
 
     Raises:
@@ -90,7 +90,7 @@ def find_to_link(act: Act, course: str, person: str) -> Member:
     return found
 
 
-def make_teacher(act: Act, course: str, person: Person) -> Member:
+def make_teacher(act: AuditedTransaction, course: str, person: Person) -> Member:
     """Make a known person a teacher of a course; an assistant of it becomes one.
 
     Raises:
@@ -104,7 +104,7 @@ def make_teacher(act: Act, course: str, person: Person) -> Member:
     return change(act, course, person.id, TEACHER)
 
 
-def _join(act: Act, course: str, person: Person, role: str, rights: str) -> Member:
+def _join(act: AuditedTransaction, course: str, person: Person, role: str, rights: str) -> Member:
     may = rights if role == ASSISTANT else ""
     made = Member(course, person.id, role, name=person.name, may=may)
     courses.MEMBERS.add(act.db, made)
@@ -112,7 +112,9 @@ def _join(act: Act, course: str, person: Person, role: str, rights: str) -> Memb
     return made
 
 
-def change(act: Act, course: str, person: str, role: str = "", may: Iterable[str] = ()) -> Member:
+def change(
+    act: AuditedTransaction, course: str, person: str, role: str = "", may: Iterable[str] = ()
+) -> Member:
     """Change the role of a member of the staff; an assistant may do these things and no others.
 
     ``role``: if it is "", it stays.
@@ -134,7 +136,7 @@ def change(act: Act, course: str, person: str, role: str = "", may: Iterable[str
     return made
 
 
-def find_removable(act: Act, course: str, person: str) -> Member:
+def find_removable(act: AuditedTransaction, course: str, person: str) -> Member:
     """Return a member of the staff who may be removed; nobody else changes the staff meanwhile.
 
     Raises:
@@ -145,7 +147,7 @@ def find_removable(act: Act, course: str, person: str) -> Member:
     return found
 
 
-def remove(act: Act, course: str, person: str) -> None:
+def remove(act: AuditedTransaction, course: str, person: str) -> None:
     """Remove a teacher or an assistant from a course.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A course: its assignments, its staff, the links of its students."""
+"""A course: its assignments, staff and links; what teachers change or remove of it."""
 
 from __future__ import annotations
 
@@ -12,55 +12,53 @@ from starlette.datastructures import UploadFile
 from harness import shipped
 from harness.errors import UsageError
 from harness.grading.exports import sheet
-from harness.service.courses import making, own_files, roster, staff
+from harness.service.courses import changes, making, own_files, roster, staff
+from harness.service.courses.changes import Change
 from harness.service.courses.roster_files import show_name
 from harness.service.courses.staff import NewStaff
-from harness.service.handing_in import packing
-from harness.service.mailing import outbox, posting
-from harness.service.pages import asking_again, sign_in, student_table
-from harness.service.pages.asking_again import SecondQuestion
-from harness.service.pages.form_files import receive_files
-from harness.service.pages.student_table import StudentStanding
-from harness.service.people import entering
-from harness.service.records import RIGHTS, TEACHER, Assigned, Course, Letter, Member
+from harness.service.jobs import private_cases
+from harness.service.local_times import keep_same
+from harness.service.pages import account, assignment, forms
+from harness.service.pages.assignment import StudentStanding
+from harness.service.pages.forms import SecondQuestion, receive_files
+from harness.service.people import accounts, mail_server, mails
+from harness.service.records import RIGHTS, TEACHER, Course, CourseAssignment, Letter, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
-from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import ADMINS, MEMBERS, TEACHERS
-from harness.service.work import private_cases
+from harness.service.web.access import Context, Form, Routes
+from harness.service.web.request_context import ADMINS, MEMBERS, TEACHERS, RequestContext
 
 ROUTES = Routes()
 
 
-@ROUTES.at("POST", "/courses", ADMINS, most=Form(page=sign_in.beginning))
-def make(here: Now) -> Response:
+@ROUTES.at("POST", "/courses", ADMINS, most=Form(page=account.beginning))
+def make(context: Context) -> Response:
     """Make a course."""
-    with here.service.database.acting(here.by) as act:
-        made = making.course(act, here.field("title"))
+    with context.service.database.acting(context.by) as act:
+        made = making.course(act, context.field("title"))
     return RedirectResponse(f"/courses/{made.id}", 303)
 
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS)
-def show(here: Now) -> Response:
+def show(context: Context) -> Response:
     """Show a course."""
-    assert here.course
-    with here.service.database.reading() as db:
-        every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=here.course.id)
-        found = [one for one in every if here.is_staff or not one.hidden]
-        own = {one.id: _find_standing(db, here, one) for one in found}
-        for_staff = _list_people(db, here.course.id) if here.is_staff else _NOBODY
+    assert context.course
+    with context.service.database.reading() as db:
+        every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=context.course.id)
+        found = [one for one in every if context.is_staff or not one.hidden]
+        own = {one.id: _find_standing(db, context, one) for one in found}
+        for_staff = _list_people(db, context.course.id) if context.is_staff else _NOBODY
     return rendering.page(
-        here,
+        context,
         "course.html",
-        [(here.course.title, "")],
+        [(context.course.title, "")],
         assignments=found,
         own=own,
         is_only_teacher=sum(one.role == TEACHER for one in for_staff.staff) == 1,
         roles=staff.ROLES,
         rights=RIGHTS,
         shipped=shipped.names(),
-        no_mail=outbox.NO_MAIL,
+        no_mail=mail_server.NO_MAIL,
         **for_staff._asdict(),
     )
 
@@ -83,72 +81,74 @@ def _list_people(db: Connection, course: str) -> CoursePeople:
         courses.students(db, course),
         courses.former_students(db, course),
         staff.list_staff(db, course),
-        posting.list_last_letters(db, course),
-        posting.list_without_address(db, course),
+        mails.list_last_letters(db, course),
+        mails.list_without_address(db, course),
     )
 
 
-def _find_standing(db: Connection, here: Here, one: Assigned) -> StudentStanding | None:
+def _find_standing(
+    db: Connection, context: RequestContext, one: CourseAssignment
+) -> StudentStanding | None:
     """Return where the student who asks stands with an assignment; None: one of the staff asks."""
-    if here.is_staff or here.member is None:
+    if context.is_staff or context.member is None:
         return None
-    return student_table.of_one(db, one, here.member.submits_as)
+    return assignment.standing_of(db, one, context.member.submits_as)
 
 
 @ROUTES.at("POST", "/courses/{course}/assignments", TEACHERS, most=Form(page=show))
-def assign(here: Now) -> Response:
+def assign(context: Context) -> Response:
     """Make an assignment of a course."""
-    assert here.course
-    wanted = _read_form(here, making.check_shipped(here.field("source")))
-    with here.service.database.acting(here.by) as act:
+    assert context.course
+    wanted = _read_form(context, making.check_shipped(context.field("source")))
+    with context.service.database.acting(context.by) as act:
         made = making.assign(act, wanted)
-    return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
+    return RedirectResponse(f"/courses/{context.course.id}/assignments/{made.id}", 303)
 
 
-def _read_form(here: Here, source: str) -> Assigned:
-    assert here.course
+def _read_form(context: RequestContext, source: str) -> CourseAssignment:
+    assert context.course
     names = ("title", "opens", "deadline", "closes", "deduction")
-    told: dict[str, Any] = {name: here.field(name) for name in names}
-    grace = making.read_grace(here.field("grace"))
-    return Assigned("", here.course.id, source=source, grace=grace, made=0.0, **told)
+    told: dict[str, Any] = {name: context.field(name) for name in names}
+    grace = making.read_grace(context.field("grace"))
+    return CourseAssignment("", context.course.id, source=source, grace=grace, made=0.0, **told)
 
 
 @ROUTES.at(
     "POST",
     "/courses/{course}/assignments/own",
     TEACHERS,
-    most=Form(files=packing.MOST, page=show),
+    most=Form(files=forms.MOST, page=show),
 )
-def assign_own(here: Now) -> Response:
+def assign_own(context: Context) -> Response:
     """Make an assignment of a folder with an assignment.toml."""
-    assert here.course
-    settings = here.service.settings
+    assert context.course
+    settings = context.service.settings
     with (
-        receive_files(here) as found,
+        receive_files(context) as found,
         own_files.unpack(settings, found.path, found.name) as (place, own),
-        here.service.database.acting(here.by) as act,
+        context.service.database.acting(context.by) as act,
     ):
-        made = own_files.make(act, settings, _read_form(here, own_files.OWN), place, own)
+        made = own_files.make(act, settings, _read_form(context, own_files.OWN), place, own)
         private_cases.let_measure(act, settings, made)
-    return RedirectResponse(f"/courses/{here.course.id}/assignments/{made.id}", 303)
+    return RedirectResponse(f"/courses/{context.course.id}/assignments/{made.id}", 303)
 
 
 @ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
-def make_links(here: Now) -> Response:
+def make_links(context: Context) -> Response:
     """Give a CSV of links for all students, once it was said that earlier ones may end.
 
     It is the only copy there is.
     """
-    assert here.course
-    with here.service.database.acting(here.by) as act:
-        if not asking_again.is_sure(here) and roster.have_links(act.db, here.course.id):
-            return _ask_for_new_links(here, here.course)
-        links = roster.make_links(act, here.course.id, here.service.settings.base)
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
+            return _ask_for_new_links(context, context.course)
+        links = roster.make_links(act, context.course.id, context.service.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return attachment("links.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _ask_for_new_links(here: Here, one: Course) -> Response:
+def _ask_for_new_links(context: RequestContext, one: Course) -> Response:
     place = f"/courses/{one.id}"
     question = SecondQuestion(
         f"Make new links for all students of {one.title}?",
@@ -157,34 +157,34 @@ def _ask_for_new_links(here: Here, one: Course) -> Response:
         "Yes, make new links",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), ("Links", "")], question)
+    return forms.ask_again(context, [(one.title, place), ("Links", "")], question)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show))
-def add_staff(here: Now) -> Response:
+def add_staff(context: Context) -> Response:
     """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
-    assert here.course
-    name, role, email = (here.field(one) for one in ("name", "role", "email"))
-    wanted = NewStaff(name, role, _rights(here), email)
-    with here.service.database.acting(here.by) as act:
-        made = staff.add(act, here.course.id, wanted)
-        link = entering.make_course_link(act, made.person, here.service.settings.base)
-    return _show_link(here, made, link)
+    assert context.course
+    name, role, email = (context.field(one) for one in ("name", "role", "email"))
+    wanted = NewStaff(name, role, _rights(context), email)
+    with context.service.database.acting(context.by) as act:
+        made = staff.add(act, context.course.id, wanted)
+        link = accounts.make_course_link(act, made.person, context.service.settings.base)
+    return _show_link(context, made, link)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff/link", TEACHERS, most=Form(page=show))
-def link_staff(here: Now) -> Response:
+def link_staff(context: Context) -> Response:
     """Make a new link for a member of the staff, and show its only copy."""
-    assert here.course
-    base, person = here.service.settings.base, here.field("person")
-    with here.service.database.acting(here.by) as act:
-        if not asking_again.is_sure(here) and people.some_have_links(act.db, [person]):
-            found = staff.find_to_link(act, here.course.id, person)
-            return _ask_for_new_link(here, here.course, found.name)
-        return _show_link(here, *staff.make_link(act, here.course.id, person, base))
+    assert context.course
+    base, person = context.service.settings.base, context.field("person")
+    with context.service.database.acting(context.by) as act:
+        if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
+            found = staff.find_to_link(act, context.course.id, person)
+            return _ask_for_new_link(context, context.course, found.name)
+        return _show_link(context, *staff.make_link(act, context.course.id, person, base))
 
 
-def _ask_for_new_link(here: Here, one: Course, name: str) -> Response:
+def _ask_for_new_link(context: RequestContext, one: Course, name: str) -> Response:
     place = f"/courses/{one.id}"
     question = SecondQuestion(
         f"Make a new link for {name}?",
@@ -192,34 +192,40 @@ def _ask_for_new_link(here: Here, one: Course, name: str) -> Response:
         "Yes, make a new link",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), (f"A link for {name}", "")], question)
+    return forms.ask_again(context, [(one.title, place), (f"A link for {name}", "")], question)
 
 
-def _show_link(here: Here, member: Member, link: str) -> Response:
-    assert here.course
-    trail = [(here.course.title, f"/courses/{here.course.id}"), (member.name, "")]
-    return rendering.page(here, "staff_link.html", trail, name=member.name, link=link)
+def _show_link(context: RequestContext, member: Member, link: str) -> Response:
+    assert context.course
+    trail = [(context.course.title, f"/courses/{context.course.id}"), (member.name, "")]
+    return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS, most=Form(page=show))
-def change_staff(here: Now) -> Response:
+def change_staff(context: Context) -> Response:
     """Change the role and rights of a member of the staff, or remove the member."""
-    assert here.course
-    if here.field("remove"):
-        return _remove_staff(here, here.course, here.field("person"))
-    with here.service.database.acting(here.by) as act:
-        staff.change(act, here.course.id, here.field("person"), here.field("role"), _rights(here))
-    return RedirectResponse(f"/courses/{here.course.id}", 303)
+    assert context.course
+    if context.field("remove"):
+        return _remove_staff(context, context.course, context.field("person"))
+    with context.service.database.acting(context.by) as act:
+        staff.change(
+            act,
+            context.course.id,
+            context.field("person"),
+            context.field("role"),
+            _rights(context),
+        )
+    return RedirectResponse(f"/courses/{context.course.id}", 303)
 
 
-def _remove_staff(here: Here, one: Course, person: str) -> Response:
+def _remove_staff(context: RequestContext, one: Course, person: str) -> Response:
     """Remove a member of the staff, once it was said that this is wanted."""
     place = f"/courses/{one.id}"
-    with here.service.database.acting(here.by) as act:
+    with context.service.database.acting(context.by) as act:
         found = staff.find_removable(act, one.id, person)
-        if asking_again.is_sure(here):
+        if forms.is_sure(context):
             staff.remove(act, one.id, person)
-            return RedirectResponse("/" if person == here.by else place, 303)
+            return RedirectResponse("/" if person == context.by else place, 303)
     question = SecondQuestion(
         f"Remove {found.name} from {one.title}?",
         f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
@@ -227,11 +233,11 @@ def _remove_staff(here: Here, one: Course, person: str) -> Response:
         f"Yes, remove {found.name}",
         place,
     )
-    return asking_again.ask(here, [(one.title, place), (f"Remove {found.name}", "")], question)
+    return forms.ask_again(context, [(one.title, place), (f"Remove {found.name}", "")], question)
 
 
-def _rights(here: Here) -> tuple[str, ...]:
-    return tuple(one for one in here.form.getlist("may") if isinstance(one, str))
+def _rights(context: RequestContext) -> tuple[str, ...]:
+    return tuple(one for one in context.form.getlist("may") if isinstance(one, str))
 
 
 class SmallFile(NamedTuple):
@@ -241,13 +247,13 @@ class SmallFile(NamedTuple):
     data: bytes
 
 
-def read_upload(here: Here, largest: int) -> SmallFile | None:
+def read_upload(context: RequestContext, largest: int) -> SmallFile | None:
     """Return the small file in a form; None if no file was chosen.
 
     Raises:
         UsageError: it is too large.
     """
-    file = here.form.get("file")
+    file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         return None
     name, size = show_name(file.filename), file.size or 0
@@ -260,3 +266,127 @@ def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -
     """Return a file that a browser saves and never shows. ``name``: of our own choice."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(data, media_type=kind, headers=headers)
+
+
+# --- Pages on which teachers change or remove an assignment, and rename or remove a course -------
+
+_COURSE = "/courses/{course}"
+_ONE = f"{_COURSE}/assignments/{{assignment}}"
+_DATES = ("opens", "deadline", "closes", "deduction", "grace")
+
+
+@ROUTES.at("GET", f"{_ONE}/change", TEACHERS)
+def show_change(context: Context) -> Response:
+    """Show the forms by which an assignment is changed or removed."""
+    known, settings = context.require(), context.service.settings
+    with context.service.database.reading() as db:
+        kept = changes.list_kept(db, known.assigned)
+        lost = changes.list_lost(db, settings, known.assigned)
+    filled = changes.values_of(known.assigned).digest
+    trail = assignment.crumbs(context, "Change or remove")
+    return rendering.page(
+        context, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
+    )
+
+
+@ROUTES.at("POST", f"{_ONE}/change", TEACHERS, most=Form(page=show_change))
+def change_assignment(context: Context) -> Response:
+    """Change an assignment, once it was seen what changes for those who have submitted."""
+    known, wanted, filled = (
+        context.require(),
+        _read_dates(context),
+        context.field("filled") or None,
+    )
+    # Before the dates are judged, which may fit no longer.
+    changes.values_of(known.assigned).require(filled)
+    with context.service.database.acting(context.by) as act:
+        planned = changes.plan(act.db, known.assigned, wanted)
+        is_to_be_seen = _moves_dates(known.assigned, planned) and bool(
+            planned.ended or changes.list_kept(act.db, known.assigned)
+        )
+        seen = context.field("seen")
+        if not is_to_be_seen or seen:
+            changes.change(act, known.assigned, wanted, seen or None, filled)
+            return RedirectResponse(_address(context), 303)
+    trail = assignment.crumbs(context, "Change")
+    return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
+
+
+def _read_dates(context: RequestContext) -> CourseAssignment:
+    """Return the assignment as the form wants it."""
+    now = context.require().assigned
+    return now._replace(
+        title=context.field("title"),
+        opens=keep_same(context.field("opens"), now.opens),
+        deadline=keep_same(context.field("deadline"), now.deadline),
+        closes=keep_same(context.field("closes"), now.closes),
+        deduction=context.field("deduction"),
+        grace=making.read_grace(context.field("grace"), 0),
+        hidden=context.field("hidden") == "yes",
+    )
+
+
+def _moves_dates(now: CourseAssignment, planned: Change) -> bool:
+    return any(getattr(now, name) != getattr(planned.made, name) for name in _DATES)
+
+
+def _address(context: RequestContext) -> str:
+    known = context.require()
+    return f"/courses/{known.course.id}/assignments/{known.assigned.id}"
+
+
+@ROUTES.at("POST", f"{_ONE}/remove", TEACHERS, most=Form(page=show_change))
+def remove_assignment(context: Context) -> Response:
+    """Remove an assignment that nobody has submitted to."""
+    known = context.require()
+    _require_tick(context)
+    with context.service.database.acting(context.by) as act:
+        changes.remove_assignment(act, known.assigned)
+    changes.clear(context.service.settings, known.assigned)
+    return RedirectResponse(f"/courses/{known.course.id}", 303)
+
+
+def _require_tick(context: RequestContext) -> None:
+    if not forms.is_sure(context):
+        raise UsageError("to remove it, tick that you want this")
+
+
+@ROUTES.at("GET", f"{_COURSE}/change", TEACHERS)
+def show_course(context: Context) -> Response:
+    """Show the forms by which a course is renamed or removed."""
+    assert context.course
+    with context.service.database.reading() as db:
+        kept = changes.list_kept_in_course(db, context.course)
+        students = courses.students(db, context.course.id)
+        found = courses.ASSIGNMENTS.all(db, "title", course=context.course.id)
+    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Rename or remove", "")]
+    return rendering.page(
+        context,
+        "course_change.html",
+        trail,
+        kept=kept,
+        students=students,
+        assignments=found,
+        filled=changes.values_of_course(context.course).digest,
+    )
+
+
+@ROUTES.at("POST", f"{_COURSE}/change", TEACHERS, most=Form(page=show_course))
+def rename_course(context: Context) -> Response:
+    """Give a course another title."""
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        filled = context.field("filled") or None
+        changes.rename_course(act, context.course, context.field("title"), filled)
+    return RedirectResponse(f"/courses/{context.course.id}", 303)
+
+
+@ROUTES.at("POST", f"{_COURSE}/remove", TEACHERS, most=Form(page=show_course))
+def remove_course(context: Context) -> Response:
+    """Remove a course that nobody has submitted in."""
+    assert context.course
+    _require_tick(context)
+    with context.service.database.acting(context.by) as act:
+        removed = changes.remove_course(act, context.course)
+    changes.clear_course(context.service.settings, context.course, removed)
+    return RedirectResponse("/", 303)

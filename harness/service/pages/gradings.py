@@ -17,36 +17,40 @@ from sqlalchemy import Connection
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.service import machines
-from harness.service.courses import gradebooks, grading
-from harness.service.courses.comments_and_overrides import (
-    Together,
+from harness.service.courses import gradebooks, gradings
+from harness.service.courses.deadlines import list_open_dates
+from harness.service.courses.gradings import (
+    SharedOverride,
     format_counting_mark,
     list_outdated,
-    together,
+    shared_overrides,
 )
-from harness.service.courses.late_terms import list_open_dates
-from harness.service.pages import asking_again, assignment_page
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs.result_files import folder_of
+from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import (
     EXPORT,
     FAULT,
     GRADE,
     GRADE_CLASS,
     Grading,
-    Marked,
+    MarkRecipient,
     Override,
-    Received,
+    StudentMark,
 )
-from harness.service.storage import comments_and_overrides, courses, queue, uploads
-from harness.service.storage.audit_log import Act
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
-from harness.service.web.rules import STAFF_ONLY, TEACHERS, whoever_may
-from harness.service.work import private_cases, wrong_expectations
-from harness.service.work.report_folders import folder_of
+from harness.service.web.access import Context, Form, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import (
+    STAFF_ONLY,
+    TEACHERS,
+    RequestContext,
+    require_permission,
+)
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -66,87 +70,87 @@ class Row(NamedTuple):
 
 
 @ROUTES.at(
-    "POST", f"{_ALL}/gradings", whoever_may(GRADE_CLASS), most=Form(page=assignment_page.show)
+    "POST", f"{_ALL}/gradings", require_permission(GRADE_CLASS), most=Form(page=assignment.show)
 )
-def begin(here: Now) -> Response:
+def begin(context: Context) -> Response:
     """Grade all that was submitted."""
-    public_only = here.field("public_only") == "yes"
+    public_only = context.field("public_only") == "yes"
     if not public_only:
         how = "tick without private case files"
-        private_cases.require_some(here.service.settings, here.sure().assigned, how)
-    if not public_only and here.field("all_the_same") != "yes":
-        service, tick = here.service, "tick Grade all the same"
+        private_cases.require_some(context.service.settings, context.require().assigned, how)
+    if not public_only and context.field("all_the_same") != "yes":
+        service, tick = context.service, "tick Grade all the same"
         wrong_expectations.require_none(
-            service.database, service.settings, here.sure().assigned, tick
+            service.database, service.settings, context.require().assigned, tick
         )
-    with here.service.database.acting(here.by) as act:
-        made = grading.begin(act, here.sure().assigned, public_only=public_only)
-    return RedirectResponse(_address(here, made.id), 303)
+    with context.service.database.acting(context.by) as act:
+        made = gradings.begin(act, context.require().assigned, public_only=public_only)
+    return RedirectResponse(_address(context, made.id), 303)
 
 
-def _address(here: Here, name: str) -> str:
-    known = here.sure()
+def _address(context: RequestContext, name: str) -> str:
+    known = context.require()
     return f"/courses/{known.course.id}/assignments/{known.assigned.id}/gradings/{name}"
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
-def show(here: Now) -> Response:
+def show(context: Context) -> Response:
     """Show a grading."""
-    assert here.grading
-    with here.service.database.reading() as db:
-        jobs = queue.of(db, here.grading.id)
-        rows = _rows(db, here.grading, here.sure().course.id)
-        state = grading.state(db, here.grading)
-        later = grading.find_later(db, here.grading)
-        outdated = [] if later else list_outdated(db, here.grading)
-        open_dates = list_open_dates(db, here.sure().assigned, datetime.datetime.now())
-    folder = _folder(here)
+    assert context.grading
+    with context.service.database.reading() as db:
+        jobs = queue.of(db, context.grading.id)
+        rows = _rows(db, context.grading, context.require().course.id)
+        state = gradings.state(db, context.grading)
+        later = gradings.find_later(db, context.grading)
+        outdated = [] if later else list_outdated(db, context.grading)
+        open_dates = list_open_dates(db, context.require().assigned, datetime.datetime.now())
+    folder = _folder(context)
     return rendering.page(
-        here,
+        context,
         "grading.html",
-        assignment_page.crumbs(here, "Grading"),
+        assignment.crumbs(context, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, GRADE),
-        stuck=machines.complaint(here.service.settings),
-        distrusted=_set_aside_since(here),
+        stuck=machines.complaint(context.service.settings),
+        distrusted=_set_aside_since(context),
         faults=[one for one in jobs if one.state == FAULT],
         is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
-        changes=json.loads(here.grading.changes),
-        doubts=[] if here.grading.public_only else _find_doubts(here),
+        changes=json.loads(context.grading.changes),
+        doubts=[] if context.grading.public_only else _find_doubts(context),
         marks=rows,
         outdated=outdated,
         later=later,
         open_dates=open_dates,
-        names=grading.names(folder),
+        names=gradings.names(folder),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
-        rosters=gradebooks.kept_rosters(here.service.settings, here.sure().course.id),
+        rosters=gradebooks.kept_rosters(context.service.settings, context.require().course.id),
     )
 
 
-def _find_doubts(here: Here) -> list[str]:
-    return wrong_expectations.find_now(here.service.settings, here.sure().assigned)
+def _find_doubts(context: RequestContext) -> list[str]:
+    return wrong_expectations.find_now(context.service.settings, context.require().assigned)
 
 
-def _set_aside_since(here: Here) -> list[str]:
+def _set_aside_since(context: RequestContext) -> list[str]:
     """Return the machines that were set aside after a grading; those in it ran nothing for it."""
-    assert here.grading
-    done = here.grading.concluded
-    return machines.set_aside(here.service.settings, done) if done else []
+    assert context.grading
+    done = context.grading.concluded
+    return machines.set_aside(context.service.settings, done) if done else []
 
 
 def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
-    own = comments_and_overrides.overrides(db, one.assignment)
+    own = uploads.overrides(db, one.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
     students: dict[str, list[str]] = {}
     for each in got:
         students.setdefault(each.key, []).append(each.student)
     marked = [
-        _row(each, together(own, students.get(each.key, [])))
+        _row(each, shared_overrides(own, students.get(each.key, [])))
         for each in uploads.MARKS.all(db, "key", grading=one.id)
     ]
-    newcomers = grading.list_unmarked(db, one, course)
+    newcomers = gradings.list_unmarked(db, one, course)
     present = {each.submits_as for each in courses.students(db, course)}
     linked = [row._replace(page=row.key if row.key in present else "") for row in marked]
     return linked + [
@@ -154,7 +158,7 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
     ]
 
 
-def _row(marked: Marked, own: list[Together]) -> Row:
+def _row(marked: StudentMark, own: list[SharedOverride]) -> Row:
     marks = canonical_json.loads(Marks, marked.marks)
     told = (
         f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
@@ -163,90 +167,92 @@ def _row(marked: Marked, own: list[Together]) -> Row:
     return Row(marked.key, format_counting_mark(marks, None), marks.note, "; ".join(told))
 
 
-def _folder(here: Here) -> Path:
-    assert here.grading
+def _folder(context: RequestContext) -> Path:
+    assert context.grading
     return folder_of(
-        here.service.settings.assignment_folder(here.grading.assignment), here.grading.id
+        context.service.settings.assignment_folder(context.grading.assignment), context.grading.id
     )
 
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
-def show_export(here: Now) -> Response:
+def show_export(context: Context) -> Response:
     """Give a page or a sheet of a grading."""
-    return serve_file(_folder(here), here.request.path_params["name"])
+    return serve_file(_folder(context), context.request.path_params["name"])
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
-def release(here: Now) -> Response:
+def release(context: Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
-    assert here.grading
-    is_early, leaves = (here.field(one) == "yes" for one in ("early", "unchanged"))
-    with here.service.database.acting(here.by) as act:
-        if not (is_early or leaves or asking_again.is_sure(here)):
-            grading.require_releasable(act, here.grading, is_early=False, leaves_changes=False)
-            return _ask_to_release(here, here.grading)
-        grading.release(act, here.grading, is_early=is_early, leaves_changes=leaves)
-    return RedirectResponse(_address(here, here.grading.id), 303)
+    assert context.grading
+    is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
+    with context.service.database.acting(context.by) as act:
+        if not (is_early or leaves or forms.is_sure(context)):
+            gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
+            return _ask_to_release(context, context.grading)
+        gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
+    return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-def _ask_to_release(here: Here, one: Grading) -> Response:
+def _ask_to_release(context: RequestContext, one: Grading) -> Response:
     question = SecondQuestion(
-        f"Release the marks of {here.sure().assigned.title}?",
+        f"Release the marks of {context.require().assigned.title}?",
         "Students then see their mark and the feedback. This cannot be undone.",
         "Yes, release the marks",
-        _address(here, one.id),
+        _address(context, one.id),
     )
-    return asking_again.ask(here, assignment_page.crumbs(here, "Release the marks"), question)
+    return forms.ask_again(context, assignment.crumbs(context, "Release the marks"), question)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
-def accept(here: Now) -> Response:
+def accept(context: Context) -> Response:
     """Change the marks in force that would change."""
-    return _act(here, grading.accept)
+    return _act(context, gradings.accept)
 
 
 @ROUTES.at("POST", f"{_ONE}/again", TEACHERS, most=Form(page=show))
-def again(here: Now) -> Response:
+def again(context: Context) -> Response:
     """Try again what the harness failed in."""
-    return _act(here, grading.try_again)
+    return _act(context, gradings.try_again)
 
 
-def _act(here: Here, action: Callable[[Act, Grading], None]) -> Response:
-    assert here.grading
-    with here.service.database.acting(here.by) as act:
-        action(act, here.grading)
-    return RedirectResponse(_address(here, here.grading.id), 303)
+def _act(
+    context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
+) -> Response:
+    assert context.grading
+    with context.service.database.acting(context.by) as act:
+        action(act, context.grading)
+    return RedirectResponse(_address(context, context.grading.id), 303)
 
 
 @ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS, most=Form(page=show))
-def take_gradebook(here: Now) -> Response:
+def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    assert here.grading
-    known, file = here.sure(), read_upload(here, gradebooks.LARGEST)
+    assert context.grading
+    known, file = context.require(), read_upload(context, gradebooks.LARGEST)
     sent = file or SmallFile("", b"")  # the one of the roster
-    own = gradebooks.GradebookWanted(here.field("platform"), here.field("columns"), *sent)
-    with here.service.database.acting(here.by) as act:
-        gradebooks.take(act, here.service.settings, known.assigned, here.grading, own)
-    return RedirectResponse(_address(here, here.grading.id), 303)
+    own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
+    with context.service.database.acting(context.by) as act:
+        gradebooks.take(act, context.service.settings, known.assigned, context.grading, own)
+    return RedirectResponse(_address(context, context.grading.id), 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
-def show_gradebook(here: Now) -> Response:
+def show_gradebook(context: Context) -> Response:
     """Give a gradebook of a platform, filled in."""
-    path = gradebooks.filled(_folder(here), here.request.path_params["name"])
+    path = gradebooks.filled(_folder(context), context.request.path_params["name"])
     if path is None:
-        raise Refused(404, "there is no such gradebook")
+        raise RequestRefused(404, "there is no such gradebook")
     return attachment(path.name, path.read_bytes(), "text/csv")
 
 
 @ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
-def marks_given(here: Now) -> Response:
+def marks_given(context: Context) -> Response:
     """Give the marks that count as a CSV: those of people where there are some."""
-    assert here.grading
-    with here.service.database.reading() as db:
-        got = uploads.RECEIVED_BY.all(db, "student", grading=here.grading.id)
-        marked = {one.key: one for one in uploads.MARKS.all(db, grading=here.grading.id)}
-        own = comments_and_overrides.overrides(db, here.grading.assignment)
+    assert context.grading
+    with context.service.database.reading() as db:
+        got = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
+        marked = {one.key: one for one in uploads.MARKS.all(db, grading=context.grading.id)}
+        own = uploads.overrides(db, context.grading.assignment)
     rows = [["student", "group", "computed", "given", "of", "reason"]]
     rows += [
         _line(one, canonical_json.loads(Marks, marked[one.key].marks), own.get(one.student))
@@ -255,7 +261,7 @@ def marks_given(here: Now) -> Response:
     return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _line(got: Received, marks: Marks, own: Override | None) -> list[str]:
+def _line(got: MarkRecipient, marks: Marks, own: Override | None) -> list[str]:
     computed = "" if marks.withheld else decimal(marks.total)
     points = decimal(Fraction(own.points)) if own else computed
     reason = own.reason if own else ""
@@ -268,9 +274,9 @@ def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> R
 
     ``update``: makes the page that is shown of the one that was written.
     """
-    path = grading.file(folder, name)
+    path = gradings.path_of_file(folder, name)
     if path is None:
-        raise Refused(404, "there is no such file")
+        raise RequestRefused(404, "there is no such file")
     data = path.read_bytes()
     if path.suffix != ".html":
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

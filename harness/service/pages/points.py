@@ -9,15 +9,14 @@ from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.service.courses.point_weights import WeighedPart, WeighedTest, Worth
-from harness.service.pages.assignment_page import crumbs
+from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.jobs import previews, wrong_expectations
+from harness.service.jobs.previews import Preview
+from harness.service.pages.assignment import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
-from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.rules import STAFF_ONLY, TEACHERS
-from harness.service.work import previewing, wrong_expectations
-from harness.service.work.previewing import Preview
+from harness.service.web.access import Context, Form, Routes
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/points"
@@ -25,7 +24,7 @@ _ONE = f"{_PATH}/{{preview}}"
 _MOST_TESTS = 5000
 
 
-class WorthChange(NamedTuple):
+class PointsChange(NamedTuple):
     """What a part or a test is worth, now and then."""
 
     name: str
@@ -34,20 +33,22 @@ class WorthChange(NamedTuple):
 
 
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
-def show(here: Now) -> Response:
+def show(context: Context) -> Response:
     """Show what the parts and their tests are worth, and ask for something else."""
     return rendering.page(
-        here,
+        context,
         "points.html",
-        crumbs(here, "Points"),
-        parts_of=_parts(here),
+        crumbs(context, "Points"),
+        parts_of=_parts(context),
         field_of=_field,
-        still_left_out=previewing.still_left_out(here.service.settings, here.sure().assigned),
+        still_left_out=previews.still_left_out(
+            context.service.settings, context.require().assigned
+        ),
     )
 
 
-def _parts(here: Here) -> list[WeighedPart]:
-    return previewing.parts(here.service.settings, here.sure().assigned)
+def _parts(context: RequestContext) -> list[WeighedPart]:
+    return previews.parts(context.service.settings, context.require().assigned)
 
 
 def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
@@ -57,87 +58,94 @@ def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
 
 
 @ROUTES.at("POST", _PATH, TEACHERS, most=Form(fields=_MOST_TESTS, page=show))
-def ask(here: Now) -> Response:
+def ask(context: Context) -> Response:
     """Let a worker find out which marks would change."""
-    told = _read_form(here, _parts(here))
-    with here.service.database.acting(here.by) as act:
-        made = previewing.ask(act, here.service.settings, here.sure().assigned, told)
-    return RedirectResponse(f"{_address(here)}/points/{made}", 303)
+    told = _read_form(context, _parts(context))
+    with context.service.database.acting(context.by) as act:
+        made = previews.ask(act, context.service.settings, context.require().assigned, told)
+    return RedirectResponse(f"{_address(context)}/points/{made}", 303)
 
 
-def _read_form(here: Here, parts: Sequence[WeighedPart]) -> Worth:
+def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWeights:
     """Return what a form says; a test that is not in it stays as it is."""
-    points = {one.part.name: here.field(_field(one)) for one in parts}
+    points = {one.part.name: context.field(_field(one)) for one in parts}
     weights = {
         one.part.name: {
-            test.name: here.field(_field(one, test))
+            test.name: context.field(_field(one, test))
             for test in one.tests
-            if _field(one, test) in here.form
+            if _field(one, test) in context.form
         }
         for one in parts
     }
-    return Worth(points, weights)
+    return PointWeights(points, weights)
 
 
-def _address(here: Here) -> str:
-    known = here.sure()
+def _address(context: RequestContext) -> str:
+    known = context.require()
     return f"/courses/{known.course.id}/assignments/{known.assigned.id}"
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
-def preview(here: Now) -> Response:
+def preview(context: Context) -> Response:
     """Show each mark that would change."""
-    assert here.job
-    own, service = _preview(here), here.service
+    assert context.job
+    own, service = _preview(context), context.service
     doubts = wrong_expectations.list_doubts(
-        service.database, service.settings, here.sure().assigned, own
+        service.database, service.settings, context.require().assigned, own
     )
-    left = previewing.would_be_left_out(here.service.settings, here.sure().assigned, own.worth)
+    left = previews.would_be_left_out(
+        context.service.settings, context.require().assigned, own.weights
+    )
     return rendering.page(
-        here,
+        context,
         "preview.html",
-        crumbs(here, "Other points"),
+        crumbs(context, "Other points"),
         still_left_out=left,
         doubts=doubts.found,
         unchecked=doubts.unchecked,
         found=own.read(),
-        changed=list(_list_changes(here, own)),
-        fault=here.job.fault if here.job.state == FAULT else "",
+        changed=list(_list_changes(context, own)),
+        fault=context.job.fault if context.job.state == FAULT else "",
         is_set=bool(own.grading),
-        stale=previewing.explain_stale(here.service.settings, here.sure().assigned, own),
+        stale=previews.explain_stale(context.service.settings, context.require().assigned, own),
     )
 
 
-def _list_changes(here: Here, own: Preview) -> Iterator[WorthChange]:
+def _list_changes(context: RequestContext, own: Preview) -> Iterator[PointsChange]:
     """Yield all parts, each with its tests that would be worth something else.
 
     Once it is set, "now" is what was in force before.
     """
-    assigned, settings = here.sure().assigned, here.service.settings
-    now = previewing.parts(settings, assigned, own.worth_before)
-    for one, other in zip(now, previewing.parts(settings, assigned, own.worth), strict=True):
-        yield WorthChange(one.part.name, one.part.points, other.part.points)
+    assigned, settings = context.require().assigned, context.service.settings
+    now = previews.parts(settings, assigned, own.worth_before)
+    for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
+        yield PointsChange(one.part.name, one.part.points, other.part.points)
         for test, same in zip(one.tests, other.tests, strict=True):
             if test.weight != same.weight:
-                yield WorthChange(f"{one.part.name}: {test.name}", test.weight, same.weight)
+                yield PointsChange(f"{one.part.name}: {test.name}", test.weight, same.weight)
 
 
-def _preview(here: Here) -> Preview:
-    assert here.job
+def _preview(context: RequestContext) -> Preview:
+    assert context.job
     return Preview(
-        here.service.settings.assignment_folder(here.sure().assigned.id), here.job.about
+        context.service.settings.assignment_folder(context.require().assigned.id),
+        context.job.about,
     )
 
 
 @ROUTES.at("POST", f"{_ONE}/set", TEACHERS, most=Form(page=preview))
-def set_points(here: Now) -> Response:
+def set_points(context: Context) -> Response:
     """Set the points and weights, and grade with them."""
-    service, assigned, asked = here.service, here.sure().assigned, _preview(here)
-    if here.field("all_the_same") != "yes":
+    service, assigned, asked = (
+        context.service,
+        context.require().assigned,
+        _preview(context),
+    )
+    if context.field("all_the_same") != "yes":
         tick = "tick Grade all the same"
         wrong_expectations.require_none_in(
             service.database, service.settings, assigned, asked, tick
         )
-    with service.database.acting(here.by) as act:
-        made = previewing.put_in_force(act, service.settings, assigned, asked)
-    return RedirectResponse(f"{_address(here)}/gradings/{made.id}", 303)
+    with service.database.acting(context.by) as act:
+        made = previews.put_in_force(act, service.settings, assigned, asked)
+    return RedirectResponse(f"{_address(context)}/gradings/{made.id}", 303)

@@ -16,22 +16,19 @@ from starlette.types import Receive, Scope, Send
 
 from harness.report.markup import NOTHING
 from harness.service import machines
-from harness.service.courses import late_terms
-from harness.service.handing_in import ownership, receiving
-from harness.service.handing_in.explaining import explain_place
-from harness.service.handing_in.ownership import Heap
-from harness.service.pages import asking_again, assignment_page, upload_states
-from harness.service.pages.asking_again import SecondQuestion
+from harness.service.courses import deadlines, submissions
+from harness.service.courses.submissions import SubmissionHistory, explain_place
+from harness.service.jobs.result_files import check_page
+from harness.service.pages import assignment, forms
+from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import access, rendering
-from harness.service.web.access import Now, Routes
-from harness.service.web.attachments import send_attachment
-from harness.service.web.here import Here
-from harness.service.web.live_looks import Look
-from harness.service.web.problems import Refused
-from harness.service.web.rules import MEMBERS, STAFF_ONLY, STUDENTS
-from harness.service.work.report_folders import check_page
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.rendering import send_attachment
+from harness.service.web.request_context import MEMBERS, STAFF_ONLY, STUDENTS, RequestContext
+from harness.service.web.service import Look
 from harness.text import read_number
 
 ROUTES = Routes()
@@ -46,53 +43,55 @@ Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker
 
 
 @ROUTES.at("GET", _PATH, MEMBERS)
-def show(here: Now) -> Response:
+def show(context: Context) -> Response:
     """Show a submission."""
-    assert here.upload
-    known = here.sure()
-    with here.service.database.reading() as db:
-        job = queue.checks(db, about=here.upload.id).get(here.upload.id)
-        words = _parse(uploads.words(db, [here.upload.id]).get(here.upload.id, ()))
+    assert context.upload
+    known = context.require()
+    with context.service.database.reading() as db:
+        job = queue.checks(db, about=context.upload.id).get(context.upload.id)
+        words = _parse(uploads.words(db, [context.upload.id]).get(context.upload.id, ()))
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
-        asker = "" if here.is_staff else known.member.submits_as
-        rules = late_terms.load_rules(db, known.assigned, [here.upload], asker)
-        place = explain_place(heap_of(db, here), here.upload)
+        asker = "" if context.is_staff else known.member.submits_as
+        rules = deadlines.load_rules(db, known.assigned, [context.upload], asker)
+        place = explain_place(history_of(db, context), context.upload)
     return rendering.page(
-        here,
+        context,
         "upload.html",
-        assignment_page.crumbs(here, here.upload.name),
-        state=upload_states.state(here.upload, job),
-        late=late_terms.describe_late(rules[here.upload.id], here.upload.at),
+        assignment.crumbs(context, context.upload.name),
+        state=forms.upload_state(context.upload, job),
+        late=deadlines.describe_late(rules[context.upload.id], context.upload.at),
         place=place,
         is_running=_is_running(job),
-        fault=job.fault if job and job.state == FAULT and here.is_staff else "",
-        bound=_explain_bound(here) if known.member.role == STUDENT else "",
+        fault=job.fault if job and job.state == FAULT and context.is_staff else "",
+        bound=_explain_bound(context) if known.member.role == STUDENT else "",
         ahead=ahead,
-        stuck=machines.complaint(here.service.settings),
+        stuck=machines.complaint(context.service.settings),
         words=[in_words(word) for _, word in words if event_of(word) == "word"],
         now="".join(in_words(word) for _, word in words[-1:] if event_of(word) == "now"),
-        report=NOTHING if _is_running(job) else _report(here),
+        report=NOTHING if _is_running(job) else _report(context),
     )
 
 
-def heap_of(db: Connection, here: Here) -> Heap:
+def history_of(db: Connection, context: RequestContext) -> SubmissionHistory:
     """Return what was submitted with an upload; to a student what counts for that one."""
-    known = here.sure()
-    assert here.upload
-    if not here.is_staff:
-        return ownership.of(db, known.assigned, known.member.submits_as)
-    return ownership.heap_with(ownership.of_all(db, known.assigned).values(), here.upload.id)
+    known = context.require()
+    assert context.upload
+    if not context.is_staff:
+        return submissions.history_of(db, known.assigned, known.member.submits_as)
+    return submissions.history_with(
+        submissions.all_histories(db, known.assigned).values(), context.upload.id
+    )
 
 
 def _is_running(job: Job | None) -> bool:
     return job is not None and job.is_unfinished
 
 
-def _report(here: Here) -> str:
+def _report(context: RequestContext) -> str:
     """Return the result of the public tests, as the worker wrote it; nothing: not yet."""
-    assert here.upload
-    made = here.service.settings.assignment_folder(here.upload.assignment)
-    path = check_page(made, here.upload.id)
+    assert context.upload
+    made = context.service.settings.assignment_folder(context.upload.assignment)
+    path = check_page(made, context.upload.id)
     return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else NOTHING
 
 
@@ -126,19 +125,19 @@ def in_words(word: Word) -> str:
 
 
 @ROUTES.at("GET", f"{_PATH}/events", MEMBERS)
-def events(here: Now) -> Response:
+def events(context: Context) -> Response:
     """Tell what is judged as it is judged: server-sent events, of public tests alone."""
-    assert here.upload
-    watching, live, upload = here.service.watching, here.service.live, here.upload.id
-    if not watching.begin(here.by):
-        raise Refused(429, f"you watch {watching.most} pages already: close some of them")
+    assert context.upload
+    watching, live, upload = context.service.watching, context.service.live, context.upload.id
+    if not watching.begin(context.by):
+        raise RequestRefused(429, f"you watch {watching.most} pages already: close some of them")
     live.begin(upload)
 
     def end() -> None:
         live.end(upload)
-        watching.end(here.by)
+        watching.end(context.by)
 
-    return _WatchedSubmission(_news(here), end)
+    return _WatchedSubmission(_news(context), end)
 
 
 class _WatchedSubmission(StreamingResponse):
@@ -155,20 +154,20 @@ class _WatchedSubmission(StreamingResponse):
             self._ended()
 
 
-async def _news(here: Here) -> AsyncIterator[str]:
+async def _news(context: RequestContext) -> AsyncIterator[str]:
     """Yield events; the response itself hears when nobody listens any longer."""
-    seen, was_read = read_number(here.request.headers.get("last-event-id", "")) or 0, False
+    seen, was_read = read_number(context.request.headers.get("last-event-id", "")) or 0, False
     begun = told = allowed = time.monotonic()
     while time.monotonic() - begun < _LONGEST:
-        look = await _look(here)
+        look = await _look(context)
         if time.monotonic() - allowed > _RECHECK:
             allowed = time.monotonic()
-            if not await run_in_threadpool(access.is_still_allowed, here):
+            if not await run_in_threadpool(access.is_still_allowed, context):
                 yield _END
                 return
         if look.was_read and not was_read:
             was_read = True
-            place = await run_in_threadpool(_explain_place, here)
+            place = await run_in_threadpool(_explain_place, context)
             yield f"event: place\ndata: {place}\n\n"
         for number, word in _parse(one for one in look.words if one[0] > seen):
             seen, told = number, time.monotonic()
@@ -182,9 +181,9 @@ async def _news(here: Here) -> AsyncIterator[str]:
         await asyncio.sleep(_PAUSE)
 
 
-async def _look(here: Here) -> Look:
-    assert here.upload
-    live, upload = here.service.live, here.upload.id
+async def _look(context: RequestContext) -> Look:
+    assert context.upload
+    live, upload = context.service.live, context.upload.id
     known = live.find_fresh(upload)
     return known if known is not None else await run_in_threadpool(live.look, upload)
 
@@ -193,64 +192,64 @@ def _as_event(number: int, word: Word) -> str:
     return f"id: {number}\nevent: {event_of(word)}\ndata: {in_words(word)}\n\n"
 
 
-def _explain_place(here: Here) -> str:
+def _explain_place(context: RequestContext) -> str:
     """Return what a grading would do with an upload that was read; empty if it was removed."""
-    assert here.upload
-    with here.service.database.reading() as db:
-        now = uploads.UPLOADS.find(db, id=here.upload.id)
-        return explain_place(heap_of(db, here), now) if now else ""
+    assert context.upload
+    with context.service.database.reading() as db:
+        now = uploads.UPLOADS.find(db, id=context.upload.id)
+        return explain_place(history_of(db, context), now) if now else ""
 
 
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
-def download(here: Now) -> Response:
+def download(context: Context) -> Response:
     """Give the bytes that were submitted, never to be shown by a browser."""
-    assert here.upload
-    if receiving.is_pruned(here.service.store, here.upload):
-        raise Refused(410, "the file is no longer kept")
-    path = here.service.store.path(here.upload.sha256)
-    return send_attachment(f"{here.upload.id}.archive", path)
+    assert context.upload
+    if submissions.is_pruned(context.service.store, context.upload):
+        raise RequestRefused(410, "the file is no longer kept")
+    path = context.service.store.path(context.upload.sha256)
+    return send_attachment(f"{context.upload.id}.archive", path)
 
 
 @ROUTES.at("POST", f"{_PATH}/again", STAFF_ONLY)
-def again(here: Now) -> Response:
+def again(context: Context) -> Response:
     """Check a submission again in which the harness failed."""
-    assert here.upload
-    with here.service.database.acting(here.by) as act:
-        for job in queue.of(act.db, here.upload.id):
+    assert context.upload
+    with context.service.database.acting(context.by) as act:
+        for job in queue.of(act.db, context.upload.id):
             if queue.begin_anew(act.db, job.id):
-                act.note("checked again", here.upload.id)
-    return RedirectResponse(here.request.url.path.removesuffix("/again"), 303)
+                act.note("checked again", context.upload.id)
+    return RedirectResponse(context.request.url.path.removesuffix("/again"), 303)
 
 
 @ROUTES.at("POST", f"{_PATH}/withdraw", STUDENTS)
-def withdraw(here: Now) -> Response:
+def withdraw(context: Context) -> Response:
     """Let a submission not count."""
-    assert here.upload
-    known = here.sure()
-    own = known.assigned, known.member.submits_as, here.upload
-    if not asking_again.is_sure(here):
-        with here.service.database.reading() as db:
-            receiving.require_withdrawable(db, *own)
-        return _ask_to_withdraw(here, here.upload.name)
-    with here.service.database.acting(here.by) as act:
-        receiving.withdraw(act, *own)
+    assert context.upload
+    known = context.require()
+    own = known.assigned, known.member.submits_as, context.upload
+    if not forms.is_sure(context):
+        with context.service.database.reading() as db:
+            submissions.require_withdrawable(db, *own)
+        return _ask_to_withdraw(context, context.upload.name)
+    with context.service.database.acting(context.by) as act:
+        submissions.withdraw(act, *own)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
 
 
-def _ask_to_withdraw(here: Here, name: str) -> Response:
+def _ask_to_withdraw(context: RequestContext, name: str) -> Response:
     question = SecondQuestion(
         f"Withdraw {name}?",
         "It then no longer counts, and this cannot be undone. You can submit again for as long as"
         " the assignment takes submissions.",
         "Yes, withdraw it",
-        here.request.url.path.removesuffix("/withdraw"),
+        context.request.url.path.removesuffix("/withdraw"),
     )
-    return asking_again.ask(here, assignment_page.crumbs(here, f"Withdraw {name}"), question)
+    return forms.ask_again(context, assignment.crumbs(context, f"Withdraw {name}"), question)
 
 
-def _explain_bound(here: Here) -> str:
-    known = here.sure()
-    assert here.upload
-    with here.service.database.reading() as db:
+def _explain_bound(context: RequestContext) -> str:
+    known = context.require()
+    assert context.upload
+    with context.service.database.reading() as db:
         key, now = known.member.submits_as, datetime.datetime.now()
-        return receiving.explain_bound(db, known.assigned, key, here.upload, now)
+        return submissions.explain_bound(db, known.assigned, key, context.upload, now)

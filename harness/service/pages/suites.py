@@ -5,26 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection
 
 from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
-from harness.service.courses import own_files
-from harness.service.handing_in import packing, receiving
-from harness.service.pages import asking_again
-from harness.service.pages.form_files import Sent, receive_files
+from harness.service.courses import (
+    engine_cases,
+    engine_suites,
+    own_files,
+    run_documents,
+    submissions,
+)
+from harness.service.courses.engine_cases import EngineCommands
+from harness.service.courses.engine_suites import PostedRun, RunArchive
+from harness.service.pages import forms
+from harness.service.pages.course import attachment
+from harness.service.pages.forms import SecondQuestion, SentArchive, receive_files
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite, SuiteRun
-from harness.service.runs import badge, documents, histories, keeping, own_cases
-from harness.service.runs.keeping import Posted, RunArchive
-from harness.service.runs.own_cases import HowToRun
 from harness.service.storage import suites
 from harness.service.web import rendering
-from harness.service.web.access import Form, Now, Routes
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
+from harness.service.web.access import Context, Form, Routes
+from harness.service.web.problems import RequestRefused
 from harness.service.web.rendering import Crumbs
-from harness.service.web.rules import ANYBODY, OWNERS, SIGNED_IN
+from harness.service.web.request_context import ANYBODY, OWNERS, SIGNED_IN, RequestContext
 
 ROUTES = Routes()
 _ONE = "/suites/{suite}"
@@ -38,37 +43,37 @@ _BADGE = {
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def list_suites(here: Now) -> Response:
+def list_suites(context: Context) -> Response:
     """Show the suites of the person who is signed in."""
-    with here.service.database.reading() as db:
-        found = suites.SUITES.all(db, "title", "id", person=here.by)
+    with context.service.database.reading() as db:
+        found = suites.SUITES.all(db, "title", "id", person=context.by)
         last = {one.id: suites.last_ended(db, one.id) for one in found}
     crumbs = [("Test suites", "")]
     return rendering.page(
-        here, "suites.html", crumbs, suites=found, last=last, shipped=shipped.names()
+        context, "suites.html", crumbs, suites=found, last=last, shipped=shipped.names()
     )
 
 
 @ROUTES.at("POST", "/suites", SIGNED_IN, most=Form(page=list_suites))
-def make(here: Now) -> Response:
+def make(context: Context) -> Response:
     """Make a suite."""
-    with here.service.database.acting(here.by) as act:
-        made = keeping.make(act, here.field("title"), here.field("source"))
+    with context.service.database.acting(context.by) as act:
+        made = engine_suites.make(act, context.field("title"), context.field("source"))
     return RedirectResponse(f"/suites/{made.id}", 303)
 
 
 @ROUTES.at("GET", _ONE, SIGNED_IN)
-def show(here: Now) -> Response:
+def show(context: Context) -> Response:
     """Show a suite: its last runs as pictures, all of them as a list."""
-    suite = here.sure_suite()
-    with here.service.database.reading() as db:
-        found = suites.all_runs(db, suite.id, keeping.KEPT)
-        states = {one.id: keeping.state_of(db, one) for one in found}
-        source = keeping.source(db, suite)
+    suite = context.require_suite()
+    with context.service.database.reading() as db:
+        found = suites.all_runs(db, suite.id, engine_suites.KEPT)
+        states = {one.id: engine_suites.state_of(db, one) for one in found}
+        source = engine_suites.source(db, suite)
     done = [one for one in found if one.started][:_SHOWN]
-    kept = keeping.load_kept(here.service.settings.suite(suite.id), done[::-1])
+    kept = engine_suites.load_kept(context.service.settings.suite(suite.id), done[::-1])
     return rendering.page(
-        here,
+        context,
         "suite.html",
         crumbs(suite),
         runs=found,
@@ -77,96 +82,105 @@ def show(here: Now) -> Response:
         is_own=source == own_files.OWN,
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
-        base=here.service.settings.base,
-        badge=keeping.badge_path(suite) if suite.badge else "",
+        base=context.service.settings.base,
+        badge=engine_suites.badge_path(suite) if suite.badge else "",
     )
 
 
 @ROUTES.at("POST", f"{_ONE}/change", OWNERS, most=Form(page=show))
-def change(here: Now) -> Response:
+def change(context: Context) -> Response:
     """Change what a suite is called, who may read it, and whether it has a badge."""
-    with here.service.database.acting(here.by) as act:
-        keeping.change(
+    with context.service.database.acting(context.by) as act:
+        engine_suites.change(
             act,
-            here.sure_suite(),
-            here.field("title"),
-            is_open=here.field("is_open") == "yes",
-            has_badge=here.field("has_badge") == "yes",
+            context.require_suite(),
+            context.field("title"),
+            is_open=context.field("is_open") == "yes",
+            has_badge=context.field("has_badge") == "yes",
         )
-    return RedirectResponse(_address(here), 303)
+    return RedirectResponse(_address(context), 303)
 
 
 @ROUTES.at("POST", f"{_ONE}/remove", OWNERS, most=Form(page=show))
-def remove(here: Now) -> Response:
+def remove(context: Context) -> Response:
     """Remove a suite with all its runs."""
-    if not asking_again.is_sure(here):
+    if not forms.is_sure(context):
         raise UsageError("nothing was removed: tick that you are sure")
-    suite = here.sure_suite()
-    with here.service.database.acting(here.by) as act:
-        keeping.remove(act, suite, here.service.settings)
+    suite = context.require_suite()
+    with context.service.database.acting(context.by) as act:
+        engine_suites.remove(act, suite, context.service.settings)
     return RedirectResponse("/suites", 303)
 
 
 @ROUTES.at("POST", f"{_ONE}/runs", OWNERS, most=Form(page=show))
-def post(here: Now) -> Response:
+def post(context: Context) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
-    with receive_files(here) as found:
-        made = _post(here, found) if documents.is_document(found.path) else _run(here, found)
-    return RedirectResponse(f"{_address(here)}/runs/{made.id}", 303)
+    with receive_files(context) as found:
+        made = (
+            _post(context, found)
+            if run_documents.is_document(found.path)
+            else _run(context, found)
+        )
+    return RedirectResponse(f"{_address(context)}/runs/{made.id}", 303)
 
 
-def _post(here: Here, found: Sent) -> SuiteRun:
-    suite, folder = here.sure_suite(), _folder(here)
-    posted = Posted.read(documents.load(found.path), here.field("revision"))
-    with here.service.database.acting(here.by) as act:
-        return keeping.post(act, suite, posted, folder)
+def _post(context: RequestContext, found: SentArchive) -> SuiteRun:
+    suite, folder = context.require_suite(), _folder(context)
+    posted = PostedRun.read(run_documents.load(found.path), context.field("revision"))
+    with context.service.database.acting(context.by) as act:
+        return engine_suites.post(act, suite, posted, folder)
 
 
-def _run(here: Here, found: Sent) -> SuiteRun:
-    service = here.service
-    most, wanted = service.settings.largest, documents.WANTED
-    kept = receiving.keep(service.store, found.path, found.name, most, wanted)
-    archive = RunArchive(kept.name, kept.sha256, here.field("revision"))
-    with service.database.acting(here.by) as act:
-        return keeping.post_engine(act, here.sure_suite(), archive, _folder(here))
+def _run(context: RequestContext, found: SentArchive) -> SuiteRun:
+    service = context.service
+    most, wanted = service.settings.largest, run_documents.WANTED
+    kept = submissions.keep(service.store, found.path, found.name, most, wanted)
+    archive = RunArchive(kept.name, kept.sha256, context.field("revision"))
+    with service.database.acting(context.by) as act:
+        return engine_suites.post_engine(act, context.require_suite(), archive, _folder(context))
 
 
-@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=packing.MOST, page=show))
-def take_cases(here: Now) -> Response:
+@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=forms.MOST, page=show))
+def take_cases(context: Context) -> Response:
     """Run the engines of a suite by case files of the owner's own."""
-    settings, how = here.service.settings, HowToRun(here.field("command"), here.field("build"))
+    settings, how = (
+        context.service.settings,
+        EngineCommands(context.field("command"), context.field("build")),
+    )
     with (
-        receive_files(here) as found,
-        own_cases.unpack(settings, found.path, found.name, how) as (place, own),
-        here.service.database.acting(here.by) as act,
+        receive_files(context) as found,
+        engine_cases.unpack(settings, found.path, found.name, how) as (place, own),
+        context.service.database.acting(context.by) as act,
     ):
-        own_cases.take(act, settings, here.sure_suite(), place, own)
-    return RedirectResponse(_address(here), 303)
+        engine_cases.take(act, settings, context.require_suite(), place, own)
+    return RedirectResponse(_address(context), 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/history/{{name}}", SIGNED_IN)
-def history(here: Now) -> Response:
+def history(context: Context) -> Response:
     """Give a page of the history of a suite, as ``gtp-harness history`` writes it."""
-    suite = here.sure_suite()
-    with here.service.database.reading() as db:
-        found = suites.last_runs(db, suite.id, histories.RUNS)
+    suite = context.require_suite()
+    with context.service.database.reading() as db:
+        found = suites.last_runs(db, suite.id, engine_suites.RUNS)
     if not found:
-        raise Refused(404, "there is no run yet")
-    home = (suite.title, _address(here))
-    folder = histories.write_pages(here.service.settings.suite(suite.id), suite, found, home)
-    return serve_file(folder, here.request.path_params["name"])
+        raise RequestRefused(404, "there is no run yet")
+    home = (suite.title, _address(context))
+    folder = engine_suites.write_pages(
+        context.service.settings.suite(suite.id), suite, found, home
+    )
+    return serve_file(folder, context.request.path_params["name"])
 
 
 @ROUTES.at("GET", "/badges/{badge}.svg", ANYBODY)
-def show_badge(here: Now) -> Response:
+def show_badge(context: Context) -> Response:
     """Give the badge of a suite that has one, to anyone who knows its address."""
-    named = here.request.path_params["badge"]
-    with here.service.database.reading() as db:
+    named = context.request.path_params["badge"]
+    with context.service.database.reading() as db:
         suite = suites.SUITES.find(db, badge=named) if named.isalnum() else None
         last = suites.last_ended(db, suite.id) if suite else None
     if suite is None:
-        raise Refused(404, "there is no such badge")
-    picture = badge.svg(last)
+        raise RequestRefused(404, "there is no such badge")
+    picture = engine_suites.badge_svg(last)
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
 
 
@@ -175,9 +189,82 @@ def crumbs(suite: Suite, *more: tuple[str, str]) -> Crumbs:
     return [("Test suites", "/suites"), (suite.title, f"/suites/{suite.id}"), *more]
 
 
-def _folder(here: Here) -> Path:
-    return here.service.settings.suite(here.sure_suite().id)
+def _folder(context: RequestContext) -> Path:
+    return context.service.settings.suite(context.require_suite().id)
 
 
-def _address(here: Here) -> str:
-    return f"/suites/{here.sure_suite().id}"
+def _address(context: RequestContext) -> str:
+    return f"/suites/{context.require_suite().id}"
+
+
+# --- A run of a suite, compared with any former one ----------------------------------------------
+
+_RUN = "/suites/{suite}/runs/{run}"
+
+
+@ROUTES.at("GET", _RUN, SIGNED_IN)
+def show_run(context: Context) -> Response:
+    """Show a run, compared with a former one: the one before, or ``?with=`` another's id."""
+    run, named = context.require_run(), context.request.query_params.get("with", "")
+    with context.service.database.reading() as db:
+        others = suites.last_runs(db, run.suite, engine_suites.KEPT)
+        former = _former(db, run, named) if run.started else None
+        state = engine_suites.state_of(db, run)
+    found = engine_suites.compare(_folder_of_run(context), former, run) if former else None
+    return rendering.page(
+        context,
+        "run.html",
+        crumbs(context.require_suite(), (f"Run {run.number}", "")),
+        run=run,
+        state=state,
+        others=[one for one in others if one.id != run.id],
+        former=former if found else None,
+        sections=list(found.sections()) if found else [],
+        faults=found.faults if found else (),
+    )
+
+
+def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
+    if not named:
+        return engine_suites.run_before(db, run)
+    found = suites.RUNS.find(db, id=named.replace("\0", ""), suite=run.suite)
+    if found is None:
+        raise RequestRefused(404, "there is no former run to compare it with")
+    return found
+
+
+@ROUTES.at("GET", f"{_RUN}/document", SIGNED_IN)
+def document(context: Context) -> Response:
+    """Give the document that was posted."""
+    run = context.require_run()
+    data = engine_suites.data(_folder_of_run(context), run)
+    if data is None:
+        raise RequestRefused(404, "its document no longer exists")
+    return attachment(f"run-{run.number}.json", data, "application/json")
+
+
+@ROUTES.at("POST", f"{_RUN}/remove", OWNERS)
+def remove_run(context: Context) -> Response:
+    """Remove a run."""
+    if not forms.is_sure(context):
+        return _ask_to_remove(context, context.require_run())
+    with context.service.database.acting(context.by) as act:
+        engine_suites.remove_run(act, context.require_run(), _folder_of_run(context))
+    return RedirectResponse(f"/suites/{context.require_run().suite}", 303)
+
+
+def _ask_to_remove(context: RequestContext, run: SuiteRun) -> Response:
+    name = f"run {run.number}"
+    question = SecondQuestion(
+        f"Remove {name}?",
+        "Its results are removed for ever.",
+        f"Yes, remove {name}",
+        f"/suites/{run.suite}/runs/{run.id}",
+    )
+    return forms.ask_again(
+        context, crumbs(context.require_suite(), (f"Remove {name}", "")), question
+    )
+
+
+def _folder_of_run(context: RequestContext) -> Path:
+    return context.service.settings.suite(context.require_run().suite)

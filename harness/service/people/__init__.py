@@ -1,1 +1,1 @@
-"""Identify people: links to sign in, sessions, API tokens. Passwords are nowhere."""
+"""People: accounts, ways to sign in, and the mails with links. Passwords are nowhere."""

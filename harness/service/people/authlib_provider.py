@@ -26,9 +26,9 @@ from harness import connection_errors
 from harness.service.people.oidc import (
     BACK,
     EMAIL,
-    AwayError,
     Claims,
-    RefusedError,
+    ProviderUnavailableError,
+    SignInRefusedError,
     client_secret,
     is_safe,
 )
@@ -67,9 +67,9 @@ class AuthlibProvider:
     def finish(self, secret: str, state: str, code: str) -> Claims:
         """Return who came back with a code."""
         if not secret or not compare_digest(state.encode(), derive("state", secret).encode()):
-            raise RefusedError("it was begun in another browser, or too long ago")
+            raise SignInRefusedError("it was begun in another browser, or too long ago")
         if not code:
-            raise RefusedError("the provider did not let you in")
+            raise SignInRefusedError("the provider did not let you in")
         with self._client() as client, _naming_errors():
             metadata = self._metadata(client)
             token = client.fetch_token(
@@ -83,7 +83,7 @@ class AuthlibProvider:
         return self._read_claims(claims)
 
     def probe(self) -> str:
-        """Return what the provider is, in words; raises AwayError, UsageError."""
+        """Return what the provider is, in words; raises ProviderUnavailableError, UsageError."""
         with self._client() as client:
             self._metadata(client)
         return f"{self._settings.oidc}, as {self._settings.oidc_client}"
@@ -155,17 +155,21 @@ def _naming_errors() -> Iterator[None]:
     try:
         yield
     except httpx2.HTTPStatusError as error:
-        raise AwayError(f"the provider answered {error.response.status_code}") from None
+        raise ProviderUnavailableError(
+            f"the provider answered {error.response.status_code}"
+        ) from None
     except httpx2.HTTPError as error:
         why = connection_errors.explain(error)
-        raise AwayError(f"the provider cannot be reached: {why}") from None
+        raise ProviderUnavailableError(f"the provider cannot be reached: {why}") from None
     except (AuthlibBaseError, JoseError) as error:
         told = getattr(error, "error", "") or type(error).__name__
         claim = getattr(error, "claim", "")
         why = f"{told} ({claim})" if claim else told
-        raise RefusedError(f"the provider's statement is not valid: {why}") from None
+        raise SignInRefusedError(f"the provider's statement is not valid: {why}") from None
     except (KeyError, ValueError, TypeError) as error:
-        raise AwayError(f"the provider's answer cannot be read: {type(error).__name__}") from None
+        raise ProviderUnavailableError(
+            f"the provider's answer cannot be read: {type(error).__name__}"
+        ) from None
 
 
 def _check_metadata(issuer: str, found: dict[str, Any]) -> dict[str, Any]:

@@ -15,11 +15,11 @@ BACK = "/sign-in/oidc/back"  # where a provider sends people back to
 EMAIL = "email"
 
 
-class AwayError(HarnessError):
+class ProviderUnavailableError(HarnessError):
     """The provider cannot be reached, or does not answer as one."""
 
 
-class RefusedError(HarnessError):
+class SignInRefusedError(HarnessError):
     """What the provider says lets nobody in."""
 
 
@@ -39,19 +39,19 @@ class Provider(Protocol):
         """Return the address at the provider where somebody signs in.
 
         Raises:
-            AwayError: the provider cannot be reached.
+            ProviderUnavailableError: the provider cannot be reached.
         """
 
     def finish(self, secret: str, state: str, code: str) -> Claims:
         """Return who came back with a code.
 
         Raises:
-            AwayError: the provider cannot be reached.
-            RefusedError: what it says does not hold, or is not for us.
+            ProviderUnavailableError: the provider cannot be reached.
+            SignInRefusedError: what it says does not hold, or is not for us.
         """
 
     def probe(self) -> str:
-        """Return what the provider is, in words; raises AwayError."""
+        """Return what the provider is, in words; raises ProviderUnavailableError."""
 
 
 def is_safe(address: str) -> bool:

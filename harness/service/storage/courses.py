@@ -11,12 +11,11 @@ from harness.service.records import (
     ROLES,
     STUDENT,
     WAITING,
-    Assigned,
     Course,
+    CourseAssignment,
     Member,
 )
 from harness.service.settings import schema_of
-from harness.service.storage.rows import Rows
 from harness.service.storage.tables import (
     ASSIGNED,
     COMMENT,
@@ -28,11 +27,12 @@ from harness.service.storage.tables import (
     MEMBER,
     OVERRIDE,
     UPLOAD,
+    Rows,
 )
 
 COURSES: Rows[Course] = Rows(Course, COURSE)
 MEMBERS: Rows[Member] = Rows(Member, MEMBER)
-ASSIGNMENTS: Rows[Assigned] = Rows(Assigned, ASSIGNED)
+ASSIGNMENTS: Rows[CourseAssignment] = Rows(CourseAssignment, ASSIGNED)
 _submits_as = func.coalesce(func.nullif(MEMBER.c.team, ""), MEMBER.c.key)  # as the record has it
 
 

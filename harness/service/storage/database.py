@@ -8,7 +8,6 @@ after a power cut.
 from __future__ import annotations
 
 import contextlib
-import functools
 import sqlite3
 import sys
 import threading
@@ -17,7 +16,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    NullPool,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
@@ -26,31 +35,31 @@ from harness.grading.ledger import ledger_server, seal
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage import data_folder
-from harness.service.storage.audit_log import Act, Log
-from harness.service.storage.tables import VERSION_TABLE
+from harness.service.storage.audit import AuditedTransaction, AuditLog
+from harness.service.storage.tables import METADATA, SERVICE_VERSION, VERSION
 
 SERVICE = ledger_server.ServerWords(
     use="now",
     lost="Start the server, or correct the address",
     damaged="Restore it from a backup",
 )
-_STEPS = Path(__file__).parent / "migrations"
 _PATIENCE = 30.0  # seconds to wait for another's transaction
 CONNECTIONS = 20  # that a process keeps at most: those beyond are opened for one answer each
 _AGAIN = 5.0  # seconds before a server that cannot be used is tried again
 _SPACE, _MAKING = 0x47545047, 17  # of a lock of the server's
 
 
-def refuse_later(name: str, version: str) -> None:
-    """See that tables are not of a later version than ours; ``version``: "" if there are none.
+def require_version(name: str, version: str) -> None:
+    """See that tables are those of this version; ``version``: "" if there are none yet.
 
     Raises:
-        UsageError: they are.
+        UsageError: they are of another version.
     """
-    if version and not (_STEPS / "versions" / f"version_{version}.py").is_file():
+    if version not in ("", VERSION):
         raise UsageError(
-            f"{name} was last used by a later version of gtp-harness, with tables of version"
-            f" {version}: install that version"
+            f"{name} was made by another version of gtp-harness: it has tables of version"
+            f" {version}, and this one needs version {VERSION}. Use the gtp-harness that made it,"
+            " or another --data"
         )
 
 
@@ -62,7 +71,7 @@ class Database:
 
         Raises:
             ServerError: its server cannot be used now.
-            UsageError: it cannot be opened, its key is missing, a later version made it, or it is
+            UsageError: it cannot be opened, its key is missing, another version made it, or it is
                 new and the folder belongs to another one.
         """
         self._settings = settings
@@ -73,7 +82,7 @@ class Database:
             with self.naming_errors(), self.engine.connect():
                 pass
         for folder in (settings.data, settings.keys):
-            data_folder.make(folder)
+            data_folder.make_folder(folder)
         self._reader = _at_one_moment(self.engine)
         with self.naming_errors():
             self.log = self._open_log()
@@ -101,10 +110,10 @@ class Database:
                 yield db
 
     @contextlib.contextmanager
-    def acting(self, by: str = "") -> Iterator[Act]:
+    def acting(self, by: str = "") -> Iterator[AuditedTransaction]:
         """Give a transaction in which a person does something, by the id; "": the service."""
         with self.changing() as db:
-            yield Act(db, self.log, by)
+            yield AuditedTransaction(db, self.log, by)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -157,18 +166,20 @@ class Database:
 
     # --- opening ---
 
-    def _bring_up(self, db: Connection) -> None:
-        """Make today's tables of those of any former version, or of none; one process does it."""
-        from alembic.migration import MigrationContext
+    def _make_tables(self, db: Connection) -> None:
+        """Make the tables if there are none; one process does it.
 
+        Raises:
+            UsageError: there are tables of another version.
+        """
         if isinstance(self._place, ServerPlace):
             db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
             db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
-        found = MigrationContext.configure(db, opts={"version_table": VERSION_TABLE})
-        version = found.get_current_revision() or ""
-        refuse_later(self._place.name, version)
-        if version != _newest_version():  # reading all steps takes longer than all the rest
-            _upgrade(db)
+        if inspect(db).has_table(SERVICE_VERSION.name):
+            require_version(self._place.name, db.execute(select(SERVICE_VERSION)).scalar_one())
+            return
+        METADATA.create_all(db)
+        db.execute(insert(SERVICE_VERSION), {"version_num": VERSION})
 
     def _begin_log(self, db: Connection) -> seal.Seal:
         """Begin the audit log of a new database; return its key.
@@ -184,43 +195,25 @@ class Database:
                 " database: give the --database of before, or another --data"
             )
         own = seal.prepare(self._place.key)
-        Log(own).begin(db)
+        AuditLog(own).begin(db)
         return own
 
-    def _open_log(self) -> Log:
+    def _open_log(self) -> AuditLog:
         """Return the audit log, with its key; both are made with the tables."""
         path = self._place.key("")
         with self.changing() as db:
-            self._bring_up(db)
-            own = None if Log.is_begun(db) else self._begin_log(db)
+            self._make_tables(db)
+            own = None if AuditLog.is_begun(db) else self._begin_log(db)
         if own:
             seal.put_in_place(path, own.name)
-            return Log(own)
+            return AuditLog(own)
         kept = seal.find(path)
         if kept is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."
                 " Restore it from a backup"
             )
-        return Log(kept)
-
-
-@functools.cache
-def _newest_version() -> str:
-    """Return the version of today's tables."""
-    steps = (_STEPS / "versions").glob("version_*.py")
-    return str(max(int(step.stem.removeprefix("version_")) for step in steps))
-
-
-def _upgrade(db: Connection) -> None:
-    """Make today's tables of those that are there, or of none."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
-    config.attributes["connection"] = db
-    command.upgrade(config, "head")
+        return AuditLog(kept)
 
 
 def _engine(place: LedgerFile | ServerPlace) -> Engine:
@@ -286,3 +279,59 @@ def _file(path: Path) -> sqlite3.Connection:
 def _begin(db: Connection) -> Any:
     """Begin as SQLite should: who writes has the file from the beginning on."""
     db.exec_driver_sql("BEGIN IMMEDIATE" if db.info.get("writes") else "BEGIN")
+
+
+# --- Whether the service's database can be used, told without changing anything of it ------------
+
+
+_OF_FILE = f"SELECT 1 FROM sqlite_master WHERE name = '{SERVICE_VERSION.name}'"
+_OF_SERVER = f"SELECT 1 WHERE to_regclass('{SERVICE_VERSION.name}') IS NOT NULL"
+_VERSION = f"SELECT version_num FROM {SERVICE_VERSION.name}"
+_MAY_MAKE = "SELECT has_database_privilege(current_database(), 'CREATE')"
+
+
+def probe(settings: Settings) -> str:
+    """Return what the database is, in words.
+
+    Raises:
+        ServerError: it cannot be used now.
+        UsageError: it is damaged, of another version, or the user may not make tables there.
+    """
+    place = settings.own_place()
+    return _of_server(place) if isinstance(place, ServerPlace) else _of_file(place)
+
+
+def _of_file(place: LedgerFile) -> str:
+    if not place.path.exists():
+        return f"{place.name} will be made"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as db:
+            said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+            row = db.execute(_OF_FILE).fetchone() and db.execute(_VERSION).fetchone()
+    except sqlite3.Error as error:
+        raise ServerError(f"{place.name} cannot be used now: {error}") from None
+    if said != "ok":
+        raise UsageError(f"{place.name} is damaged: {said}. Restore it from a backup")
+    require_version(place.name, row[0] if row else "")
+    if not place.key("").exists():
+        raise UsageError(f"its key is missing: there is no {place.key('')}. Restore it")
+    return place.name
+
+
+def _of_server(place: ServerPlace) -> str:
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=ledger_server.opener(place.address, place.name),
+        poolclass=NullPool,
+        hide_parameters=True,
+    )
+    with ledger_server.naming_errors(place.name, SERVICE), engine.connect() as db:
+        may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
+        has_tables = db.execute(text(_OF_SERVER)).scalar()
+        version = db.execute(text(_VERSION)).scalar() if has_tables else ""
+    require_version(place.name, version or "")
+    if not may:
+        raise UsageError(
+            f"{place.name}: the user may not make schemas: GRANT CREATE ON DATABASE … TO …"
+        )
+    return place.name

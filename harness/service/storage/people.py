@@ -1,16 +1,30 @@
-"""People, and what they sign in with. Of secrets there are digests only."""
+"""People, what they sign in with, letters to them, and the idempotency keys of their requests.
+
+Of secrets there are digests only.
+"""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, text
 
-from harness.service.records import Person, Token
-from harness.service.storage.rows import Rows
-from harness.service.storage.tables import AUDIT, AUDIT_END, LINK, MEMBER, PERSON, SESSION, TOKEN
+from harness.service.records import ASKED, WAITING, Letter, Person, Token
+from harness.service.storage.tables import (
+    AUDIT,
+    AUDIT_END,
+    LETTER,
+    LINK,
+    MEMBER,
+    PERSON,
+    REPEATED,
+    SESSION,
+    TOKEN,
+    Rows,
+)
 
 ENTERED = "signed in"  # in the audit log
 PEOPLE: Rows[Person] = Rows(Person, PERSON)
@@ -120,3 +134,100 @@ def by_id(db: Connection, pair: str) -> list[Person]:
     rows = db.execute(query.where(MEMBER.c.ids.contains(pair, autoescape=True)))
     wanted = json.loads(pair)  # letters of any case are found by SQLite
     return [PEOPLE.read(row[:-1]) for row in rows if wanted in json.loads(row[-1])]
+
+
+# --- Mails to be sent: rows that wait until a server takes them. No secret is in one -------------
+
+
+LETTERS: Rows[Letter] = Rows(Letter, LETTER)
+
+
+def waiting_letters(db: Connection, kind: str) -> int:
+    """Return how many letters of a kind wait."""
+    query = select(func.count()).where(LETTER.c.kind == kind, LETTER.c.state == WAITING)
+    return int(db.execute(query).scalar_one())
+
+
+def count_asked(db: Connection, address: str, since: float) -> int:
+    """Return how often a letter to an address was asked for since a time."""
+    query = select(func.count()).where(
+        LETTER.c.kind == ASKED, LETTER.c.address == address, LETTER.c.made >= since
+    )
+    return int(db.execute(query).scalar_one())
+
+
+def forget_asked(db: Connection, before: float) -> None:
+    """Remove letters asked for before a time that no longer wait."""
+    db.execute(
+        LETTER.delete().where(
+            LETTER.c.kind == ASKED, LETTER.c.state != WAITING, LETTER.c.made < before
+        )
+    )
+
+
+def take_letter(db: Connection, lease: float) -> Letter | None:
+    """Return the next letter that is due, which is due again after so many seconds; or None."""
+    now = time.time()
+    query = (
+        LETTERS.query.where(LETTER.c.state == WAITING, LETTER.c.due <= now)
+        .order_by(LETTER.c.due, LETTER.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    found = next(iter(LETTERS.list(db, query)), None)
+    if found is None:
+        return None
+    taken = found._replace(tries=found.tries + 1, due=now + lease)
+    LETTERS.change(db, {"tries": taken.tries, "due": taken.due}, id=taken.id)
+    return taken
+
+
+def is_letter_due(db: Connection) -> bool:
+    """Whether a letter may be due; asked often, it writes nothing."""
+    query = select(LETTER.c.id).where(LETTER.c.state == WAITING, LETTER.c.due <= time.time())
+    return db.execute(query.limit(1)).fetchone() is not None
+
+
+def count_letters(db: Connection) -> dict[str, int]:
+    """Return how many letters there are in each state."""
+    rows = db.execute(select(LETTER.c.state, func.count()).group_by(LETTER.c.state))
+    return {row[0]: row[1] for row in rows}
+
+
+# --- Idempotency keys: what a request made that is sent again when its answer was lost -----------
+
+
+KEY_LASTS = 86400.0  # seconds that a key is known
+
+
+class RepeatedRequest(NamedTuple):
+    """A request under an idempotency key."""
+
+    person: str
+    key: str
+    digest: str  # of where it went and of what was sent
+    made: str  # the ID of the new object; empty if not yet known
+    at: float
+
+
+REPEATS: Rows[RepeatedRequest] = Rows(RepeatedRequest, REPEATED)
+# Another request with the same key, in another transaction, waits here for the end of that one.
+_CLAIM = text(
+    "INSERT INTO repeated (person, key, digest, made, at)"
+    " VALUES (:person, :key, :digest, '', :at) ON CONFLICT DO NOTHING"
+)
+
+
+def claim_key(db: Connection, person: str, key: str, digest: str) -> RepeatedRequest:
+    """Return the request under a key: this one, with nothing made yet, or the one before."""
+    now = time.time()
+    db.execute(REPEATED.delete().where(REPEATED.c.at < now - KEY_LASTS))
+    db.execute(_CLAIM, {"person": person, "key": key, "digest": digest, "at": now})
+    found = REPEATS.find(db, person=person, key=key)
+    assert found is not None  # it was written, by this transaction or by one before
+    return found
+
+
+def keep_made(db: Connection, repeated: RepeatedRequest, made: str) -> None:
+    """Write down what a request made."""
+    REPEATS.change(db, {"made": made}, person=repeated.person, key=repeated.key)

@@ -1,21 +1,20 @@
 """The queue: jobs, leased by workers on any number of machines. It never holds bytes.
 
-The job whose owner has fewer unfinished jobs before it goes first; then the earlier deadline, then
-the earlier job. So nobody waits behind another's tenth upload, in whichever courses these are. A
-lease ends when its worker's process does, on the same machine, or when it is not renewed, by the
-clock of the database's server if there is one. A job under which workers died so often, with
-nothing done between, is a fault.
+What workers count, with durations, is in rows that all of them share: no restart loses any.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, tuple_
+from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, text, tuple_
 
 from harness.grading.ledger import owners
+from harness.service import monitoring
+from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.records import (
     CHECK,
     CONCLUDE,
@@ -32,8 +31,7 @@ from harness.service.records import (
     WAITING,
     Job,
 )
-from harness.service.storage.rows import Rows, new_id
-from harness.service.storage.tables import GRADING, JOB
+from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, new_id
 
 JOBS: Rows[Job] = Rows(Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
@@ -274,3 +272,32 @@ def waiting_since(db: Connection) -> float:
 def withdraw(db: Connection, about: str) -> None:
     """Remove what waits about something."""
     db.execute(JOB.delete().where(JOB.c.about == about, JOB.c.state == WAITING))
+
+
+# --- What workers count, with durations, in rows that all of them share: no restart loses any ----
+
+
+_BY_NAME = {one.name: one for one in MEASURES}
+_ADD = text(
+    "INSERT INTO figure (name, labels, place, number, total)"
+    " VALUES (:name, :labels, :place, 1, :total) ON CONFLICT (name, labels, place)"
+    " DO UPDATE SET number = figure.number + 1, total = figure.total + excluded.total"
+)
+
+
+def add_figure(db: Connection, measure: Measure, seconds: float, **labels: str) -> None:
+    """Count one that took so long. Only so many values of a label may ever be given."""
+    row = {"name": measure.name, "labels": json.dumps([*labels.items()]), "total": seconds}
+    db.execute(_ADD, {**row, "place": monitoring.bucket(measure, seconds)})
+
+
+def load_figures(db: Connection) -> Found:
+    """Return what was counted until now."""
+    result: dict[tuple[str, Labels], Histogram] = {}
+    for row in db.execute(select(FIGURE)):
+        key = row.name, tuple((name, value) for name, value in json.loads(row.labels))
+        known = result.get(key) or monitoring.empty(_BY_NAME[row.name])
+        counts = list(known.counts)
+        counts[row.place] = row.number
+        result[key] = Histogram(tuple(counts), known.total + row.total)
+    return result

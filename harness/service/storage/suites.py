@@ -7,8 +7,7 @@ from sqlalchemy import Connection, func, select, text
 from harness.service.records import Suite, SuiteRun
 from harness.service.settings import schema_of
 from harness.service.storage import courses, queue
-from harness.service.storage.rows import Rows
-from harness.service.storage.tables import ASSIGNED, SUITE, SUITE_RUN
+from harness.service.storage.tables import ASSIGNED, SUITE, SUITE_RUN, Rows
 
 SUITES: Rows[Suite] = Rows(Suite, SUITE)
 RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)

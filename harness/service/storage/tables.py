@@ -1,26 +1,36 @@
-"""The service's own tables, alike on SQLite and PostgreSQL."""
+"""The service's own tables, alike on SQLite and PostgreSQL, and the records of their rows."""
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
+    Connection,
     Double,
     ForeignKey,
     Index,
     Integer,
     MetaData,
+    Select,
     Table,
     Text,
+    delete,
+    insert,
+    select,
     text,
+    tuple_,
+    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
 METADATA = MetaData()
-VERSION_TABLE = "service_version"  # where Alembic notes which they are
+VERSION = "1"  # of these tables: a service refuses those of another one
 _TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 _NUMBER: TypeEngine[float] = Double().with_variant(sqlite.REAL(), "sqlite")
 _BYTES = BigInteger().with_variant(Integer(), "sqlite")
@@ -43,6 +53,8 @@ def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Colum
     default = None if rest.get("primary_key") else text("0")
     return Column(name, kind or Integer(), nullable=False, server_default=default, **rest)
 
+
+SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
 
 # --- people ---
 
@@ -83,7 +95,6 @@ TOKEN = Table(
     _number("made"),
     _number("until"),
 )
-
 REPEATED = Table(  # requests of the API that may be sent again
     "repeated",
     METADATA,
@@ -93,7 +104,6 @@ REPEATED = Table(  # requests of the API that may be sent again
     _text("made"),
     _number("at"),
 )
-
 LETTER = Table(  # mails to be sent, and that were
     "letter",
     METADATA,
@@ -110,6 +120,7 @@ LETTER = Table(  # mails to be sent, and that were
 )
 Index("letter_due", LETTER.c.state, LETTER.c.due)
 Index("letter_to", LETTER.c.address, LETTER.c.made)
+
 
 # --- courses ---
 
@@ -155,6 +166,7 @@ EXTENSION = Table(
     _text("deadline"),  # local
 )
 
+
 # --- submissions, and their results ---
 
 BELONGS = Table(  # whose something is: a later roster may put them into other groups
@@ -164,6 +176,7 @@ BELONGS = Table(  # whose something is: a later roster may put them into other g
     _key("student"),  # the key
 )
 Index("belongs_to", BELONGS.c.student)
+
 
 UPLOAD = Table(
     "upload",
@@ -243,6 +256,7 @@ OVERRIDE = Table(  # a mark that somebody gives instead of the computed one
     _number("at"),
 )
 
+
 # --- suites of engine authors ---
 
 SUITE = Table(
@@ -282,6 +296,7 @@ SUITE_RUN = Table(
 )
 Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 
+
 # --- the queue ---
 
 JOB = Table(
@@ -306,6 +321,7 @@ JOB = Table(
 Index("job_left", JOB.c.state, JOB.c.turn, JOB.c.due, JOB.c.made)
 Index("job_about", JOB.c.about, JOB.c.kind)
 
+
 # --- what workers count ---
 
 FIGURE = Table(  # histograms of durations; labels are JSON
@@ -317,6 +333,7 @@ FIGURE = Table(  # histograms of durations; labels are JSON
     _whole("number", _BYTES),
     _number("total"),
 )
+
 
 # --- the audit log ---
 
@@ -339,3 +356,90 @@ AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was c
     _text("digest"),
     _text("seal"),
 )
+
+
+# --- From rows to records: the columns of a table that a record has, by the same names -----------
+
+
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+def new_id() -> str:
+    """Return an id that nobody can guess: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+class Rows(Generic[T]):
+    """The rows of a table as records of one type."""
+
+    def __init__(self, kind: type[T], table: Table) -> None:
+        fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+        self._kind = kind
+        self.table = table
+        self.query: Select[Any] = select(*(table.c[name] for name in fields))
+        self._bools = [
+            place for place, name in enumerate(fields) if kind.__annotations__[name] == "bool"
+        ]
+
+    def add(self, db: Connection, record: T) -> T:
+        """Write a record; return it."""
+        values = record._asdict()  # type: ignore[attr-defined]
+        flags = {name: int(value) for name, value in values.items() if isinstance(value, bool)}
+        db.execute(insert(self.table), values | flags)
+        return record
+
+    def find(self, db: Connection, **named: object) -> T | None:
+        """Return the record with these values; None if there is none."""
+        row = db.execute(self._where(named)).fetchone()
+        return self.read(row) if row is not None else None
+
+    def all(self, db: Connection, *order: str, **named: object) -> list[T]:
+        """Return the records with these values, in the order of some columns."""
+        query = self._where(named).order_by(*(self.table.c[name] for name in order))
+        return self.list(db, query)
+
+    def page(
+        self, db: Connection, order: Sequence[str], after: str, limit: int, **named: object
+    ) -> list[T] | None:
+        """Return the first records with these values after one of them.
+
+        ``order``: of some columns; the last one is an id. ``after``: such an id; empty: from the
+        beginning on. None if there is no such record.
+        """
+        columns = [self.table.c[name] for name in order]
+        query = self._where(named).order_by(*columns).limit(limit)
+        if after:
+            last = self.list(db, self._where(named).where(columns[-1] == after))
+            if not last:
+                return None
+            query = query.where(tuple_(*columns) > tuple_(*(getattr(last[0], n) for n in order)))
+        return self.list(db, query)
+
+    def list(self, db: Connection, query: Select[Any]) -> list[T]:
+        """Return the records of a query that began with ``query``."""
+        return [self.read(row) for row in db.execute(query)]
+
+    def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
+        """Change the rows with these values; return how many they were."""
+        clauses = [self.table.c[name] == value for name, value in named.items()]
+        return db.execute(update(self.table).where(*clauses).values(values)).rowcount
+
+    def remove(self, db: Connection, **named: object) -> int:
+        """Remove the rows with these values; return how many they were."""
+        clauses = [self.table.c[name] == value for name, value in named.items()]
+        return db.execute(delete(self.table).where(*clauses)).rowcount
+
+    def read(self, row: Iterable[Any]) -> T:
+        """Return a row as a record."""
+        values = [*row]
+        for place in self._bools:
+            values[place] = bool(values[place])
+        return self._kind(*values)
+
+    def _where(self, named: dict[str, object]) -> Select[Any]:
+        return self.query.where(*(_is(self.table.c[name], named[name]) for name in named))
+
+
+def _is(column: Column[Any], value: object) -> ColumnElement[bool]:
+    """Return the clause for a value; of a list one of it is meant."""
+    return column.in_(value) if isinstance(value, list) else column == value

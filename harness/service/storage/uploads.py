@@ -1,38 +1,88 @@
-"""Uploads, what workers said of them, and gradings."""
+"""Uploads and whose they are, what workers said of them, gradings, marks and comments."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
-from harness.service.records import Grading, Held, Marked, Received, Upload
-from harness.service.storage import owner_rows
-from harness.service.storage.rows import Rows
-from harness.service.storage.tables import GRADING, MARKED, RECEIVED, UPLOAD, WORD
+from harness.service.records import (
+    Comment,
+    Grading,
+    MarkRecipient,
+    Override,
+    OwnedUpload,
+    StudentMark,
+    Upload,
+)
+from harness.service.storage.tables import (
+    BELONGS,
+    COMMENT,
+    GRADING,
+    MARKED,
+    OVERRIDE,
+    RECEIVED,
+    UPLOAD,
+    WORD,
+    Rows,
+)
+
+_MANY = 500  # ids in one query
+
+
+def give_to(db: Connection, about: str, students: Iterable[str]) -> None:
+    """Write down whose something is."""
+    rows = [{"about": about, "student": one} for one in sorted(set(students))]
+    if rows:
+        db.execute(BELONGS.insert(), rows)
+
+
+def forget_owners(db: Connection, about: str) -> None:
+    """Remove what says whose something is that is removed."""
+    db.execute(BELONGS.delete().where(BELONGS.c.about == about))
+
+
+def of_owners(students: Iterable[str]) -> Select[tuple[str]]:
+    """Return the query of the ids of what belongs to one of these students."""
+    return select(BELONGS.c.about).where(BELONGS.c.student.in_([*students]))
+
+
+def owners_of(db: Connection, ids: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return by ids whose each is; one that is nobody's is missing."""
+    found: dict[str, set[str]] = {}
+    wanted = [*ids]
+    for start in range(0, len(wanted), _MANY):
+        some = wanted[start : start + _MANY]
+        for row in db.execute(BELONGS.select().where(BELONGS.c.about.in_(some))):
+            found.setdefault(row.about, set()).add(row.student)
+    return {about: frozenset(heap) for about, heap in found.items()}
+
+
+# --- Uploads, what workers said of them, and gradings --------------------------------------------
+
 
 UPLOADS: Rows[Upload] = Rows(Upload, UPLOAD)
 GRADINGS: Rows[Grading] = Rows(Grading, GRADING)
-MARKS: Rows[Marked] = Rows(Marked, MARKED)
-RECEIVED_BY: Rows[Received] = Rows(Received, RECEIVED)
+MARKS: Rows[StudentMark] = Rows(StudentMark, MARKED)
+RECEIVED_BY: Rows[MarkRecipient] = Rows(MarkRecipient, RECEIVED)
 ORDER = ("number", "at", "id")  # in which uploads came
 _TICK = 0.001  # seconds between two moments of gradings
 
 
 def list_held(
     db: Connection, assignment: str, students: Iterable[str] | None = None
-) -> list[Held]:
+) -> list[OwnedUpload]:
     """Return the submissions, the last one last, withdrawn ones too.
 
     ``students``: keys; what belongs to one of them. None: everybody's.
     """
     query = UPLOADS.query.where(UPLOAD.c.assignment == assignment)
     if students is not None:
-        query = query.where(UPLOAD.c.id.in_(owner_rows.abouts(students)))
+        query = query.where(UPLOAD.c.id.in_(of_owners(students)))
     found = UPLOADS.list(db, query.order_by(*(UPLOAD.c[name] for name in ORDER)))
-    owners = owner_rows.students(db, (one.id for one in found))
-    return [Held(one, owners.get(one.id, frozenset())) for one in found]
+    owners = owners_of(db, (one.id for one in found))
+    return [OwnedUpload(one, owners.get(one.id, frozenset())) for one in found]
 
 
 def next_number(db: Connection, assignment: str) -> int:
@@ -97,7 +147,9 @@ def has_marks_after(db: Connection, grading: Grading) -> bool:
     return bool(GRADINGS.list(db, later.limit(1)))
 
 
-def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]) -> Marked | None:
+def last_mark(
+    db: Connection, assignment: str, key: str, students: Sequence[str]
+) -> StudentMark | None:
     """Return the mark in the last grading in which one of these students got one.
 
     ``key``: if they got several there, the one under it comes first.
@@ -113,7 +165,7 @@ def last_mark(db: Connection, assignment: str, key: str, students: Sequence[str]
     return next(iter(MARKS.list(db, query)), None)
 
 
-def mark_of(db: Connection, grading: str, student: str) -> Marked | None:
+def mark_of(db: Connection, grading: str, student: str) -> StudentMark | None:
     """Return the mark that a student got in a grading."""
     got = RECEIVED_BY.find(db, grading=grading, student=student)
     return MARKS.find(db, grading=grading, key=got.key) if got else None
@@ -161,3 +213,23 @@ def forget_words(db: Connection, upload: str, begun: str) -> None:
     if last := _last_number(db, upload):
         db.execute(WORD.delete().where(WORD.c.upload == upload))
         db.execute(WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})
+
+
+# --- What people add to what is computed: comments, and marks of their own -----------------------
+
+
+COMMENTS: Rows[Comment] = Rows(Comment, COMMENT)
+OVERRIDES: Rows[Override] = Rows(Override, OVERRIDE)
+
+
+def comments(db: Connection, assignment: str, students: Iterable[str]) -> list[Comment]:
+    """Return the comments for some of these students, the last one last."""
+    query = COMMENTS.query.where(
+        COMMENT.c.assignment == assignment, COMMENT.c.id.in_(of_owners(students))
+    )
+    return COMMENTS.list(db, query.order_by(COMMENT.c.at, COMMENT.c.id))
+
+
+def overrides(db: Connection, assignment: str) -> dict[str, Override]:
+    """Return the marks that people gave in an assignment, by the keys of students."""
+    return {one.key: one for one in OVERRIDES.all(db, assignment=assignment)}

@@ -1,7 +1,7 @@
 """Who may do what: one rule on every route, and one place where it is applied.
 
 A route declares its rule (:class:`Routes`); one without a rule ends the start of the service. What
-its path names is looked up before it is answered (:mod:`harness.service.web.lookups`).
+its path names is looked up before it is answered (:mod:`harness.service.web.request_context`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 
-from harness.service.people import entering
-from harness.service.web import lookups
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused, document_problems
-from harness.service.web.rules import Rule
+from harness.service.people import accounts
+from harness.service.web import request_context
+from harness.service.web.problems import RequestRefused, document_problems
+from harness.service.web.request_context import RequestContext, Rule
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
@@ -37,7 +36,7 @@ class Form(NamedTuple):
 
     files: int = 1
     fields: int = 50
-    page: Callable[[Here], Response] | None = None
+    page: Callable[[RequestContext], Response] | None = None
 
 
 _A_FORM = Form()
@@ -57,106 +56,112 @@ class Guard:
         self.most = most
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
-        here = await run_in_threadpool(self._look_up, request)
+        context = await run_in_threadpool(self._look_up, request)
         if request.method == "GET":  # or HEAD, which is asked as GET
-            request.state.here = here
+            request.state.context = context
             yield
             return
-        with _count(here):  # until it is answered
-            request.state.here = here if self.scope else await self._with_form(here)
+        with _count(context):  # until it is answered
+            request.state.context = context if self.scope else await self._with_form(context)
             yield
 
-    def _look_up(self, request: Request) -> Here:
+    def _look_up(self, request: Request) -> RequestContext:
         service: Service = request.app.state.service
         with service.database.reading() as db:
-            here = self._identify(db, Here(service, request))
-            request.state.by = here.by  # for the log, also if the request is refused
-            self._check_person(here)
-            return self._look_up_named(db, here)
+            context = self._identify(db, RequestContext(service, request))
+            request.state.by = context.by  # for the log, also if the request is refused
+            self._check_person(context)
+            return self._look_up_named(db, context)
 
-    def still_allows(self, here: Here) -> bool:
+    def still_allows(self, context: RequestContext) -> bool:
         """Whether the same person may still do it; for an answer that takes long."""
         try:
-            with here.service.database.reading() as db:
-                now = self._identify(db, Here(here.service, here.request))
-                return now.by == here.by and bool(self._look_up_named(db, now))
-        except Refused:
+            with context.service.database.reading() as db:
+                now = self._identify(db, RequestContext(context.service, context.request))
+                return now.by == context.by and bool(self._look_up_named(db, now))
+        except RequestRefused:
             return False
 
-    def _look_up_named(self, db: Connection, here: Here) -> Here:
+    def _look_up_named(self, db: Connection, context: RequestContext) -> RequestContext:
         """Return a request with all that its path names, if the rule allows it."""
-        found = lookups.look_up(db, here, here.request.path_params)
+        found = request_context.look_up(db, context, context.request.path_params)
         if not self.rule.allows(found):
-            raise Refused(403, f"this is for {self.rule.name}")
+            raise RequestRefused(403, f"this is for {self.rule.name}")
         return found
 
-    def _identify(self, db: Connection, here: Here) -> Here:
+    def _identify(self, db: Connection, context: RequestContext) -> RequestContext:
         if self.scope:
-            kind, _, text = here.request.headers.get("authorization", "").partition(" ")
-            found = entering.by_token(db, text.strip()) if kind.lower() == "bearer" else None
-            return here._replace(person=found[0], token=found[1]) if found else here
-        session = here.request.cookies.get(COOKIE, "")
-        person = entering.by_session(db, session) if session else None
-        return here._replace(person=person, session=session) if person else here
+            kind, _, text = context.request.headers.get("authorization", "").partition(" ")
+            found = accounts.by_token(db, text.strip()) if kind.lower() == "bearer" else None
+            return context._replace(person=found[0], token=found[1]) if found else context
+        session = context.request.cookies.get(COOKIE, "")
+        person = accounts.by_session(db, session) if session else None
+        return context._replace(person=person, session=session) if person else context
 
-    def _check_person(self, here: Here) -> None:
-        if self.rule.signed_in and here.person is None:
+    def _check_person(self, context: RequestContext) -> None:
+        if self.rule.signed_in and context.person is None:
             wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
-            raise Refused(401, self._explain_stranger(here), wanted)
-        rates = here.service.rates if here.token else here.service.page_rates
-        if here.person and (wait := rates.take(here.person.id)):
-            raise Refused(429, f"too many requests: wait {wait} s", {"retry-after": str(wait)})
-        if here.token and here.token.scope not in (self.scope, "all"):
-            raise Refused(403, f"the token's scope is {here.token.scope!r}, not {self.scope!r}")
-        if self.rule.admins and not (here.person and here.person.is_admin):
-            raise Refused(403, f"this is for {self.rule.name}")
+            raise RequestRefused(401, self._explain_stranger(context), wanted)
+        rates = context.service.rates if context.token else context.service.page_rates
+        if context.person and (wait := rates.take(context.person.id)):
+            raise RequestRefused(
+                429, f"too many requests: wait {wait} s", {"retry-after": str(wait)}
+            )
+        if context.token and context.token.scope not in (self.scope, "all"):
+            raise RequestRefused(
+                403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
+            )
+        if self.rule.admins and not (context.person and context.person.is_admin):
+            raise RequestRefused(403, f"this is for {self.rule.name}")
 
-    def _explain_stranger(self, here: Here) -> str:
+    def _explain_stranger(self, context: RequestContext) -> str:
         """Return what somebody does whom the service does not know."""
         if not self.scope:
             return "sign in first"
-        page = f"{here.service.settings.base}/tokens"
-        if "authorization" not in here.request.headers:
+        page = f"{context.service.settings.base}/tokens"
+        if "authorization" not in context.request.headers:
             return f"no API token was sent: make one on the page {page}"
         return f"this API token is unknown or has expired: make a new one on the page {page}"
 
-    async def _with_form(self, here: Here) -> Here:
+    async def _with_form(self, context: RequestContext) -> RequestContext:
         """Read a form, which must be of a page of ours."""
-        _check_origin(here)
-        form = await here.request.form(max_files=self.most.files, max_fields=self.most.fields)
-        if here.session and form.get(FORM_TOKEN) != here.form_token:
-            raise Refused(403, "the page is too old: open it again, and send the form once more")
-        return here._replace(form=form)
+        _check_origin(context)
+        form = await context.request.form(max_files=self.most.files, max_fields=self.most.fields)
+        if context.session and form.get(FORM_TOKEN) != context.form_token:
+            raise RequestRefused(
+                403, "the page is too old: open it again, and send the form once more"
+            )
+        return context._replace(form=form)
 
 
 @contextmanager
-def _count(here: Here) -> Iterator[None]:
+def _count(context: RequestContext) -> Iterator[None]:
     """Count a request with a body while it is under way: somebody may have so many at a time."""
-    under_way = here.service.under_way
-    if not under_way.begin(here.by):
+    under_way = context.service.under_way
+    if not under_way.begin(context.by):
         why = f"{under_way.most} requests of yours are under way: wait until one is answered"
-        raise Refused(429, why, {"retry-after": "1"})
+        raise RequestRefused(429, why, {"retry-after": "1"})
     try:
         yield
     finally:
-        under_way.end(here.by)
+        under_way.end(context.by)
 
 
-def _check_origin(here: Here) -> None:
+def _check_origin(context: RequestContext) -> None:
     """Refuse what a browser says comes from another site."""
-    origin = here.request.headers.get("origin", "")
-    site = here.request.headers.get("sec-fetch-site", "same-origin")
-    ours = (here.service.settings.base, str(here.request.base_url).rstrip("/"))
+    origin = context.request.headers.get("origin", "")
+    site = context.request.headers.get("sec-fetch-site", "same-origin")
+    ours = (context.service.settings.base, str(context.request.base_url).rstrip("/"))
     if site not in ("same-origin", "none") or (origin and origin not in ours):
-        raise Refused(403, "the form comes from another site")
+        raise RequestRefused(403, "the form comes from another site")
 
 
-def _here(request: Request) -> Here:
-    here: Here = request.state.here
-    return here
+def _context_of(request: Request) -> RequestContext:
+    context: RequestContext = request.state.context
+    return context
 
 
-Now = Annotated[Here, Depends(_here)]
+Context = Annotated[RequestContext, Depends(_context_of)]
 Endpoint = Callable[..., Any]
 
 
@@ -201,10 +206,10 @@ def guard_of(route: APIRoute) -> Guard | None:
     return next((one for one in found if isinstance(one, Guard)), None)
 
 
-def is_still_allowed(here: Here) -> bool:
+def is_still_allowed(context: RequestContext) -> bool:
     """Whether a request that is being answered would still be allowed."""
-    guard = guard_of(here.request.scope["route"])
-    return guard is not None and guard.still_allows(here)
+    guard = guard_of(context.request.scope["route"])
+    return guard is not None and guard.still_allows(context)
 
 
 def require_rules(app: FastAPI) -> None:
@@ -223,9 +228,9 @@ def require_rules(app: FastAPI) -> None:
 
 def _check_path(route: APIRoute, rule: Rule) -> None:
     names = set(route.param_convertors)
-    if unknown := lookups.find_unknown(names):
+    if unknown := request_context.find_unknown(names):
         raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
     if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
         raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
-    if missing := lookups.find_missing(names):
+    if missing := request_context.find_missing(names):
         raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")

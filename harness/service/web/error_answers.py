@@ -16,13 +16,13 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from harness.errors import HarnessError, ServerError, UsageError
-from harness.service import service_log
-from harness.service.courses.grading import NotNowError
-from harness.service.people.entering import ShutOutError
+from harness.service import monitoring
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.people.accounts import AccountDisabledError
 from harness.service.web import problems, rendering
 from harness.service.web.access import guard_of
-from harness.service.web.here import Here
-from harness.service.web.problems import Refused
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import RequestContext
 
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
@@ -46,12 +46,12 @@ _HEADINGS = {
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer so."""
     handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
-        Refused: _answer_refusal,
+        RequestRefused: _answer_refusal,
         HTTPException: _http,
         RequestValidationError: _unreadable,
-        NotNowError: lambda request, error: answer(request, 409, str(error)),
+        InvalidGradingStateError: lambda request, error: answer(request, 409, str(error)),
         UsageError: lambda request, error: answer(request, 422, str(error)),
-        ShutOutError: lambda request, error: answer(request, 403, str(error)),
+        AccountDisabledError: lambda request, error: answer(request, 403, str(error)),
         ServerError: _unavailable,
         ClientDisconnect: lambda _request, _error: Response(status_code=400),  # to nobody
         HarnessError: _fault,
@@ -68,13 +68,13 @@ def answer(
     """Return why something is not answered as asked. ``headers``: of the API's answer."""
     if request.url.path.startswith(API):
         return problems.response(status, why, headers)
-    here = getattr(request.state, "here", Here(request.app.state.service, request))
-    if status in _NOT_TAKEN and (shown := _show_form(request, here._replace(why=why))):
+    context = getattr(request.state, "context", RequestContext(request.app.state.service, request))
+    if status in _NOT_TAKEN and (shown := _show_form(request, context._replace(why=why))):
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")
     told = {"title": title, "why": why, "back": _find_former(request)}
-    return rendering.page(here, "trouble.html", [(title, "")], status, **told)
+    return rendering.page(context, "trouble.html", [(title, "")], status, **told)
 
 
 def _find_former(request: Request) -> str:
@@ -85,16 +85,16 @@ def _find_former(request: Request) -> str:
     return former.path if request.method == "POST" and is_ours and is_page else ""
 
 
-def _show_form(request: Request, here: Here) -> Response | None:
+def _show_form(request: Request, context: RequestContext) -> Response | None:
     """Return the page with the form that was sent; None if it is not known, or there no longer."""
     page = _find_page(request)
     try:
-        return page(here) if page else None
-    except (UsageError, Refused):  # what it is about was removed meanwhile
+        return page(context) if page else None
+    except (UsageError, RequestRefused):  # what it is about was removed meanwhile
         return None
 
 
-def _find_page(request: Request) -> Callable[[Here], Response] | None:
+def _find_page(request: Request) -> Callable[[RequestContext], Response] | None:
     """Return what shows the page with the form that was sent; None if it is not known."""
     route = request.scope.get("route")
     guard = guard_of(route) if isinstance(route, APIRoute) else None
@@ -102,7 +102,7 @@ def _find_page(request: Request) -> Callable[[Here], Response] | None:
 
 
 def _answer_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     is_page = request.method == "GET" and not request.url.path.startswith(API)
     if error.status == 401 and is_page:
         return RedirectResponse("/sign-in", 303)
@@ -142,7 +142,7 @@ def _answer_method(request: Request, *, is_page: bool) -> Response:
 
 def _unavailable(request: Request, error: Exception) -> Response:
     settings = request.app.state.service.settings
-    service_log.warn(settings, str(error), request=request.state.request)
+    monitoring.warn(settings, str(error), request=request.state.request)
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
 
 
@@ -152,7 +152,7 @@ def _system(request: Request, error: Exception) -> Response:
         return _fault(request, error)
     settings = request.app.state.service.settings
     told = f"cannot write into {settings.data}: {error.strerror}"
-    service_log.warn(settings, told, request=request.state.request)
+    monitoring.warn(settings, told, request=request.state.request)
     return answer(
         request, 503, "the disk of the service is full, so this was not kept: tell its operator"
     )
@@ -162,7 +162,7 @@ def _fault(request: Request, error: Exception) -> Response:
     """Tell the operator all, and anyone who asks nothing of it."""
     named = request.state.request
     told = "".join(traceback.format_exception(error))
-    service_log.warn(request.app.state.service.settings, told, request=named)
+    monitoring.warn(request.app.state.service.settings, told, request=named)
     return answer(
         request, 500, f"that is the service's own fault; it has been written down as {named}"
     )

@@ -16,7 +16,7 @@ _SIGNED_IN = (401, 403, 404)
 _CHANGING = (409, 413)
 
 
-class Refused(Exception):  # noqa: N818 - an answer rather than an error
+class RequestRefused(Exception):  # noqa: N818 - an answer rather than an error
     """A request that is not answered as asked; ``status`` as HTTP has it."""
 
     def __init__(self, status: int, why: str, headers: Mapping[str, str] | None = None) -> None:

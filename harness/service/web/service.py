@@ -1,18 +1,183 @@
-"""What all requests of a process share."""
+"""What all requests of a process share: the open service, limits, and live news of submissions."""
 
 from __future__ import annotations
 
+import collections
+import math
+import threading
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 from harness.grading.ledger.originals import Store
-from harness.service.counters import Counter
-from harness.service.people import providers
+from harness.service.monitoring import Counter
+from harness.service.people import oidc
 from harness.service.people.oidc import Provider
 from harness.service.settings import Settings
+from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
-from harness.service.web.live_looks import LiveLooks
-from harness.service.web.rate_limits import Rates, RequestsUnderWay
+
+
+def open_provider(settings: Settings) -> oidc.Provider | None:
+    """Return the provider of the settings; None: people sign in by links alone.
+
+    Raises:
+        UsageError: something is missing or cannot be.
+    """
+    if not settings.oidc:
+        return None
+    oidc.check(settings)
+    from harness.service.people.authlib_provider import AuthlibProvider
+
+    return AuthlibProvider(settings)
+
+
+# --- How often somebody may ask, and how much at a time ------------------------------------------
+# A bucket for each person is filled as time goes by; requests under way are counted by person.
+
+
+_MOST = 10_000  # buckets that are kept, before full ones are thrown away
+
+
+class RequestsUnderWay:
+    """Counts what people have under way in this process. It may be shared by threads."""
+
+    def __init__(self, most: int) -> None:
+        """``most``: of one person at a time."""
+        self.most = most
+        self._counts: collections.Counter[str] = collections.Counter()
+        self._lock = threading.Lock()
+
+    def begin(self, person: str) -> bool:
+        """Count one more; False, and it does not count: there are as many as may be.
+
+        ``person``: the ID; if empty (nobody signed in), nothing is counted.
+        """
+        with self._lock:
+            if person and self._counts[person] >= self.most:
+                return False
+            self._counts[person] += 1
+            return True
+
+    def end(self, person: str) -> None:
+        """Count one less; for each that began."""
+        with self._lock:
+            self._counts[person] -= 1
+            if not self._counts[person]:
+                del self._counts[person]
+
+
+class Rates:
+    """Counts requests in this process. It may be shared by threads."""
+
+    def __init__(self, each_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """``each_minute``: requests of one person, all at once or one after the other."""
+        self._most = float(each_minute)
+        self._clock = clock
+        self._left: dict[str, tuple[float, float]] = {}  # requests, and when they were counted
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> int:
+        """Count a request; return 0, or after how many seconds it may be tried again."""
+        now = self._clock()
+        with self._lock:
+            left = self._now(key, now)
+            if left < 1:
+                return math.ceil((1 - left) * 60 / self._most)
+            if len(self._left) >= _MOST:
+                self._forget_full(now)
+            self._left[key] = (left - 1, now)
+        return 0
+
+    def _now(self, key: str, now: float) -> float:
+        left, then = self._left.get(key, (self._most, now))
+        return min(self._most, left + (now - then) * self._most / 60)
+
+    def _forget_full(self, now: float) -> None:
+        self._left = {
+            key: value for key, value in self._left.items() if self._now(key, now) < self._most
+        }
+
+
+# --- Live news of submissions: one look at the database serves all pages that watch --------------
+
+
+_FRESH = 0.25  # seconds for which a look is as good as a new one
+
+
+class Look(NamedTuple):
+    """A submission at one moment, as the database has it."""
+
+    words: tuple[tuple[int, str], ...] = ()  # what a worker said: numbers, which grow, and JSON
+    was_read: bool = False  # whether its check read it
+    is_running: bool = False  # whether it is being checked, or waits for that
+
+
+class LiveLooks:
+    """Looks for those who watch. It may be shared by threads; fifty pages ask as one."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._clock = clock
+        self._watched: collections.Counter[str] = (
+            collections.Counter()
+        )  # by the IDs of submissions
+        self._looks: dict[str, Look] = {}
+        self._at = 0.0  # of the last look
+        self._counting = threading.Lock()
+        self._looking = threading.Lock()
+
+    def begin(self, upload: str) -> None:
+        """Watch a submission from now on; :meth:`end` is for each that began."""
+        with self._counting:
+            self._watched[upload] += 1
+
+    def end(self, upload: str) -> None:
+        """Let one watch a submission no longer."""
+        with self._counting:
+            self._watched[upload] -= 1
+            if not self._watched[upload]:
+                del self._watched[upload]
+                self._looks.pop(upload, None)
+
+    def find_fresh(self, upload: str) -> Look | None:
+        """Return the last look at a submission, without waiting, or None if it is too old."""
+        with self._counting:
+            is_fresh = self._clock() - self._at < _FRESH
+            return self._looks.get(upload) if is_fresh else None
+
+    def look(self, upload: str) -> Look:
+        """Look at a submission that is watched; raises as the database."""
+        with self._looking:  # who waits for another's look has it too
+            known = self.find_fresh(upload)
+            return known or self._look_at_all().get(upload, Look())
+
+    def _look_at_all(self) -> dict[str, Look]:
+        at, wanted = self._clock(), self._list_watched()
+        found = _read(self._database, wanted)
+        with self._counting:
+            self._looks = {name: look for name, look in found.items() if self._watched[name]}
+            self._at = at
+        return found
+
+    def _list_watched(self) -> list[str]:
+        with self._counting:
+            return sorted(self._watched)
+
+
+def _read(database: Database, wanted: list[str]) -> dict[str, Look]:
+    with database.reading() as db:
+        jobs = queue.checks(db, about=wanted)
+        words = uploads.words(db, wanted)
+        read = uploads.list_read(db, wanted)
+    running = {name for name, job in jobs.items() if job.is_unfinished}
+    return {
+        name: Look(tuple(words.get(name, ())), name in read, name in running) for name in wanted
+    }
+
+
+# --- What all requests of a process share --------------------------------------------------------
+
 
 _AT_A_TIME = 4  # of one person
 _ASKED = 30  # links that may be asked for in a minute from one address, maybe of a whole campus
@@ -43,7 +208,7 @@ class Service(NamedTuple):
             Store(settings.originals),
             Rates(settings.rate),
             Counter(),
-            providers.open_provider(settings),
+            open_provider(settings),
             RequestsUnderWay(_AT_A_TIME),
             Rates(_ASKED),
             Rates(settings.page_rate),

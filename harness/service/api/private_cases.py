@@ -1,0 +1,391 @@
+"""Private case files and drafts of more: for the staff, never for students."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from harness.service.api import requests
+from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
+from harness.service.courses import cases
+from harness.service.jobs import drafts, previews, private_cases, wrong_expectations
+from harness.service.jobs.candidates import DraftFindings
+from harness.service.jobs.drafts import (
+    DraftFolder,
+    DraftRequest,
+    KeptCandidates,
+    KeptCaseFile,
+    ShownCandidate,
+)
+from harness.service.records import CASES, DRAFT, Job
+from harness.service.storage import queue
+from harness.service.web.access import Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
+_MAY = require_permission(CASES)
+_ALL = "/courses/{course}/assignments/{assignment}/private"
+_ONE = f"{_ALL}/{{name}}"
+_TEXT = {"text/plain": {"schema": {"type": "string"}}}
+_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": _TEXT}}
+_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The text", "content": _TEXT}}
+
+
+class CaseFileShown(BaseModel):
+    """A private case file."""
+
+    name: str
+    size: int  # bytes
+    tests: int | None  # null, here and below: it has not been measured yet
+    caught: int | None  # mistakes that it catches
+    wrong: list[int] | None  # lines of tests that the reference engine fails
+
+
+class PrivateCases(BaseModel):
+    """The private case files of an assignment, with what they catch."""
+
+    files: list[CaseFileShown]
+    caught: int | None  # mistakes that some file catches; null: not measured yet
+    of: int | None  # mistakes that are known
+    survivors: list[str] | None  # those that no file catches
+    given_up: list[str] | None  # wrong programs that took too long to be asked in all files
+    doubts: list[str]  # a sentence for each test that may be wrong, and counts
+    unchecked: str  # why nobody knows yet if tests are wrong, or ""
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PrivateCases, name="listed")
+def list_cases(context: Context) -> PrivateCases:
+    """List the private case files, with what they catch."""
+    return describe_private_cases(context)
+
+
+@ROUTES.at("GET", _ONE, STAFF_ONLY, response_class=Response, responses=_FILE, name="one")
+def one_case(context: Context) -> Response:
+    """Give a private case file."""
+    return Response(_path(context).read_bytes(), media_type="text/plain")
+
+
+@ROUTES.at(
+    "PUT", _ONE, _MAY, scope="all", response_model=PrivateCases, openapi_extra=_BODY, name="put"
+)
+async def put_case(context: Context) -> PrivateCases:
+    """Add a private case file, or put another one in the place of one of the same name."""
+    data = await requests.receive_body(context, cases.LARGEST)
+    return await run_in_threadpool(_put_case, context, data)
+
+
+def _put_case(context: RequestContext, data: bytes) -> PrivateCases:
+    with context.service.database.acting(context.by) as act:
+        new = private_cases.NewCase(_name(context), data)
+        private_cases.add(act, context.service.settings, context.require().assigned, new)
+    return describe_private_cases(context)
+
+
+@ROUTES.at("DELETE", _ONE, _MAY, scope="all", status_code=204, name="remove")
+def remove_case(context: Context) -> Response:
+    """Remove a private case file."""
+    name = _path(context).name
+    with context.service.database.acting(context.by) as act:
+        private_cases.remove(act, context.service.settings, context.require().assigned, name)
+    return Response(status_code=204)
+
+
+def _name(context: RequestContext) -> str:
+    """Return the name in the path, which must be one as case files have it."""
+    found: str = context.request.path_params["name"]
+    if (fitting := cases.name_of(found)) != found:
+        raise RequestRefused(422, f"found the name {found!r}, expected one such as {fitting}")
+    return found
+
+
+def _path(context: RequestContext) -> Path:
+    name = context.request.path_params["name"]
+    path = cases.find(context.service.settings, context.require().assigned, name)
+    if path is None:
+        raise RequestRefused(404, "there is no such private case file")
+    return path
+
+
+def describe_private_cases(context: RequestContext) -> PrivateCases:
+    """Return the private case files as the API tells them."""
+    settings, assigned = context.service.settings, context.require().assigned
+    left = previews.still_left_out(settings, assigned)
+    measured = private_cases.load_measured(settings, assigned)
+    found = measured.caught
+    told = {one.name: one for one in found.files} if found else {}
+    return PrivateCases(
+        files=[_describe(path, told.get(path.name)) for path in measured.paths],
+        caught=found.caught if found else None,
+        of=found.of if found else None,
+        survivors=list(found.survivors) if found else None,
+        given_up=list(found.given_up) if found else None,
+        doubts=wrong_expectations.find(settings, assigned, measured),
+        unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
+        still_left_out=[one.name for one in left],
+    )
+
+
+def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFileShown:
+    return CaseFileShown(
+        name=path.name,
+        size=path.stat().st_size,
+        tests=found.tests if found else None,
+        caught=found.caught if found else None,
+        wrong=list(found.wrong) if found else None,
+    )
+
+
+# --- Drafts of private cases: found by a worker, chosen here; never for students -----------------
+
+
+DRAFT_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["drafts of private cases"])
+_ALL_DRAFTS = "/courses/{course}/assignments/{assignment}/drafts"
+_ONE_DRAFT = f"{_ALL_DRAFTS}/{{draft}}"
+_GAMES: dict[str, Any] = {
+    "requestBody": {"required": False, "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
+}
+
+State = Literal["running", "done", "failed"]
+
+
+class DraftLine(BaseModel):
+    """A draft in a list."""
+
+    id: str
+    at: datetime.datetime
+    state: State
+    fault: str  # why there are no positions
+
+
+class BoardShown(BaseModel):
+    """A board, from its top row on: ``.`` empty, ``X`` black, ``O`` white."""
+
+    rows: list[str]
+
+
+class DraftTest(BaseModel):
+    """A test, in words."""
+
+    question: str
+    answer: str
+    reason: str
+
+
+class PositionShown(BaseModel):
+    """Tests that are chosen, dropped and exchanged together."""
+
+    position: int  # names it in this draft
+    kind: str
+    sentence: str
+    origin: str
+    board: BoardShown | None  # null: the game has none, or nobody here knows it
+    setup: list[str]  # commands that lead there, for a game of one's own
+    tests: list[DraftTest]
+    caught: int  # mistakes
+    only: int  # those that nothing else chosen catches
+
+
+class OnlyPublicShown(BaseModel):
+    """A mistake that public tests catch, and no private one."""
+
+    mistake: str
+    files: list[str]  # the public case files that catch it
+
+
+class DraftShown(DraftLine):
+    """A draft, with the positions that are chosen."""
+
+    caught: int | None  # mistakes, with the existing private case files; null if not yet known
+    of: int | None  # known mistakes
+    survivors: list[str]  # those that nothing catches, public tests neither
+    only_public: list[OnlyPublicShown]  # those that only public tests catch
+    remarks: list[str]  # why some games were not used
+    given_up: list[str]  # wrong programs that hung; nobody knows what catches them
+    now: str  # what is done and which program is asked, while state is running
+    positions: list[PositionShown]
+    left_out: list[int]  # positions that were dropped or exchanged, and can be taken back
+
+
+class PositionNamed(BaseModel):
+    """One of the positions."""
+
+    position: int = Field(ge=0, lt=1 << 31)
+
+
+class CaseFileWanted(BaseModel):
+    """What the case file is to be called that is made of a draft; no existing one is replaced."""
+
+    name: str = Field(default="", max_length=60, description="empty: one that is free")
+
+
+@DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, response_model=Page[DraftLine], name="listed")
+def list_drafts(context: Context, asked: Asked) -> Page[DraftLine]:
+    """List the drafts of an assignment, the first one first."""
+    order, named = (
+        ("made", "about"),
+        {"kind": DRAFT, "assignment": context.require().assigned.id},
+    )
+    with context.service.database.reading() as db:
+        found = find_page(db, queue.JOBS, order, asked, **named)
+    items = [DraftLine(**_members(context, one)) for one in found.rows]
+    return Page(items=items, next=found.next)
+
+
+@DRAFT_ROUTES.at(
+    "POST", _ALL_DRAFTS, _MAY, scope="all", status_code=201, response_model=DraftShown,
+    openapi_extra=_GAMES,
+)  # fmt: skip
+async def begin(
+    context: Context,
+    tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
+    idempotency_key: IdempotencyKey = "",
+) -> DraftShown:
+    """Let a worker find positions; the body has game records (SGF), one after the other, or none.
+
+    Without game records, or for features that they lack, positions are made at random.
+    """
+    data = await requests.receive_body(context, drafts.LARGEST)
+    return await run_in_threadpool(_begin, context, DraftRequest(tests), data, idempotency_key)
+
+
+def _begin(context: RequestContext, request: DraftRequest, data: bytes, key: str) -> DraftShown:
+    settings, assigned = context.service.settings, context.require().assigned
+    sent = ("draft", assigned.id, str(request.tests), hashlib.sha256(data).hexdigest())
+    games = [data] if data else []
+    with context.service.database.acting(context.by) as act:
+        made = make_once(
+            act, key, sent, lambda: drafts.begin(act, settings, assigned, request, games)
+        )
+        (job,) = queue.of(act.db, made)
+    return _describe_draft(context, job)
+
+
+@DRAFT_ROUTES.at("GET", _ONE_DRAFT, STAFF_ONLY, response_model=DraftShown, name="one")
+def one_draft(context: Context) -> DraftShown:
+    """Show the positions that are chosen, and what they catch."""
+    assert context.job
+    return _describe_draft(context, context.job)
+
+
+@DRAFT_ROUTES.at(
+    "POST", f"{_ONE_DRAFT}/drop", _MAY, scope="all", response_model=DraftShown,
+    openapi_extra=requests.describe_body(PositionNamed),
+)  # fmt: skip
+def drop(
+    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+) -> DraftShown:
+    """Leave a position out."""
+    return _change(context, lambda _, kept: drafts.drop(kept, body.position))
+
+
+@DRAFT_ROUTES.at(
+    "POST", f"{_ONE_DRAFT}/exchange", _MAY, scope="all", response_model=DraftShown,
+    openapi_extra=requests.describe_body(PositionNamed),
+)  # fmt: skip
+def exchange(
+    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+) -> DraftShown:
+    """Take another position for one."""
+    return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
+
+
+@DRAFT_ROUTES.at(
+    "POST", f"{_ONE_DRAFT}/take-back", _MAY, scope="all", response_model=DraftShown,
+    openapi_extra=requests.describe_body(PositionNamed),
+)  # fmt: skip
+def take_back(
+    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
+) -> DraftShown:
+    """Take a position back that was left out or exchanged."""
+    return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
+
+
+def _change(
+    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
+) -> DraftShown:
+    assert context.job
+    own = _folder(context, context.job)
+    own.choose(how(own.require_findings(), own.load_choice()))
+    return _describe_draft(context, context.job)
+
+
+@DRAFT_ROUTES.at(
+    "POST", f"{_ONE_DRAFT}/write", _MAY, scope="all", response_model=PrivateCases,
+    openapi_extra=requests.describe_body(CaseFileWanted),
+)  # fmt: skip
+def write(
+    context: Context, body: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
+) -> PrivateCases:
+    """Make a private case file of the positions that are chosen; it counts from now on."""
+    assert context.job
+    own = _folder(context, context.job)
+    found, new = own.require_findings(), KeptCaseFile(body.name, own.load_choice())
+    with context.service.database.acting(context.by) as act:
+        drafts.write(act, context.service.settings, context.require().assigned, found, new)
+    return describe_private_cases(context)
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _folder(context: RequestContext, job: Job) -> DraftFolder:
+    return DraftFolder(context.service.settings.assignment_folder(job.assignment), job.about)
+
+
+def _members(context: RequestContext, job: Job) -> dict[str, Any]:
+    found = _folder(context, job).load_findings()
+    fault = drafts.why_nothing(job, found)
+    state: State = "failed" if fault else "done" if found else "running"
+    return {
+        "id": job.about,
+        "at": datetime.datetime.fromtimestamp(job.made, datetime.UTC),
+        "state": state,
+        "fault": fault,
+    }
+
+
+def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
+    own = _folder(context, job)
+    found = own.load_findings()
+    kept = own.load_choice() if found else KeptCandidates(())
+    choice = drafts.describe_choice(found, kept) if found else None
+    return DraftShown(
+        **_members(context, job),
+        caught=choice.caught if choice else None,
+        of=len(found.mistakes) if found else None,
+        survivors=list(choice.alive) if choice else [],
+        only_public=[
+            OnlyPublicShown(mistake=each.mistake, files=list(each.files))
+            for each in (choice.only_public if choice else ())
+        ],
+        remarks=list(found.remarks) if found else [],
+        given_up=list(found.given_up) if found else [],
+        now="" if found else ": ".join(filter(None, own.load_progress())),
+        positions=[_position(each) for each in choice.candidates] if choice else [],
+        left_out=list(kept.dropped),
+    )
+
+
+def _position(one: ShownCandidate) -> PositionShown:
+    it = one.candidate
+    return PositionShown(
+        position=one.place,
+        kind=it.kind,
+        sentence=it.sentence,
+        origin=it.origin,
+        board=BoardShown(rows=it.board.text()) if it.board else None,
+        setup=list(it.setup),
+        tests=[DraftTest(**test._asdict()) for test in it.tests],
+        caught=one.caught,
+        only=one.only,
+    )

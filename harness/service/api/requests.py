@@ -1,0 +1,256 @@
+"""What requests of the API have in common: bodies, pages of lists, idempotency keys, the schema.
+
+A body is read once the guard let it in, and no more of it than is needed. Each page of a list
+tells where the next one begins. A request sent again under the same key does nothing again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+
+from fastapi import Depends, FastAPI, Header, Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from sqlalchemy import Connection
+
+from harness.service.storage import people
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import Rows
+from harness.service.web.access import TOKENS, Context, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import ANYBODY, RequestContext
+
+Model = TypeVar("Model", bound=BaseModel)
+_LARGEST = 1 << 16  # bytes
+BYTES = "application/octet-stream"
+IS_BYTES = {"type": "string", "format": "binary"}
+# What the schema tells of a body that is an archive, as plain bytes.
+AN_ARCHIVE: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {BYTES: {"schema": IS_BYTES}}}
+}
+PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
+
+
+async def receive_body(context: RequestContext, largest: int) -> bytes:
+    """Return the body of a request; refuses one of more bytes than ``largest``."""
+    found = bytearray()
+    async for piece in context.request.stream():
+        found += piece
+        if len(found) > largest:
+            raise RequestRefused(413, f"more than {largest:,} bytes are not taken here")
+    return bytes(found)
+
+
+@asynccontextmanager
+async def as_file(context: RequestContext) -> AsyncIterator[Path]:
+    """Give the file with the body of a request, which may be large; it is gone afterwards.
+
+    Refuses one that is larger than a submission may be.
+    """
+    left = context.service.settings.largest
+    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".upload-") as copy:
+        async for piece in context.request.stream():
+            left -= len(piece)
+            if left < 0:
+                most = context.service.settings.largest
+                raise RequestRefused(413, f"more than {most:,} bytes are not taken")
+            await run_in_threadpool(copy.write, piece)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def json_of(kind: type[Model]) -> Callable[[RequestContext], Awaitable[Model]]:
+    """Return what reads the body of a request, for ``Depends``."""
+
+    async def read_body(context: Context) -> Model:
+        data = await receive_body(context, _LARGEST)
+        if b"\\u0000" in data:  # PostgreSQL has none in a text
+            raise RequestRefused(422, "a text in it has a character U+0000")
+        try:
+            return kind.model_validate_json(data)
+        except ValidationError as error:
+            raise RequestRefused(422, "; ".join(map(_describe, error.errors()))) from None
+
+    return read_body
+
+
+def _describe(error: ErrorDetails) -> str:
+    """Return what is wrong, and in which field unless it is the whole body."""
+    field = ".".join(map(str, error["loc"]))
+    return f"{field}: {error['msg']}" if field else error["msg"]
+
+
+def describe_body(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return what the schema tells of such a body."""
+    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+    PARTS.update(schema.pop("$defs", {}))
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+# --- Lists in pages: each tells where the next one begins ----------------------------------------
+
+
+T = TypeVar("T")
+Row = TypeVar("Row", bound=tuple[Any, ...])
+_MOST = 100
+
+
+class Part(NamedTuple):
+    """Which part of a list somebody asks for."""
+
+    after: str
+    limit: int
+
+
+def _part(
+    after: Annotated[str, Query(max_length=64, description="the `next` of the page before")] = "",
+    limit: Annotated[int, Query(ge=1, le=_MOST, description="how many at most")] = 50,
+) -> Part:
+    return Part(after, limit)
+
+
+Asked = Annotated[Part, Depends(_part)]
+
+
+class Page(BaseModel, Generic[T]):
+    """Some items of a list."""
+
+    items: list[T]
+    next: str | None  # for `after`, to get the next ones; null: there are none
+
+
+class Found(NamedTuple, Generic[Row]):
+    """The rows of a page."""
+
+    rows: list[Row]
+    next: str | None
+
+
+def find_page(
+    db: Connection, rows: Rows[Row], order: Sequence[str], asked: Part, **named: object
+) -> Found[Row]:
+    """Return the rows of a page of those with these values; see :meth:`Rows.page`.
+
+    Raises:
+        RequestRefused: ``after`` is of no such row.
+    """
+    after, limit = asked
+    # PostgreSQL has no zero byte in a text.
+    found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)
+    if found is None:
+        raise _no_such(after)
+    rows_ = found[:limit]
+    return Found(rows_, str(getattr(rows_[-1], order[-1])) if len(found) > limit else None)
+
+
+def cut(items: list[T], key: Callable[[T], str], asked: Part) -> Page[T]:
+    """Return a page of a list that is known as a whole; ``key``: tells its items apart.
+
+    Raises:
+        RequestRefused: ``after`` is of no item.
+    """
+    keys = [key(one) for one in items]
+    if asked.after and asked.after not in keys:
+        raise _no_such(asked.after)
+    start = keys.index(asked.after) + 1 if asked.after else 0
+    end = start + asked.limit
+    return Page(items=items[start:end], next=keys[end - 1] if end < len(items) else None)
+
+
+def _no_such(after: str) -> RequestRefused:
+    return RequestRefused(422, f"after: found {after!r}, expected the next of a page of this list")
+
+
+# --- A request that is sent again does nothing again: idempotency keys ---------------------------
+
+
+IdempotencyKey = Annotated[
+    str,
+    Header(
+        max_length=64,
+        pattern="^[A-Za-z0-9_-]*$",
+        description="of your own choice; a second request with it is answered as the first was",
+    ),
+]
+_Made = TypeVar("_Made")
+
+
+def require_kept(found: _Made | None, what: str) -> _Made:
+    """Return what :func:`make_once` made, now or before; ``what``: a noun for it.
+
+    Raises:
+        RequestRefused: somebody has removed it since; it is not made again.
+    """
+    if found is None:
+        raise RequestRefused(
+            409,
+            f"Idempotency-Key: the {what} that it made was removed; take a new key to make another"
+            " one",
+        )
+    return found
+
+
+def make_once(
+    act: AuditedTransaction, key: str, sent: tuple[str, ...], make: Callable[[], str]
+) -> str:
+    """Make something, unless a request with the same key did; return its id.
+
+    ``sent``: where the request went and what it said; ``key``: empty for none.
+
+    Raises:
+        RequestRefused: a request with the key said something else.
+    """
+    if not key:
+        return make()
+    digest = hashlib.sha256("\0".join(sent).encode()).hexdigest()
+    found = people.claim_key(act.db, act.by, key, digest)
+    if found.digest != digest:
+        raise RequestRefused(409, "Idempotency-Key: another request had it; take a new one")
+    if not found.made:
+        found = found._replace(made=make())
+        people.keep_made(act.db, found, found.made)
+    return found.made
+
+
+# --- The schema of the API, as the routes themselves tell it -------------------------------------
+
+
+ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["schema"])
+_ABOUT = (
+    "Errors are problems (RFC 9457). Lists come in pages. Times are in UTC where they have a zone."
+)
+_ANY_OBJECT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "OpenAPI 3.1",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+@ROUTES.at("GET", "/openapi.json", ANYBODY, responses=_ANY_OBJECT)
+def openapi(context: Context) -> Response:
+    """Give this schema."""
+    return JSONResponse(schema_of(context.request.app))
+
+
+def schema_of(app: FastAPI) -> dict[str, Any]:
+    """Return the schema of an application; it is made once."""
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title=app.title, version=app.version, description=_ABOUT, routes=app.routes
+        )
+        schemes = {TOKENS: {"type": "http", "scheme": "bearer"}}
+        parts = made.setdefault("components", {})
+        parts["securitySchemes"] = schemes
+        parts.setdefault("schemas", {}).update(PARTS)
+        app.openapi_schema = made
+    return app.openapi_schema

@@ -1,0 +1,300 @@
+"""Change or remove what students may already work on: what changes for whom is told first.
+
+An assignment or course goes only if nobody has submitted to it: nothing of students is lost.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.assignments.assignment import Late
+from harness.grading.marks.marking import judge_time
+from harness.service.courses import cases, gradebooks, making, roster, submissions
+from harness.service.courses.deadlines import describe_late
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.courses.own_files import OWN
+from harness.service.local_times import describe_date, read_seconds
+from harness.service.records import LEASED, Course, CourseAssignment
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue
+from harness.service.storage.audit import AuditedTransaction
+from harness.text import number_of
+
+
+class ShownValues(NamedTuple):
+    """What a form is filled from when a page shows it."""
+
+    about: str  # such as ``assignment``
+    values: Sequence[str]  # of its fields, as they are kept
+    said: Mapping[str, str]  # the same in words, by the labels of the fields
+
+    @property
+    def digest(self) -> str:
+        """Return what a form carries: it tells these values from other ones."""
+        return digest_of([*self.values])
+
+    def require(self, filled: str | None) -> None:
+        """Refuse a form that was filled from other values than these, which are in force.
+
+        ``filled``: the digest that the form carries, or None without a form.
+
+        Raises:
+            InvalidGradingStateError: somebody has changed them since.
+        """
+        if filled is None or filled == self.digest:
+            return
+        said = "; ".join(f"{label}: {value}" for label, value in self.said.items())
+        raise InvalidGradingStateError(
+            f"Somebody has changed this {self.about} since you opened the page. "
+            f"These values are in force now: {said}. The form has what you typed: "
+            "correct it and send it again"
+        )
+
+
+def digest_of(value: object) -> str:
+    """Return what tells a value from others, as short as a form may carry it."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:32]
+
+
+# --- Change an assignment that students may already work on: what changes for whom is told first -
+
+
+_NAMES = {
+    "title": "Title",
+    "opens": "Opens",
+    "deadline": "Deadline",
+    "closes": "Refused after",
+    "deduction": "Late penalty in percent",
+    "grace": "Grace in minutes",
+    "hidden": "Hidden from students",
+}
+
+
+class Effect(NamedTuple):
+    """What a change does to one student or group."""
+
+    key: str
+    now: str  # such as ``in time``
+    then: str  # such as ``late by 2 h: 10 % of the points reached are taken off``
+
+
+class Change(NamedTuple):
+    """A change of an assignment, before it is made."""
+
+    made: CourseAssignment  # as it would be
+    effects: list[Effect]
+    ended: list[str]  # students whose extensions would end, because all have as much time
+
+    def list_dates(self, one: CourseAssignment) -> list[tuple[str, str]]:
+        """Return the names of what changes, and how it is and would be."""
+        return [(_NAMES[name], said) for name, said in _list_changed(one, self.made).items()]
+
+    @property
+    def digest(self) -> str:
+        """Return what tells this change from another one, or from the same on another day."""
+        return digest_of(self)
+
+
+def plan(db: Connection, one: CourseAssignment, changed: CourseAssignment) -> Change:
+    """Return what would change for whom if ``one`` were as ``changed``.
+
+    Raises:
+        UsageError: a date or a number cannot be read, or they do not go together.
+    """
+    made = making.check(one._replace(**{name: getattr(changed, name) for name in _NAMES}))
+    extensions = courses.extensions(db, one.id)
+    ended = _list_ended(made, extensions)
+    left = {key: own for key, own in extensions.items() if key not in ended}
+    rules = making.late(one, extensions), making.late(made, left)
+    return Change(made, _list_effects(db, one, *rules), ended)
+
+
+def values_of(one: CourseAssignment) -> ShownValues:
+    """Return what the form that changes an assignment is filled from."""
+    now = {name: getattr(one, name) for name in _NAMES}
+    said = {label: _say(name, now[name]) for name, label in _NAMES.items()}
+    return ShownValues("assignment", [str(value) for value in now.values()], said)
+
+
+def values_of_course(one: Course) -> ShownValues:
+    """Return what the form that renames a course is filled from."""
+    return ShownValues("course", [one.title], {"Title": one.title})
+
+
+def change(
+    act: AuditedTransaction,
+    one: CourseAssignment,
+    changed: CourseAssignment,
+    seen: str | None = None,
+    filled: str | None = None,
+) -> CourseAssignment:
+    """Change an assignment.
+
+    ``seen``: the digest of the change that somebody saw and wants; None: whatever it is.
+    ``filled``: the digest of the values that a form was filled from, if one was sent.
+
+    Raises:
+        UsageError: as :func:`plan`.
+        InvalidGradingStateError: it would change something else by now.
+    """
+    courses.lock(act.db, one.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
+    values_of(now).require(filled)
+    planned = plan(act.db, now, changed)
+    if seen is not None and planned.digest != seen:
+        raise InvalidGradingStateError(
+            "something was submitted or changed meanwhile: look once more"
+        )
+    values = {name: getattr(planned.made, name) for name in _NAMES}
+    courses.ASSIGNMENTS.change(act.db, {**values, "hidden": int(planned.made.hidden)}, id=one.id)
+    courses.extend(act.db, one.id, planned.ended, "")
+    if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
+        effects = [f"{effect.key}: {effect.now} → {effect.then}" for effect in planned.effects]
+        more = {"effects": effects} if effects else {}
+        more |= {"extensions ended": planned.ended} if planned.ended else {}
+        act.note("assignment changed", one.id, changed=lines, **more)
+    return planned.made
+
+
+def rename_course(
+    act: AuditedTransaction, course: Course, title: str, filled: str | None = None
+) -> Course:
+    """Give a course another title. Its address stays.
+
+    ``filled``: as for :func:`change`.
+
+    Raises:
+        UsageError: it has no title, or a very long one.
+        InvalidGradingStateError: somebody has renamed it since the form was filled.
+    """
+    courses.lock_course(act.db, course.id)
+    now = courses.COURSES.find(act.db, id=course.id) or course
+    values_of_course(now).require(filled)
+    made = now._replace(title=making.read_title(title))
+    courses.COURSES.change(act.db, {"title": made.title}, id=course.id)
+    if made != now:
+        act.note("course renamed", course.id, title=made.title, before=now.title)
+    return made
+
+
+def _list_changed(one: CourseAssignment, made: CourseAssignment) -> dict[str, str]:
+    """Return how the fields that change are and would be, by their names."""
+    pairs = ((name, getattr(one, name), getattr(made, name)) for name in _NAMES)
+    return {name: f"{_say(name, a)} → {_say(name, b)}" for name, a, b in pairs if a != b}
+
+
+def _say(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = describe_date(str(value)) if name in ("opens", "deadline", "closes") else str(value)
+    return text or "none"
+
+
+def _list_ended(made: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
+    """Return whose extensions give no more time than all would have."""
+    common = read_seconds(made.deadline or made.closes)
+    ended = (key for key, own in extensions.items() if not common or read_seconds(own) <= common)
+    return sorted(ended)
+
+
+def _list_effects(
+    db: Connection, one: CourseAssignment, before: Late, after: Late
+) -> list[Effect]:
+    histories, found = submissions.all_histories(db, one), []
+    for entry in roster.students(courses.students(db, one.course)):
+        keys = [student.key for student in entry.students]
+        last = histories[entry.key].last
+        told = _compare(before.of(keys), after.of(keys), last.at) if last else ()
+        found += [Effect(entry.key, *told)] if told else []
+    return found
+
+
+def _compare(before: Late, after: Late, at: float) -> tuple[str, str] | tuple[()]:
+    """Return how a submission of this time is judged and would be; empty if there is no change."""
+    if _cost(before, at) == _cost(after, at):
+        return ()
+    return describe_late(before, at) or "in time", describe_late(after, at) or "in time"
+
+
+def _cost(rule: Late, at: float) -> tuple[object, ...]:
+    found = judge_time(rule, datetime.datetime.fromtimestamp(int(at)))
+    return found.refused, found.late, rule.deduction if found.late else 0
+
+
+# --- Remove assignments and courses that nobody has submitted to: nothing of students is lost ----
+
+
+def list_kept(db: Connection, assigned: CourseAssignment) -> list[str]:
+    """Return what is in an assignment and keeps it, such as ``3 submissions``."""
+    counts = courses.count_kept(db, assigned.id)
+    return [number_of(count, name) for name, count in counts.items() if count]
+
+
+def list_lost(db: Connection, settings: Settings, assigned: CourseAssignment) -> list[str]:
+    """Return what of the teachers' own goes with an assignment."""
+    private = len(cases.added(settings.assignment_folder(assigned.id)))
+    counts = {"private case file": private, "extension": len(courses.extensions(db, assigned.id))}
+    found = [number_of(count, name) for name, count in counts.items() if count]
+    return [*found, "the folder that you uploaded"] if assigned.source == OWN else found
+
+
+def list_kept_in_course(db: Connection, course: Course) -> list[str]:
+    """Return what is in the assignments of a course and keeps it, a phrase for each."""
+    found = courses.ASSIGNMENTS.all(db, "title", course=course.id)
+    kept = {one.title: list_kept(db, one) for one in found}
+    return [f"{title}: {', '.join(told)}" for title, told in kept.items() if told]
+
+
+def remove_assignment(act: AuditedTransaction, assigned: CourseAssignment) -> None:
+    """Remove an assignment; :func:`clear` removes its files afterwards.
+
+    Raises:
+        InvalidGradingStateError: somebody has submitted, or a worker works on it.
+    """
+    courses.lock(act.db, assigned.id)  # a student may submit at this moment
+    if kept := list_kept(act.db, assigned):
+        raise InvalidGradingStateError(
+            f"{assigned.title} has {', '.join(kept)}, which must not be lost:"
+            " hide it from students instead, or set an earlier time from which it is refused"
+        )
+    if queue.JOBS.all(act.db, assignment=assigned.id, state=LEASED):
+        raise InvalidGradingStateError(
+            f"work for {assigned.title} is running: try again in a minute"
+        )
+    courses.forget_assignment(act.db, assigned.id)
+    act.note("assignment removed", assigned.id, course=assigned.course, title=assigned.title)
+
+
+def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignment]:
+    """Remove a course with its assignments and its roster; return the assignments.
+
+    Raises:
+        InvalidGradingStateError: somebody has submitted to one, or a worker works on one.
+    """
+    courses.lock_course(act.db, course.id)
+    found = courses.ASSIGNMENTS.all(act.db, "id", course=course.id)
+    for one in found:
+        remove_assignment(act, one)
+    students = len(courses.students(act.db, course.id))
+    courses.forget_course(act.db, course.id)
+    act.note("course removed", course.id, title=course.title, students=students)
+    return found
+
+
+def clear_course(settings: Settings, course: Course, removed: Iterable[CourseAssignment]) -> None:
+    """Remove the files of a course that was removed, and of its assignments."""
+    for one in removed:
+        clear(settings, one)
+    gradebooks.forget_rosters(settings, course.id)
+
+
+def clear(settings: Settings, removed: CourseAssignment) -> None:
+    """Remove the files of an assignment that was removed."""
+    shutil.rmtree(settings.assignment_folder(removed.id), ignore_errors=True)
+    settings.keys.joinpath(f"{removed.id}.key").unlink(missing_ok=True)

@@ -1,0 +1,192 @@
+"""Deadlines: what being late costs, in words, and extensions for one student or group."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection
+
+from harness.assignments.assignment import Late
+from harness.clock_changes import measure
+from harness.errors import UsageError
+from harness.grading.marks.marking import describe_span, judge_time
+from harness.grading.records import decimal
+from harness.service.courses import making
+from harness.service.courses.making import late, moment
+from harness.service.local_times import (
+    add_offset,
+    describe_date,
+    describe_moment,
+    describe_time,
+    read_seconds,
+)
+from harness.service.records import CourseAssignment, Upload
+from harness.service.storage import courses, uploads
+from harness.service.storage.audit import AuditedTransaction
+from harness.text import number_of
+
+Fact = tuple[str, str]  # a term, and what it is; empty for none
+
+
+def load_rule(db: Connection, assigned: CourseAssignment, key: str) -> Late:
+    """Return the dates that hold for a student or a group, by the key."""
+    students = courses.students_of(db, assigned.course, key)
+    return late(assigned, courses.extensions(db, assigned.id)).of(students)
+
+
+def load_rules(
+    db: Connection, assigned: CourseAssignment, taken: Sequence[Upload], key: str = ""
+) -> dict[str, Late]:
+    """Return the dates that hold for uploads, by their ids.
+
+    ``key``: of the student or group who asks; "": for those of the owners who are in the course.
+    """
+    if key:
+        return dict.fromkeys((one.id for one in taken), load_rule(db, assigned, key))
+    rule = late(assigned, courses.extensions(db, assigned.id))
+    owners = uploads.owners_of(db, [one.id for one in taken])
+    groups: dict[str, list[str]] = {}
+    for one in courses.students(db, assigned.course):
+        groups.setdefault(one.submits_as, []).append(one.key)
+    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in taken}
+    return {name: rule.of(groups.get(own, ())) for name, own in keys.items()}
+
+
+def _find_key(upload: Upload, owners: frozenset[str], groups: Mapping[str, list[str]]) -> str:
+    """Return the group, or the student, that has an upload now."""
+    keys = sorted(key for key, students in groups.items() if owners & {*students})
+    return upload.key if upload.key in keys or not keys else keys[0]
+
+
+def list_dates(assigned: CourseAssignment, rule: Late, own: str = "") -> list[Fact]:
+    """Return the dates of an assignment and what being late costs.
+
+    ``rule``: of the student or group; ``own``: the deadline that an extension gives them.
+    """
+    common, last = describe_date(assigned.deadline), rule.refused_after
+    return [
+        ("Opens", describe_date(assigned.opens)),
+        ("Your deadline", describe_date(own)),
+        ("Deadline of the others" if own else "Deadline", common),
+        ("Refused after", describe_time(last) if last else ""),
+        ("If you are late", describe_terms(rule)),
+    ]
+
+
+def list_dates_for_staff(assigned: CourseAssignment, rule: Late) -> list[Fact]:
+    """Return the dates of an assignment, as those have them who set them."""
+    return [
+        ("Opens", describe_date(assigned.opens)),
+        ("Deadline", describe_date(assigned.deadline)),
+        ("Refused after", describe_date(assigned.closes)),
+        ("Late submissions", describe_terms(rule)),
+    ]
+
+
+def list_open_dates(
+    db: Connection, assigned: CourseAssignment, now: datetime.datetime
+) -> list[str]:
+    """Return until when students can still submit, a phrase for each date that is not over.
+
+    Late submissions that are always taken have no such date.
+    """
+    last = max(courses.extensions(db, assigned.id).values(), key=read_seconds, default="")
+    dates = {
+        "the deadline is": assigned.deadline,
+        "the last extension ends": last,
+        "late submissions are taken until": assigned.closes,
+    }
+    grace = datetime.timedelta(minutes=assigned.grace)
+    known = [(words, time) for words, text in dates.items() if (time := moment(text))]
+    return [f"{words} {describe_time(one)}" for words, one in known if measure(one, now) <= grace]
+
+
+def describe_terms(rule: Late) -> str:
+    """Return how long late submissions are taken and what they lose; empty without a deadline."""
+    if rule.deadline is None:
+        return ""
+    grace = ""
+    if rule.grace_minutes:
+        grace = f" The first {number_of(rule.grace_minutes, 'minute')} after a date still count."
+    return f"{_describe_time_left(rule, rule.deadline)}{grace}"
+
+
+def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
+    last = rule.refused_after
+    if last is None:
+        return f"Late submissions are always taken: {_describe_cost(rule)}."
+    left = measure(deadline, last)
+    if left <= datetime.timedelta():
+        return "Late submissions are refused."
+    return f"Up to {describe_span(left)} late: {_describe_cost(rule)}. Later: refused."
+
+
+def _describe_cost(rule: Late) -> str:
+    if not rule.deduction:
+        return "no points are taken off"
+    return f"{decimal(rule.deduction)} % of the points reached are taken off"
+
+
+def warn_late(rule: Late, at: float, last: Upload | None) -> str:
+    """Return what to know before submitting late, or "" if a submission would be in time.
+
+    ``last``: the submission that counts, or may count.
+    """
+    if not describe_late(rule, at):
+        return ""
+    warning = f"You are late now: {_describe_cost(rule)}."
+    if last is None:
+        return warning
+    return (
+        f"{warning} A new submission counts instead of {last.name} of {describe_moment(last.at)},"
+        " and cannot be withdrawn."
+    )
+
+
+def describe_late(rule: Late, at: float) -> str:
+    """Return how late a submission is and what that costs, or "" if it is in time.
+
+    ``at``: when it came, in seconds since 1970.
+    """
+    time = datetime.datetime.fromtimestamp(int(at))  # as it is graded
+    found = judge_time(rule, time)
+    if found.refused:
+        return "too late: it gets no points"
+    if not found.late or rule.deadline is None:
+        return ""
+    return f"late by {describe_span(measure(rule.deadline, time))}: {_describe_cost(rule)}"
+
+
+# --- Deadlines of one student or group: given and taken back by the staff ------------------------
+
+
+def latest_deadline(extensions: Mapping[str, str], students: Iterable[str]) -> str:
+    """Return the deadline of their own that these students have together; empty: none."""
+    own = [extensions[one] for one in students if one in extensions]
+    return max(own, key=read_seconds, default="")
+
+
+def extend(act: AuditedTransaction, assigned: CourseAssignment, key: str, deadline: str) -> None:
+    """Give a student, or each of a group, a later deadline; empty for the common one.
+
+    It is theirs in whatever group they are later: the latest of its students' holds for a group.
+    Marks that were made before stay as they are until the next grading.
+
+    Raises:
+        UsageError: it is not a local time, or not later than the common one.
+    """
+    courses.lock(act.db, assigned.id)
+    own = making.date("deadline", deadline)
+    common = making.moment(assigned.deadline) or making.moment(assigned.closes)
+    if own and common is None:
+        raise UsageError("deadline: the assignment has none that could be extended")
+    later = making.moment(own)
+    if later and common and measure(common, later) <= datetime.timedelta():
+        raise UsageError(
+            f"deadline: found {describe_time(later)},"
+            f" expected a time after that of all, {describe_time(common)}"
+        )
+    courses.extend(act.db, assigned.id, courses.students_of(act.db, assigned.course, key), own)
+    what = "deadline extended" if own else "extension ended"
+    act.note(what, assigned.id, key=key, deadline=add_offset(own))

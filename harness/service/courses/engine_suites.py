@@ -1,0 +1,450 @@
+"""Suites of engine authors and their runs: made, compared, and shown as a history and a badge.
+
+What a run found is in files, written once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.assignments.assignment import Assignment
+from harness.errors import UsageError
+from harness.escaping import one_line
+from harness.exits import ExitCode
+from harness.history import history_file, pages
+from harness.history.records import RunKept, Trends
+from harness.history.trends import trends
+from harness.report import baseline
+from harness.report.baseline import Comparison
+from harness.report.markup import Markup
+from harness.service.courses import making, run_documents
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.courses.run_documents import RunDocument
+from harness.service.records import (
+    FAULT,
+    LEASED,
+    RUN,
+    WAITING,
+    Course,
+    CourseAssignment,
+    Job,
+    Suite,
+    SuiteRun,
+)
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue, suites
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import new_id
+from harness.work import canonical_json
+from oracle import __version__
+
+MOST_SUITES = 50  # of one person
+KEPT = 200  # runs of a suite; older ones go
+MOST_WAITING = 3  # engines of one person
+State = Literal["waiting", "running", "done", "failed", "fault"]
+MOST_BYTES = 512 << 20  # of all documents in somebody's suites
+_TITLE, _ENGINE = 200, 120  # characters
+_REVISION = re.compile(r"[\w.+/:@-]{0,100}", re.ASCII)
+
+
+class PostedRun(NamedTuple):
+    """A document that came, as it is and as it was read."""
+
+    data: bytes
+    found: RunDocument
+    revision: str
+
+    @classmethod
+    def read(cls, data: bytes, revision: str) -> PostedRun:
+        """Check what came.
+
+        Raises:
+            UsageError: the document or the revision cannot be read.
+        """
+        _check_revision(revision)
+        return cls(data, run_documents.read(data), revision)
+
+
+class RunArchive(NamedTuple):
+    """An engine as it came; its bytes are kept."""
+
+    name: str  # as its author calls the file
+    sha256: str
+    revision: str
+
+
+def _check_revision(revision: str) -> None:
+    if not _REVISION.fullmatch(revision):
+        raise UsageError(
+            f"revision: found {revision!r}, expected up to 100 letters, digits, . _ + - / : @"
+        )
+
+
+# --- suites ------------------------------------------------------------------------------------
+
+
+def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
+    """Make a suite of the person who acts.
+
+    ``source``: the name of an assignment that ships, as which engines are run here by its public
+    case files; empty: runs come as documents alone.
+
+    Raises:
+        UsageError: it has no title, a very long one, there are too many, or no such assignment.
+    """
+    if len(suites.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
+        raise UsageError(f"there are {MOST_SUITES} suites already: remove one first")
+    bench = make_bench(act, title, making.check_shipped(source)).id if source else ""
+    made = Suite(new_id(), act.by, _title(title), time.time(), bench=bench)
+    suites.SUITES.add(act.db, made)
+    act.note("suite made", made.id, title=made.title)
+    return made
+
+
+def make_bench(
+    act: AuditedTransaction, title: str, source: str, own: Assignment | None = None
+) -> CourseAssignment:
+    """Make an assignment in a course that nobody is in; return it.
+
+    ``source``, ``own``: as of :func:`making.assign`.
+    """
+    course = courses.COURSES.add(act.db, Course(new_id(), _title(title), time.time()))
+    wanted = CourseAssignment("", course.id, _title(title), source, "", "", "", "", 0, 0.0)
+    return making.assign(act, wanted, own)
+
+
+def change(
+    act: AuditedTransaction, suite: Suite, title: str, *, is_open: bool, has_badge: bool
+) -> Suite:
+    """Change what a suite is called, who may read it, and whether it has a badge.
+
+    A badge that is made again has another address.
+
+    Raises:
+        UsageError: as :func:`make`.
+    """
+    badge = (suite.badge or secrets.token_hex(16)) if has_badge else ""
+    made = suite._replace(title=_title(title), is_open=is_open, badge=badge)
+    values: dict[str, object] = {
+        "title": made.title,
+        "is_open": int(is_open),
+        "badge": badge,
+    }
+    suites.SUITES.change(act.db, values, id=suite.id)
+    act.note("suite changed", suite.id, title=made.title, open=is_open, badge=has_badge)
+    return made
+
+
+def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
+    """Remove a suite with all its runs.
+
+    Raises:
+        InvalidGradingStateError: an engine is being run.
+    """
+    if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=LEASED):
+        raise InvalidGradingStateError(
+            "an engine of this suite is running; wait until it finishes"
+        )
+    suites.RUNS.remove(act.db, suite=suite.id)
+    suites.SUITES.remove(act.db, id=suite.id)
+    act.note("suite removed", suite.id, title=suite.title)
+    shutil.rmtree(settings.suite(suite.id), ignore_errors=True)
+    if suite.bench:
+        suites.forget_bench(act.db, suite.bench)
+        shutil.rmtree(settings.assignment_folder(suite.bench), ignore_errors=True)
+        settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
+
+
+def source(db: Connection, suite: Suite) -> str:
+    """Return the assignment as which engines are run here; empty: none are.
+
+    :data:`harness.service.courses.own_files.OWN`: by case files of the author's own.
+    """
+    found = courses.ASSIGNMENTS.find(db, id=suite.bench) if suite.bench else None
+    return found.source if found else ""
+
+
+def badge_path(suite: Suite) -> str:
+    """Return the path of the badge of a suite that has one."""
+    return f"/badges/{suite.badge}.svg"
+
+
+def _title(text: str) -> str:
+    title = one_line(" ".join(text.split()))
+    if not 0 < len(title) <= _TITLE:
+        raise UsageError(f"title: found {len(title)} characters, expected 1 to {_TITLE}")
+    return title
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def post(act: AuditedTransaction, suite: Suite, posted: PostedRun, folder: Path) -> SuiteRun:
+    """Keep a run that was posted; the oldest go if there are too many.
+
+    Raises:
+        UsageError: the owner has no room left.
+    """
+    _check_room(act, suite, len(posted.data))
+    made = _count(_new(act, suite, posted.revision), posted)
+    _write(folder, made, posted)
+    return _add(act, made, folder)
+
+
+def post_engine(
+    act: AuditedTransaction, suite: Suite, archive: RunArchive, folder: Path
+) -> SuiteRun:
+    """Let a worker run an engine whose bytes are kept.
+
+    Raises:
+        UsageError: the suite runs no engines, or too many of the owner's wait.
+    """
+    if not suite.bench:
+        raise UsageError(
+            "this suite takes documents of run --json, not engines: send its case files first"
+        )
+    _check_revision(archive.revision)
+    _check_room(act, suite, 0)
+    jobs = queue.JOBS.all(act.db, kind=RUN, key=suite.person, state=[WAITING, LEASED])
+    if len(jobs) >= MOST_WAITING:
+        raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
+    made = _new(act, suite, archive.revision)
+    name = one_line(archive.name, _ENGINE) or "archive"
+    made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
+    queue.put(act.db, Job("", RUN, suite.bench, made.id, suite.person, person=suite.person))
+    return made
+
+
+def _check_room(act: AuditedTransaction, suite: Suite, size: int) -> None:
+    used = suites.bytes_of(act.db, suite.person)
+    if used + size > MOST_BYTES:
+        raise UsageError(
+            f"the documents of all your runs have {used:,} bytes of {MOST_BYTES:,}: remove some"
+        )
+
+
+def _new(act: AuditedTransaction, suite: Suite, revision: str) -> SuiteRun:
+    number = suites.next_number(act.db, suite.id)
+    return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
+
+
+def _add(act: AuditedTransaction, made: SuiteRun, folder: Path) -> SuiteRun:
+    """Write a run down; the oldest go if there are too many."""
+    suites.RUNS.add(act.db, made)
+    act.note("run posted", made.id, suite=made.suite, number=made.number)
+    for old in suites.older(act.db, made.suite, KEPT):
+        _forget(act, old, folder)
+    return made
+
+
+def conclude(act: AuditedTransaction, run: SuiteRun, posted: PostedRun, folder: Path) -> None:
+    """Keep what a worker found of an engine."""
+    made = _count(run, posted)
+    _write(folder, made, posted)
+    suites.RUNS.change(act.db, made._asdict(), id=run.id)
+
+
+def fail(act: AuditedTransaction, run: SuiteRun, trouble: str) -> None:
+    """Write down why an engine has no result."""
+    suites.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
+
+
+def state_of(db: Connection, run: SuiteRun) -> State:
+    """Return how far a run is, and :data:`FAULT` if the harness failed."""
+    if run.started or run.trouble:
+        return "done" if run.started else "failed"
+    states = {one.state for one in queue.of(db, run.id)}
+    if FAULT in states:
+        return "fault"
+    return "running" if LEASED in states else "waiting"
+
+
+def _count(run: SuiteRun, posted: PostedRun) -> SuiteRun:
+    found = posted.found
+    verdicts = Counter(one.verdict for file in found.files for one in file.tests)
+    return run._replace(
+        started=found.started,
+        engine=one_line(found.engine, _ENGINE),
+        size=len(posted.data),
+        tests=verdicts.total() - verdicts["ignored"],
+        passed=verdicts["passed"] + verdicts["PASSED"],
+        failed=verdicts["FAILED"],
+        undecided=verdicts["not run"] + verdicts["not judged"],
+        broken=sum(file.failure is not None for file in found.files),
+    )
+
+
+def _write(folder: Path, run: SuiteRun, posted: PostedRun) -> None:
+    kept = run_documents.make_kept(posted.found, run.number, run.revision)
+    place = document(folder, run.id)
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place.write_bytes(posted.data)
+    place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
+
+
+def remove_run(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
+    """Remove a run; the others keep their numbers."""
+    act.note("run removed", run.id, suite=run.suite, number=run.number)
+    _forget(act, run, folder)
+
+
+def _forget(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
+    queue.withdraw(act.db, run.id)
+    suites.RUNS.remove(act.db, id=run.id)
+    place = document(folder, run.id)
+    for path in (place, place.with_suffix(".kept")):
+        path.unlink(missing_ok=True)
+
+
+# --- what was kept -----------------------------------------------------------------------------
+
+
+def document(folder: Path, run: str) -> Path:
+    """Return where the document of a run is; ``folder``: of its suite."""
+    return folder / "runs" / f"{run}.json"
+
+
+def data(folder: Path, run: SuiteRun) -> bytes | None:
+    """Return the document of a run as it was posted; None if it has been removed."""
+    try:
+        return document(folder, run.id).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def load_kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
+    """Return runs as a history keeps them; those that were removed meanwhile are left out."""
+    found = []
+    for run in runs:
+        path = document(folder, run.id).with_suffix(".kept")
+        if path.is_file():
+            found.append(canonical_json.loads(RunKept, path.read_text("ascii")))
+    return found
+
+
+# --- A run of a suite beside a former one, with the code that ``run --baseline`` uses ------------
+
+
+def run_before(db: Connection, run: SuiteRun) -> SuiteRun | None:
+    """Return the last run before one that found something; None for the first."""
+    return next(iter(suites.last_runs(db, run.suite, 1, run.number)), None)
+
+
+def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
+    """Compare a run with a former one; None: one of them was removed meanwhile.
+
+    ``folder``: of their suite.
+    """
+    before, now = (data(folder, one) for one in (former, run))
+    if before is None or now is None:
+        return None
+    return baseline.between(json.loads(before), json.loads(now))
+
+
+def is_worse(comparison: Comparison) -> bool:
+    """Whether a run is worse than the former one, as the exit status of a run says."""
+    return comparison.exit_code is not ExitCode.OK
+
+
+# --- The history of a suite: the pages that ``gtp-harness history`` writes, of its last runs -----
+# They are made when somebody looks, and stay until there is another run.
+
+
+RUNS = 100  # the last ones, which make a history
+
+
+def find_trends(suite: Suite, runs: Sequence[RunKept]) -> Trends:
+    """Return what the runs of a suite tell together, whatever the program was called in each."""
+    program = runs[-1].program if runs else ""
+    named = [run._replace(program=program) for run in runs]
+    return trends(suite.title, history_file.VERSION, named, program)
+
+
+def write_pages(
+    folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]
+) -> Path:
+    """Return the folder of the pages about runs, the last one first; they are made if need be.
+
+    ``folder``: of the suite; ``home``: the name and address of the page that leads there.
+    """
+    told = "\n".join([__version__, suite.title, *home, *(run.id for run in runs)])
+    made = folder / "history" / hashlib.sha256(told.encode()).hexdigest()[:16]
+    if not made.is_dir():
+        former = list(made.parent.glob("*"))
+        _write_histories(made, find_trends(suite, load_kept(folder, runs[::-1])), home)
+        for old in former:
+            shutil.rmtree(old, ignore_errors=True)
+    return made
+
+
+def _write_histories(made: Path, trends: Trends, home: tuple[str, str]) -> None:
+    """Write pages, all or none: another request may do the same meanwhile."""
+    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(dir=made.parent.parent, prefix=".unfinished-"))
+    try:
+        pages.write(str(room), trends, (home,))
+        with suppress(OSError):  # it is there by now, and the same
+            room.rename(made)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+# --- A badge: how many tests of the last run passed, as a small picture for the page of an engine
+
+
+_NAME = "tests"
+_GOOD, _BAD, _NONE = "#1a7f37", "#b42318", "#57606a"
+_DARK = "#24292f"
+_LETTER, _ROOM = 6.6, 12  # width of a letter of 11 px, and around a text
+_SVG = Markup(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="20" role="img" '
+    'aria-label="%s"><title>%s</title>%s%s</svg>\n'
+)
+_PART = Markup(
+    '<rect x="%s" width="%s" height="20" fill="%s"/><text x="%s" y="14" fill="#fff" '
+    'text-anchor="middle" font-size="11" font-family="Verdana,DejaVu Sans,sans-serif" '
+    'textLength="%s">%s</text>'
+)
+
+
+def badge_svg(last: SuiteRun | None) -> Markup:
+    """Return the badge of a suite; ``last``: its last run."""
+    told, color = _get_text(last)
+    left, right = _width(_NAME), _width(told)
+    parts = _part(0, _NAME, _DARK), _part(left, told, color)
+    label = f"{_NAME}: {told}"
+    return _SVG % (left + right, label, label, *parts)
+
+
+def _width(text: str) -> int:
+    return round(len(text) * _LETTER) + _ROOM
+
+
+def _part(x: int, text: str, color: str) -> Markup:
+    width = _width(text)
+    return _PART % (x, width, color, x + width / 2, width - _ROOM, text)
+
+
+def _get_text(last: SuiteRun | None) -> tuple[str, str]:
+    """Return what a badge says, and its color. What was not run or not judged did not pass."""
+    if last is None:
+        return "no run yet", _NONE
+    if last.trouble:
+        return "engine could not be run", _BAD
+    if last.broken:
+        return f"{last.passed} of {last.tests}, engine failure", _BAD
+    is_good = not last.failed and not last.undecided and last.tests > 0
+    return f"{last.passed} of {last.tests} passed", _GOOD if is_good else _BAD

@@ -1,0 +1,439 @@
+"""Gradings of an assignment, and what people add to them: comments, and marks of their own.
+
+Gradings are begun, accepted, released and tried again here; workers do the rest. What a person
+says is kept apart from what is computed, and is in the audit log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import time
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.errors import UsageError
+from harness.escaping import escape_controls
+from harness.grading.exports.exporters import EXPORTS
+from harness.grading.records import GivenMark, Marks, counting_mark, decimal
+from harness.service.courses.deadlines import list_open_dates
+from harness.service.courses.point_weights import exact
+from harness.service.records import (
+    CONCLUDE,
+    EXPORT,
+    FAULT,
+    GRADE,
+    PLAN,
+    Comment,
+    CourseAssignment,
+    Grading,
+    Job,
+    Member,
+    Override,
+    StudentMark,
+)
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import new_id
+from harness.text import number_of
+from harness.work import canonical_json
+
+# Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
+_GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
+State = Literal["running", "concluded", "released", "failed"]
+
+
+class InvalidGradingStateError(UsageError):
+    """What is asked for does not go with how far a grading is."""
+
+
+def state(db: Connection, grading: Grading) -> State:
+    """Return how far a grading is; ``failed``: it has no marks, and stays so by itself.
+
+    One that failed keeps nobody from beginning another one, or from trying it again.
+    """
+    if grading.concluded:
+        return "released" if grading.released else "concluded"
+    jobs = queue.of(db, grading.id)
+    is_left = any(job.is_unfinished for job in jobs)
+    is_to_be_concluded = grading.run > 0 and all(job.kind != CONCLUDE for job in jobs)
+    return "running" if is_left or is_to_be_concluded else "failed"
+
+
+def begin(act: AuditedTransaction, assigned: CourseAssignment, *, public_only: bool) -> Grading:
+    """Let all that was submitted be graded.
+
+    Raises:
+        InvalidGradingStateError: a grading of the assignment is running.
+    """
+    _be_alone(act, assigned.id)
+    now = uploads.next_moment(act.db, assigned.id)
+    made = Grading(new_id(), assigned.id, act.by, now, public_only)
+    uploads.GRADINGS.add(act.db, made)
+    due = assigned.deadline  # all its submissions have this one
+    queue.put(act.db, Job("", PLAN, assigned.id, made.id, due=due, person=act.by))
+    act.note("grading begun", made.id, public_only=public_only)
+    return made
+
+
+def release(
+    act: AuditedTransaction,
+    grading: Grading,
+    *,
+    is_early: bool = False,
+    leaves_changes: bool = False,
+) -> None:
+    """Let students see their marks; arguments and errors as for :func:`require_releasable`."""
+    grading = _lock(act, grading)
+    told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
+    now = uploads.next_moment(act.db, grading.assignment)
+    uploads.GRADINGS.change(act.db, {"released": now}, id=grading.id)
+    act.note("marks released", grading.id, **told)
+
+
+def require_releasable(
+    act: AuditedTransaction, grading: Grading, *, is_early: bool, leaves_changes: bool
+) -> dict[str, object]:
+    """Return what the audit log says of a release, if it can be.
+
+    ``is_early``: even while some can still submit. ``leaves_changes``: even if marks would change,
+    which then stay as they are until the next grading.
+
+    Raises:
+        InvalidGradingStateError: the grading has no marks yet, a later one has some, students can
+            still submit, or marks would change.
+    """
+    if not grading.concluded:
+        raise InvalidGradingStateError("there are no marks yet")
+    _be_last(act, grading)
+    if (left := _count_open_changes(grading)) and not leaves_changes:
+        raise InvalidGradingStateError(
+            f"{number_of(left, 'mark')} would change: change them first, or confirm a release"
+            " without these changes"
+        )
+    assigned = courses.ASSIGNMENTS.find(act.db, id=grading.assignment)
+    why = list_open_dates(act.db, assigned, datetime.datetime.now()) if assigned else []
+    if why and not is_early:
+        raise InvalidGradingStateError(
+            f"students can still submit: {'; '.join(why)}. Confirm an early release"
+        )
+    told: dict[str, object] = {"early": why} if why else {}
+    return told | ({"unchanged": left} if left else {})
+
+
+def _count_open_changes(grading: Grading) -> int:
+    """Return how many marks in force would change, as long as nobody has accepted it."""
+    return 0 if grading.accept else len(json.loads(grading.changes))
+
+
+def accept(act: AuditedTransaction, grading: Grading) -> None:
+    """Change the marks in force that would change, if these are still the changes that are shown.
+
+    Raises:
+        InvalidGradingStateError: there are no marks yet, or students have seen them, or a later
+            grading has marks, or one is running.
+    """
+    grading = _lock(act, grading)
+    if not grading.concluded or grading.released:
+        raise InvalidGradingStateError("there is nothing to be changed")
+    _be_last(act, grading)
+    _be_alone(act, grading.assignment, grading.id)
+    values: dict[str, object] = {"accept": 1, "concluded": 0.0, "trouble": ""}
+    uploads.GRADINGS.change(act.db, values, id=grading.id)
+    _conclude_anew(act, grading)
+    act.note("changes accepted", grading.id)
+
+
+def try_again(act: AuditedTransaction, grading: Grading) -> None:
+    """Try again what the harness failed in.
+
+    Raises:
+        InvalidGradingStateError: a later grading has marks, or one is running.
+    """
+    grading = _lock(act, grading)
+    _be_last(act, grading)
+    _be_alone(act, grading.assignment, grading.id)
+    for job in queue.of(act.db, grading.id):
+        queue.begin_anew(act.db, job.id)
+    queue.again(act.db, GRADE, grading.id)  # what is done is not rerun, what broke is
+    if grading.concluded:
+        _conclude_anew(act, grading)
+    values: dict[str, object] = {"trouble": "", "concluded": 0.0}
+    uploads.GRADINGS.change(act.db, values, id=grading.id)
+    act.note("tried again", grading.id)
+
+
+def _lock(act: AuditedTransaction, grading: Grading) -> Grading:
+    """Return a grading as it is now: it may have changed since a page showed it, or just now."""
+    courses.lock(act.db, grading.assignment)
+    return uploads.GRADINGS.find(act.db, id=grading.id) or grading
+
+
+def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
+    """Recompute marks, even if a worker is computing them now: its results then do not count."""
+    queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
+
+
+def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
+    """Refuse what would let two gradings run: whose marks count would be chance.
+
+    ``own``: the grading that may be running.
+    """
+    courses.lock(act.db, assignment)  # two people may ask at once
+    others = (one for one in uploads.gradings(act.db, assignment) if one.id != own)
+    if any(state(act.db, one) == "running" for one in others):
+        raise InvalidGradingStateError(
+            "a grading of this assignment is running: wait until it has marks"
+        )
+
+
+def list_decisions(db: Connection, grading: Grading) -> list[str]:
+    """Return what a grading waits for from a person, a phrase each; [] while it runs."""
+    if state(db, grading) == "running" or uploads.has_marks_after(db, grading):
+        return []
+    faults = sum(job.state == FAULT for job in queue.of(db, grading.id))
+    found = [f"the harness failed in {number_of(faults, 'job')}"] if faults else []
+    changes = _count_open_changes(grading)
+    if changes and grading.concluded and not grading.released:
+        found.append(f"{number_of(changes, 'mark')} would change")
+    return found
+
+
+def find_later(db: Connection, grading: Grading) -> Grading | None:
+    """Return the grading whose marks are in force in the place of those of an earlier one."""
+    return (
+        uploads.in_force(db, grading.assignment) if uploads.has_marks_after(db, grading) else None
+    )
+
+
+def _be_last(act: AuditedTransaction, grading: Grading) -> None:
+    """Refuse what would put marks of before in the place of later ones."""
+    if uploads.has_marks_after(act.db, grading):
+        raise InvalidGradingStateError("a later grading has marks: continue with that one")
+
+
+# --- whom it gave no mark ----------------------------------------------------------------------
+
+
+class UnmarkedStudent(NamedTuple):
+    """A student of the course without a mark in a grading."""
+
+    member: Member
+    why: str
+
+
+def list_unmarked(db: Connection, grading: Grading, course: str) -> list[UnmarkedStudent]:
+    """Return the students of the course whom a grading gave no mark; none before there are any."""
+    if not grading.concluded:
+        return []
+    got = uploads.RECEIVED_BY.all(db, grading=grading.id)
+    known, marked = {one.student for one in got}, {one.key for one in got}
+    return [
+        UnmarkedStudent(one, _why_unmarked(one, is_group_marked=one.team in marked))
+        for one in courses.students(db, course)
+        if one.key not in known
+    ]
+
+
+def _why_unmarked(member: Member, *, is_group_marked: bool) -> str:
+    if is_group_marked:
+        return f"new in {member.team}: no mark until the change of that one is accepted"
+    return "in the course, or in a group, since this grading: grade again"
+
+
+# --- what it wrote -----------------------------------------------------------------------------
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of all pages and sheets of a grading, from its folder."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    every = (path.relative_to(folder).as_posix() for path in found)
+    return sorted(name for name in every if name not in _GRADEBOOKS)
+
+
+def path_of_file(folder: Path, name: str) -> Path | None:
+    """Return a file by its name from the folder; None if it is missing or lies elsewhere."""
+    top, path = folder.resolve(), (folder / name.replace("\0", "")).resolve()
+    if path.parent == top and path.name in _GRADEBOOKS:
+        return None
+    with contextlib.suppress(OSError):  # such as a name that no file can have
+        return path if path.is_relative_to(top) and path.is_file() else None
+    return None
+
+
+# --- Comments, and marks given by a person: apart from what is computed, and in the audit log ----
+
+
+_LONGEST = 4000  # characters
+
+
+class Decision(NamedTuple):
+    """A mark as somebody of the staff wants it."""
+
+    points: str
+    reason: str
+
+
+def comment(act: AuditedTransaction, assigned: CourseAssignment, key: str, text: str) -> Comment:
+    """Say something to a student or a group.
+
+    Raises:
+        UsageError: it is empty, or very long.
+    """
+    made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
+    uploads.COMMENTS.add(act.db, made)
+    uploads.give_to(act.db, made.id, courses.students_of(act.db, assigned.course, key))
+    act.note("comment", assigned.id, key=key, comment=made.id)
+    return made
+
+
+def remove_comment(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, one: Comment
+) -> None:
+    """Remove a comment for a student or a group. The audit log keeps what it said.
+
+    ``key``: of the student or group now, on whose page the audit log tells it.
+    """
+    students = sorted(uploads.owners_of(act.db, [one.id]).get(one.id, ()))
+    if uploads.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
+        uploads.forget_owners(act.db, one.id)
+        told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
+        act.note("comment removed", assigned.id, key=key, **told)
+
+
+def decide(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, decision: Decision
+) -> None:
+    """Give a student, or each of a group, a mark instead of the one that was computed last.
+
+    Raises:
+        InvalidGradingStateError: none was computed yet.
+        UsageError: as :func:`override`.
+    """
+    students = courses.students_of(act.db, assigned.course, key)
+    marked = uploads.last_mark(act.db, assigned.id, key, students)
+    if marked is None:
+        raise InvalidGradingStateError("there is no computed mark yet: grade first")
+    override(act, assigned, key, canonical_json.loads(Marks, marked.marks), decision)
+
+
+def are_shown(db: Connection, assigned: str, student: str) -> bool:
+    """Whether a student may see mark and comments: the mark was released."""
+    released = uploads.find_released(db, assigned)
+    return released is not None and uploads.mark_of(db, released.id, student) is not None
+
+
+def override(
+    act: AuditedTransaction,
+    assigned: CourseAssignment,
+    key: str,
+    computed: Marks,
+    decision: Decision,
+) -> None:
+    """Give a student, or each of a group, a mark instead of the computed one or of a former one.
+
+    Raises:
+        UsageError: the points are not between 0 and what can be reached; there is no reason.
+    """
+    courses.lock(act.db, assigned.id)
+    found = exact(decision.points)
+    if found is None or found > computed.of:
+        raise UsageError(
+            f"points: found {decision.points!r}, expected 0 to {decimal(computed.of)}"
+        )
+    then = "withheld" if computed.withheld else str(computed)
+    said = _check_text("reason", decision.reason)
+    students = courses.students_of(act.db, assigned.course, key)
+    made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
+    for student in students:
+        uploads.OVERRIDES.remove(act.db, assignment=assigned.id, key=student)
+        uploads.OVERRIDES.add(act.db, made._replace(key=student))
+    told_ = {"points": str(found), "computed": then, "why": said}
+    act.note("mark overridden", assigned.id, key=key, students=students, **told_)
+    export_anew(act, assigned)
+
+
+def end_override(act: AuditedTransaction, assigned: CourseAssignment, key: str) -> None:
+    """Let the computed mark count again for a student, or for all of a group."""
+    courses.lock(act.db, assigned.id)
+    students = courses.students_of(act.db, assigned.course, key)
+    named = {"assignment": assigned.id}
+    if sum(uploads.OVERRIDES.remove(act.db, key=one, **named) for one in students):
+        act.note("override ended", assigned.id, key=key, students=students)
+        export_anew(act, assigned)
+
+
+def export_anew(act: AuditedTransaction, assigned: CourseAssignment) -> None:
+    """Let the pages and sheets of the marks in force be written anew: others count now.
+
+    The caller has locked the assignment.
+    """
+    if grading := uploads.in_force(act.db, assigned.id):
+        queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
+
+
+def list_outdated(db: Connection, grading: Grading) -> list[str]:
+    """Return a sentence for each given mark that was given when other points could be reached.
+
+    It stays as it is when points change: 4 of 4 is then 4 of 8, and nobody may have meant that.
+    ``grading``: no later one has marks.
+    """
+    most = {one.key: _most(one) for one in uploads.MARKS.all(db, grading=grading.id)}
+    own = uploads.overrides(db, grading.assignment)
+    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id, student=[*own])
+    pairs = [(own[one.student], most[one.key]) for one in got]
+    return [
+        f"{one.key}: {decimal(Fraction(one.points))} of {then}, and now {now} can be reached"
+        for one, now in pairs
+        # Without a mark at that time nobody knows what could be reached.
+        if (then := one.computed.partition(" of ")[2]) not in ("", now)
+    ]
+
+
+def _most(one: StudentMark) -> str:
+    return decimal(canonical_json.loads(Marks, one.marks).of)
+
+
+class SharedOverride(NamedTuple):
+    """A mark that was given to some of those who submitted together."""
+
+    who: tuple[str, ...]  # their keys; empty: all of them
+    override: Override
+
+
+def shared_overrides(own: Mapping[str, Override], students: Sequence[str]) -> list[SharedOverride]:
+    """Return the marks that were given to some students, alike ones once.
+
+    ``own``: by the keys of students.
+    """
+    sharing: dict[Override, list[str]] = {}
+    for one in students:
+        if one in own:
+            sharing.setdefault(own[one]._replace(key=""), []).append(one)
+    all_ = len(students)
+    return [
+        SharedOverride(() if len(who) == all_ else tuple(who), o) for o, who in sharing.items()
+    ]
+
+
+def format_counting_mark(computed: Marks, own: Override | None) -> str:
+    """Return the mark that counts, such as ``4.5 of 5``, or "" if there is none yet."""
+    counts = counting_mark(computed, as_given(own) if own else None)
+    return "" if counts.withheld else str(counts)
+
+
+def as_given(own: Override) -> GivenMark:
+    """Return a mark as exports have it."""
+    return GivenMark(own.key, Fraction(own.points), own.reason)
+
+
+def _check_text(name: str, text: str) -> str:
+    said = escape_controls(text.replace("\r\n", "\n")).strip()
+    if not 0 < len(said) <= _LONGEST:
+        raise UsageError(f"{name}: found {len(said)} characters, expected 1 to {_LONGEST:,}")
+    return said

@@ -1,0 +1,481 @@
+"""Submissions: taken in, whose they are, which one counts, and why.
+
+Bytes are kept under their SHA-256 and caps, written down, and queued for a worker's intake. A
+later roster may change the groups, and so whose a submission is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.assignments.assignment import Late
+from harness.clock_changes import measure
+from harness.errors import ArchiveError, UsageError
+from harness.escaping import one_line
+from harness.grading.ledger.originals import Store
+from harness.grading.records import StudentSubmissions, SubmittedFile
+from harness.intake.archive_limits import IntakeLimits
+from harness.service.courses import making, roster
+from harness.service.courses.deadlines import load_rule
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.local_times import describe_date, describe_moment, describe_time
+from harness.service.records import (
+    CHECK,
+    STUDENT,
+    CourseAssignment,
+    Job,
+    Member,
+    OwnedUpload,
+    Upload,
+)
+from harness.service.settings import Settings
+from harness.service.storage import courses, people, queue, uploads
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import new_id
+from harness.service.storage.uploads import UPLOADS
+from harness.text import begin_sentence
+
+# What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
+# give no mark, because the harness failed to read it; pass over it; or take a later one.
+Place = Literal["counts", "may count", "unread", "refused", "passed over"]
+COUNTS: Place = "counts"
+MAY_COUNT: Place = "may count"
+UNREAD: Place = "unread"
+REFUSED: Place = "refused"
+PASSED_OVER: Place = "passed over"
+_NOT_REFUSED = '"refused":""'  # as canonical JSON has it; within a text its quotes are escaped
+
+
+class SubmissionHistory(NamedTuple):
+    """What a student or a group submitted, each the last one last; withdrawn ones too."""
+
+    own: tuple[OwnedUpload, ...] = ()
+    others: tuple[OwnedUpload, ...] = ()  # sent with a group that continues without one
+    unread: frozenset[str] = frozenset()  # ids of uploads that the harness failed to read
+
+    @property
+    def counting(self) -> list[Upload]:
+        """Return what a grading is given: it takes the last one that is not refused."""
+        return _list_held(self.own) or _list_held(self.others)
+
+    @property
+    def places(self) -> dict[str, Place]:
+        """Return what a grading would do with the uploads that it is given, by their ids.
+
+        The rule is that of :func:`harness.grading.taking_in.receive.receive`, and the check's
+        result is its result for the one upload.
+        """
+        found: dict[str, Place] = {}
+        is_taken = False
+        for one in reversed(self.counting):
+            found[one.id] = PASSED_OVER if is_taken else self._place(one)
+            is_taken = is_taken or found[one.id] in (COUNTS, UNREAD)
+        return found
+
+    def _place(self, upload: Upload) -> Place:
+        """Return what a grading would do with an upload without a later one."""
+        if upload.record:
+            return REFUSED if refusal(upload) else COUNTS
+        return UNREAD if upload.id in self.unread else MAY_COUNT
+
+    def find(self, *places: Place) -> Upload | None:
+        """Return the last upload with one of these places, or None."""
+        own = self.places
+        found = (one for one in reversed(self.counting) if own[one.id] in places)
+        return next(found, None)
+
+    @property
+    def last(self) -> Upload | None:
+        """Return the upload that counts; if none does yet, the last one that may."""
+        return self.find(COUNTS, UNREAD) or self.find(MAY_COUNT)
+
+    @property
+    def all(self) -> list[Upload]:
+        """Return all, for the staff, in the order of time."""
+        return _in_order((*self.own, *self.others))
+
+    def seen_by(self, student: str) -> list[Upload]:
+        """Return the uploads that a student of it may see, without the work of others."""
+        counting_ = self.counting
+        others = (o for o in self.others if student in o.students or o.upload in counting_)
+        return _in_order((*self.own, *others))
+
+
+def refusal(upload: Upload) -> str:
+    """Return why an upload was refused when it was checked, or ""."""
+    if not upload.record or _NOT_REFUSED in upload.record:  # a class has hundreds to be read
+        return ""
+    return str(json.loads(upload.record)["refused"])
+
+
+def _list_held(held: Iterable[OwnedUpload]) -> list[Upload]:
+    return [one.upload for one in held if not one.upload.withdrawn]
+
+
+def _in_order(held: Iterable[OwnedUpload]) -> list[Upload]:
+    return sorted((one.upload for one in held), key=lambda one: one.order)
+
+
+def history_of(db: Connection, assigned: CourseAssignment, key: str) -> SubmissionHistory:
+    """Return what one student or group submitted."""
+    group = courses.submitting_as(db, assigned.course, key)
+    own = {one.key for one in group}
+    held = uploads.list_held(db, assigned.id, own)
+    others = sorted({student for one in held for student in one.students} - own)
+    if others:  # few have been in another group
+        group += courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
+    return histories(group, held, queue.failed_checks(db, assigned.id)).get(
+        key, SubmissionHistory()
+    )
+
+
+def all_histories(db: Connection, assigned: CourseAssignment) -> dict[str, SubmissionHistory]:
+    """Return what each student or group submitted, by their keys."""
+    students, held = courses.students(db, assigned.course), uploads.list_held(db, assigned.id)
+    return histories(students, held, queue.failed_checks(db, assigned.id))
+
+
+def histories(
+    students: Sequence[Member], held: Sequence[OwnedUpload], failed: frozenset[str] = frozenset()
+) -> dict[str, SubmissionHistory]:
+    """Return what each student or group of a course has of ``held``, which is sorted by time.
+
+    ``failed``: ids of uploads in whose check the harness failed.
+    """
+    teams = {one.key: one.submits_as for one in students}
+    found: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
+    for one in held:
+        for key in {teams[student] for student in one.students if student in teams}:
+            found[key].append(one)
+    return {
+        key: _history(key, history, teams)._replace(unread=failed)
+        for key, history in found.items()
+    }
+
+
+def _history(key: str, held: Sequence[OwnedUpload], teams: Mapping[str, str]) -> SubmissionHistory:
+    others = [one for one in held if _is_of_others(key, one, teams)]
+    own = [one for one in held if one not in others]
+    return SubmissionHistory(tuple(own), tuple(others))
+
+
+def _is_of_others(key: str, held: OwnedUpload, teams: Mapping[str, str]) -> bool:
+    sent_as = held.upload.key
+    return sent_as != key and any(teams.get(student) == sent_as for student in held.students)
+
+
+def places(several: Iterable[SubmissionHistory]) -> dict[str, Place]:
+    """Return what a grading would do with the uploads of several histories, by their ids.
+
+    An upload that one group has with another counts if it counts for one of them.
+    """
+    own: dict[str, Place] = {}
+    for history in several:
+        for upload, place in history.places.items():
+            if upload not in own or own[upload] == PASSED_OVER:
+                own[upload] = place
+    return own
+
+
+def history_with(several: Iterable[SubmissionHistory], upload: str) -> SubmissionHistory:
+    """Return the history in which a grading would first look at an upload, or an empty one."""
+    having = [history for history in several if upload in history.places]
+    looked_at = (history for history in having if history.places[upload] != PASSED_OVER)
+    return next(looked_at, next(iter(having), SubmissionHistory()))
+
+
+# --- Say whether an upload counts, in sentences: pages and the API say the same ------------------
+
+
+def explain_place(history: SubmissionHistory, upload: Upload) -> str:
+    """Return what a grading would do with an upload, in sentences; empty for a withdrawn one."""
+    place = history.places.get(upload.id)
+    if place is None:
+        return ""
+    if place == COUNTS:
+        return "This one counts."
+    if place == MAY_COUNT:
+        return _explain_waiting(history, upload)
+    if place == PASSED_OVER:
+        return "This one does not count, because there is a later one."
+    if place == UNREAD:
+        return (
+            "The harness failed to read this one. No earlier one counts in its place: ask your"
+            " teacher."
+        )
+    return f"This one does not count. {refusal(upload)} {_tell_other(history)}"
+
+
+def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
+    if history.find(MAY_COUNT) != upload:
+        return "This one will count if the check refuses the later ones, but not this one."
+    until = _tell_settled(history) or "none counts"
+    return f"This one will count if the check does not refuse it. Until then {until}."
+
+
+def _tell_other(history: SubmissionHistory) -> str:
+    """Return what counts beside an upload that is refused."""
+    waiting = history.find(MAY_COUNT)
+    found = (
+        f"{_name(waiting)} will count if the check does not refuse it"
+        if waiting
+        else _tell_settled(history) or "no submission counts now: submit again"
+    )
+    return f"{begin_sentence(found)}."
+
+
+def _tell_settled(history: SubmissionHistory) -> str:
+    """Return which submission was read and counts, as a clause; "" if there is none."""
+    if unread := history.find(UNREAD):
+        return f"there is no mark, because the harness failed to read {_name(unread)}"
+    settled = history.find(COUNTS)
+    return f"{_name(settled)} counts" if settled else ""
+
+
+def _name(upload: Upload) -> str:
+    return f"the submission {upload.name} of {describe_moment(upload.at)}"
+
+
+# --- Taking in what somebody uploads: kept under its SHA-256, written down, and queued -----------
+
+
+_LONGEST = 120  # characters of a file's name
+
+
+class Quota(NamedTuple):
+    """How much one student may submit to one assignment; nobody who works on it meets it."""
+
+    uploads: int
+    size: int  # bytes together
+
+
+def quota(settings: Settings) -> Quota:
+    """Return how much a service takes."""
+    return Quota(settings.most_uploads, settings.most_uploaded)
+
+
+class StoredFile(NamedTuple):
+    """A file whose bytes are in the store."""
+
+    name: str  # as its owner calls it
+    sha256: str
+    size: int
+    path: Path  # where they are
+
+
+def keep(
+    store: Store, source: Path, name: str, largest: int, wanted: str = "the archive that you made"
+) -> StoredFile:
+    """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
+
+    ``largest``: bytes that the service takes; no archive may have more than the limit of all.
+
+    Raises:
+        OSError: they cannot be written.
+        UsageError: they are not any, or too many.
+    """
+    size = source.stat().st_size
+    if not size:
+        raise UsageError(f"the file is empty: choose {wanted}")
+    try:
+        # The check refuses what is larger than any archive may be: it is said at once.
+        limits = IntakeLimits()
+        most = min(largest, limits.compressed)
+        sha256 = store.keep(source, limits._replace(compressed=most))
+    except ArchiveError as error:
+        raise UsageError(f"the file is refused: {error}") from None
+    except UsageError as error:  # the service's own trouble, such as a full disk
+        raise error.__cause__ or error from None
+    return StoredFile(name, sha256, size, store.path(sha256))
+
+
+def explain_closed(
+    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+) -> str:
+    """Return why ``key`` cannot submit now, or "" if it can.
+
+    A grading does not refuse what was accepted here.
+    """
+    if is_before(assigned, now):
+        return f"it opens on {describe_date(assigned.opens)}"
+    rule = load_rule(db, assigned, key)
+    last = rule.refused_after
+    return f"it closed on {describe_time(last)}" if last and _is_over(last, rule, now) else ""
+
+
+def is_before(assigned: CourseAssignment, now: datetime.datetime) -> bool:
+    """Whether an assignment is not open yet."""
+    opens = making.moment(assigned.opens)
+    return opens is not None and measure(opens, now) < datetime.timedelta()
+
+
+def _is_over(last: datetime.datetime, rule: Late, now: datetime.datetime) -> bool:
+    return measure(last, now) > datetime.timedelta(minutes=rule.grace_minutes)
+
+
+def take(
+    act: AuditedTransaction,
+    assigned: CourseAssignment,
+    member: Member,
+    kept: StoredFile,
+    most: Quota | None = None,
+) -> Upload:
+    """Write down an upload whose bytes are kept, and let a worker check it.
+
+    ``most``: of the student; None: any number.
+
+    Raises:
+        UsageError: nothing is taken now.
+    """
+    now, key = time.time(), member.submits_as
+    making.hold(act.db, assigned)
+    if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
+        raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
+    if most:
+        _check_room(act.db, assigned, member, kept.size, most)
+    name = one_line(kept.name, _LONGEST) or "archive"
+    number = uploads.next_number(act.db, assigned.id)
+    upload = Upload(
+        new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now, number=number
+    )
+    UPLOADS.add(act.db, upload)
+    if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
+        raise UsageError("the file was not kept: submit it once more")
+    together = courses.students_of(act.db, assigned.course, key)
+    uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
+    deadline = load_rule(act.db, assigned, key).deadline
+    due = deadline.isoformat() if deadline else ""
+    wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)
+    queue.put(act.db, wanted)
+    act.note("handed in", upload.id, sha256=kept.sha256, name=name)
+    return upload
+
+
+def _check_room(
+    db: Connection, assigned: CourseAssignment, member: Member, size: int, most: Quota
+) -> None:
+    count, total = uploads.measure(db, assigned.id, member.person)
+    if count >= most.uploads:
+        raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
+    if total + size > most.size:
+        raise UsageError(
+            f"your submissions have {total:,} bytes, the limit is {most.size:,}: ask your teacher"
+        )
+
+
+def explain_bound(
+    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
+) -> str:
+    """Return why a student or group cannot withdraw an upload, or "" if it can."""
+    if reason := explain_closed(db, assigned, key, now):
+        return reason
+    if all(one.upload.id != upload.id for one in history_of(db, assigned, key).own):
+        return f"it belongs to the group {upload.key}, which continues without you"
+    return _explain_final(db, assigned, key, upload, now)
+
+
+def _explain_final(
+    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
+) -> str:
+    """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
+    rule = load_rule(db, assigned, key)
+    last = rule.deadline
+    if last is not None and _is_over(last, rule, now):
+        return f"the deadline was {describe_time(last)}"
+    released = uploads.find_released(db, assigned.id)
+    if released and upload.at > released.concluded:  # the mark is that of an earlier one
+        return ""
+    students = courses.students_of(db, assigned.course, key) if released else ()
+    is_known = any(released and uploads.mark_of(db, released.id, one) for one in students)
+    return "its mark is released" if is_known else ""
+
+
+def require_withdrawable(
+    db: Connection, assigned: CourseAssignment, key: str, upload: Upload
+) -> None:
+    """Require that a student or group can withdraw an upload now.
+
+    Raises:
+        InvalidGradingStateError: it stays.
+    """
+    if reason := explain_bound(db, assigned, key, upload, datetime.datetime.now()):
+        raise InvalidGradingStateError(f"it cannot be withdrawn: {reason}")
+
+
+def withdraw(
+    act: AuditedTransaction, assigned: CourseAssignment, key: str, upload: Upload
+) -> None:
+    """Let an upload of a student or group not count.
+
+    Raises:
+        InvalidGradingStateError: it stays.
+    """
+    courses.lock(act.db, assigned.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned  # other dates, perhaps
+    require_withdrawable(act.db, now, key, upload)
+    UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
+    queue.withdraw(act.db, upload.id)
+    act.note("withdrawn", upload.id)
+
+
+def is_pruned(store: Store, upload: Upload) -> bool:
+    """Whether the bytes of an upload were removed."""
+    return not store.path(upload.sha256).exists()
+
+
+def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
+    """Return an upload as a source of a grading gives it: with a local time.
+
+    Raises:
+        UsageError: its bytes were pruned. Without them there is no mark, rather than a wrong one.
+    """
+    if is_pruned(store, upload):
+        when = describe_moment(upload.at)
+        raise UsageError(
+            f"{upload.name} of {upload.key}, submitted on {when}, was removed by the"
+            " rules of retention: this assignment can no longer be graded"
+        )
+    time_ = datetime.datetime.fromtimestamp(int(upload.at))
+    return SubmittedFile(store.path(upload.sha256), upload.name, time_)
+
+
+def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[StudentSubmissions]:
+    """Return an entry for each student or group, with what of theirs may be graded."""
+    found = all_histories(db, assigned)
+    return [
+        one._replace(
+            handed=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
+        )
+        for one in roster.students(courses.students(db, assigned.course))
+    ]
+
+
+# --- A form that a browser sends again, as by a double click, is one submission ------------------
+
+
+def take_once(
+    act: AuditedTransaction, form: str, sent: tuple[str, ...], take: Callable[[], Upload]
+) -> Upload:
+    """Take an upload, or return the one that the same form with the same content became.
+
+    ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
+    what it had. What was withdrawn meanwhile is taken anew.
+    """
+    if not form:
+        return take()
+    key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
+    repeated = people.claim_key(act.db, act.by, key, key)
+    known = UPLOADS.find(act.db, id=repeated.made) if repeated.made else None
+    if known and not known.withdrawn:
+        return known
+    upload = take()
+    people.keep_made(act.db, repeated, upload.id)
+    return upload

@@ -1,1 +1,0 @@
-"""Handing in: bytes go to the store under caps, and wait there for a worker's intake."""

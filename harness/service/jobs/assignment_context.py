@@ -1,0 +1,98 @@
+"""What all jobs of an assignment are done with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignments.python import with_python
+from harness.errors import UsageError
+from harness.grading import SET_ASIDE, grade
+from harness.grading.grade import GradeOptions
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.ledger.originals import Store
+from harness.service.courses import making, own_files
+from harness.service.records import CourseAssignment, Grading
+from harness.service.settings import Settings
+from harness.service.storage import courses
+from harness.service.storage.database import Database
+
+
+class AssignmentContext(NamedTuple):
+    """An assignment of a course, its ledger open."""
+
+    settings: Settings
+    database: Database
+    assigned: CourseAssignment
+    options: GradeOptions  # as for a check: public case files alone
+    ledger: Ledger
+    store: Store
+    private: Path  # the folder of private case files
+
+    @property
+    def overlay(self) -> Path | None:
+        """Return the course folder, if the assignment wants one.
+
+        Raises:
+            UsageError: nobody has uploaded it.
+        """
+        if own_files.lacks_overlay(self.settings, self.assigned):
+            name = self.options.assignment.engine.overlay
+            raise UsageError(
+                f"the course folder {name} is missing: upload it on the page of the assignment"
+            )
+        return grade.overlay(self.options)
+
+    def options_of(self, grading: Grading) -> GradeOptions:
+        """Return the options of a grading."""
+        files = sorted(path for path in self.private.glob("*") if path.is_file())
+        return self.options._replace(
+            private=(str(self.private),) if files else (),
+            public_only=grading.public_only,
+            images=True,
+            accept=grading.accept,
+        )
+
+
+@contextmanager
+def open_assignment(
+    settings: Settings, database: Database, assigned: CourseAssignment
+) -> Iterator[AssignmentContext]:
+    """Give what the jobs of an assignment are done with.
+
+    Raises:
+        HarnessError: its ledger or its Python cannot be used.
+    """
+    made = settings.assignment_folder(assigned.id)
+    made.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database.make_ledger_schema(assigned.id)
+    place = settings.ledger(assigned.id)
+    with database.reading() as db:
+        extensions = courses.extensions(db, assigned.id)
+    own = own_files.assignment_of(settings, assigned)
+    with (
+        with_python(
+            making.apply_course_settings(own, assigned, extensions), build=lambda _: None
+        ) as found,
+        closing(Ledger(place)) as ledger,
+        ledger.naming_errors(),
+    ):
+        overlay = made / "overlay"
+        options = GradeOptions(
+            assignment=found,
+            source=None,
+            output=made,
+            overlay=overlay if overlay.is_dir() else None,
+            public_only=True,
+            images=False,
+            sandbox=settings.sandbox,
+            budget=settings.budget,
+            regrade=True,
+            go_on=True,
+            set_aside=settings.cluster / SET_ASIDE,
+        )
+        store = Store(settings.originals)
+        private = making.private_folder(made)
+        yield AssignmentContext(settings, database, assigned, options, ledger, store, private)

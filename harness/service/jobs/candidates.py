@@ -1,0 +1,387 @@
+"""What a draft of private cases is made of, whatever its game: tests with what they catch."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from harness.assignments import banked
+from harness.assignments.assignment import Assignment
+from harness.banks.bank_runs import EngineBench
+from harness.declared.declaration import Declaration
+from harness.declared.engine import ReferenceEngine
+from harness.generating import record_reading, scene_production, scene_text
+from harness.generating.choices import Choices
+from harness.generating.moves import Moves
+from harness.generating.own import openings, test_production, test_text
+from harness.generating.own.records import Draft
+from harness.generating.own.test_drafting import Drafter
+from harness.generating.own.test_production import ProducedTests, TestRequest
+from harness.generating.record_reading import Harvest
+from harness.generating.records import Staged
+from harness.judging import strength
+from harness.judging.board_replay import boards
+from harness.reading import casefile, expectation
+from harness.records import CaseFile, FileResult, Pattern, Reply
+from harness.service.jobs.private_cases import MOST_HUNG, WatchedAsker
+from harness.specifications.record import Specification
+from harness.vocabulary import wordings
+from harness.work import canonical_json
+from oracle.draw import Diagram
+from oracle.grid import grid
+from oracle.position import Position
+
+HEADING = ("Private cases", "Made on the pages of gtp-harness serve.")
+
+
+class CandidateTest(NamedTuple):
+    """A test, in words for a teacher."""
+
+    question: str
+    answer: str
+    reason: str  # empty: the reference knows, and tells none
+
+
+class CandidateBoard(NamedTuple):
+    """A board; stones are bits of :mod:`oracle.grid`."""
+
+    columns: int
+    rows: int
+    black: int
+    white: int
+    letters: str  # of the columns
+
+    @classmethod
+    def of(cls, position: Position, letters: str) -> CandidateBoard:
+        """Return the board of a position."""
+        shape = position.grid
+        return cls(shape.columns, shape.rows, position.black, position.white, letters)
+
+    @property
+    def position(self) -> Position:
+        """Return its stones."""
+        return Position(grid(self.rows, self.columns), self.black, self.white)
+
+    def diagram(self) -> Diagram:
+        """Return what is drawn."""
+        return Diagram(self.position, letters=self.letters)
+
+    def text(self) -> list[str]:
+        """Return its rows, the top one first: ``.`` empty, ``X`` black, ``O`` white."""
+        return ["".join(".XO"[color] for color in row) for row in self.position.to_rows()]
+
+
+class Candidate(NamedTuple):
+    """One or more tests that are chosen, dropped and exchanged together."""
+
+    kind: str  # what it is about; it is exchanged for another one of the kind first
+    sentence: str
+    origin: str  # a sentence
+    board: CandidateBoard | None  # None: the game has none
+    setup: tuple[str, ...]  # the commands that lead to it, where nobody else tells
+    tests: tuple[CandidateTest, ...]
+    identities: tuple[str, ...]  # the same for tests that are the same
+    caught: int  # mistakes, as bits of their places
+    record: str  # what its maker writes it from
+
+
+class PublicCatch(NamedTuple):
+    """What a public case file catches."""
+
+    file: str
+    caught: int  # mistakes, as bits of their places
+
+
+class DraftFindings(NamedTuple):
+    """What a worker found."""
+
+    candidates: tuple[Candidate, ...]
+    first: tuple[int, ...]  # places of those that were chosen
+    mistakes: tuple[str, ...]  # in the order of the bits of what is caught; none: none are known
+    beside: int  # what other private case files catch, as bits
+    remarks: tuple[str, ...]  # why some games were not used
+    public: tuple[PublicCatch, ...] = ()
+    given_up: tuple[str, ...] = ()  # wrong programs that hung too often to be asked to the end
+
+
+class CandidateQuery(NamedTuple):
+    """What candidates are wanted for."""
+
+    assignment: Assignment
+    specification: Specification
+    games: Sequence[str]  # paths of game records
+    tests: int  # at most
+    private: tuple[CaseFile, ...]  # the existing ones
+    public: tuple[CaseFile, ...]
+    sandbox: str  # for programs that are wrong
+    on_step: Callable[[str], None] = lambda _: None  # hears what is done now
+    on_ask: Callable[[str], None] = lambda _: None  # hears the name of the program that is asked
+
+
+class CandidateMaker(Protocol):
+    """Who finds candidates, and makes a case file of them."""
+
+    def find(self, query: CandidateQuery) -> DraftFindings:
+        """Return what was found."""
+
+    def write(
+        self, assignment: Assignment, chosen: Sequence[Candidate]
+    ) -> tuple[str, Mapping[str, bytes]]:
+        """Return the text of a case file, and the files that its commands name."""
+
+
+def word_test(
+    specification: Specification, command: str, expression: str, reason: str
+) -> CandidateTest:
+    """Return a test in words."""
+    question = wordings.word_question(specification.wordings, command) or command
+    return CandidateTest(question, expectation.in_words(_pattern(expression)), reason)
+
+
+def is_told_by_words(expression: str) -> bool:
+    """Whether words can tell what matches; else a teacher would have to read the pattern."""
+    return not expectation.put_in_words(_pattern(expression)).pattern
+
+
+def _pattern(expression: str) -> Pattern:
+    return Pattern(expression, expression, negated=False, expected_fail=False)
+
+
+def digest(identity: object) -> str:
+    """Return a short name of what is the same for tests that are the same."""
+    return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+
+
+def without_folder(text: str, games: Sequence[str]) -> str:
+    """Return where something is from, with nothing of where the server has its game records."""
+    return text.replace(f"{Path(games[0]).parent}/", "record ") if games else text
+
+
+def remarks(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return why some games were not used; ``counts`` has counts of others in one word, too."""
+    return tuple(f"{count} × {why}" for why, count in sorted(counts.items()) if " " in why)
+
+
+# --- Positions as candidates, as ``gtp-harness generate`` makes them where the rules are known ---
+
+
+class SceneMaker:
+    """Makes candidates of scenes."""
+
+    def find(self, query: CandidateQuery) -> DraftFindings:
+        """Return scenes that catch what nothing has caught, and all that could be used instead."""
+        request = scene_production.SceneRequest(
+            query.specification,
+            Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
+            query.specification.kind.sizes,
+            query.tests,
+            secret=True,
+            beside=query.private,
+            excluded=query.public,
+        )
+        harvest = _harvest(query.games, request)
+        produced = scene_production.produce(request, harvest, query.on_step)
+        places = {id(one): place for place, one in enumerate(produced.candidates)}
+        return DraftFindings(
+            tuple(_scene_candidate(one, query) for one in produced.candidates),
+            tuple(places[id(one)] for one in produced.scenes),
+            tuple(one.sentence for one in produced.mistakes),
+            produced.caught_beside,
+            remarks(harvest.counts),
+            tuple(_measure_public(one, query) for one in query.public),
+        )
+
+    def write(
+        self, assignment: Assignment, chosen: Sequence[Candidate]
+    ) -> tuple[str, Mapping[str, bytes]]:
+        """Return the text of a case file, and the files that its commands name."""
+        specification = assignment.specification
+        assert specification
+        staged = [canonical_json.loads(Staged, one.record) for one in chosen]
+        commands = specification.commands
+        text = scene_text.case_file(specification.kind, staged, HEADING, commands)
+        files = scene_text.files(staged)
+        return text, {name: files[name].encode() for name in files}
+
+
+def _measure_public(case: CaseFile, query: CandidateQuery) -> PublicCatch:
+    found = strength.measure([case], query.specification)
+    return PublicCatch(Path(case.path).name, found.caught)
+
+
+def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Harvest:
+    if not games:
+        return Harvest.empty()
+    kind, sizes = request.specification.kind, request.sizes
+    wanted = record_reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
+    return record_reading.harvest(games, wanted, 1, lambda *_: None)
+
+
+def _scene_candidate(one: Staged, query: CandidateQuery) -> Candidate:
+    find = one.scene.find
+    kept = _strip_origin(one, query.games)
+    sentences = {each.name: each.sentence for each in query.specification.kind.features}
+    return Candidate(
+        kind=find.feature.replace("-", " "),
+        sentence=sentences[find.feature],
+        origin=scene_text.provenance(kept.scene.find.moment),
+        board=CandidateBoard.of(find.moment.position(), query.specification.board.letters),
+        setup=(),
+        tests=_tests(one, query),
+        identities=tuple(digest(test.identity) for test in one.asked),
+        caught=one.caught,
+        record=canonical_json.dumps(kept),
+    )
+
+
+def _tests(one: Staged, query: CandidateQuery) -> tuple[CandidateTest, ...]:
+    return tuple(
+        word_test(query.specification, test.command, test.expression, test.reason)
+        for test in one.asked
+    )
+
+
+def _strip_origin(one: Staged, games: Sequence[str]) -> Staged:
+    """Return a scene as it is kept: nothing of where the server has its games."""
+    find = one.scene.find
+    origin = find.moment.origin
+    told = origin._replace(text=without_folder(origin.text, games))
+    asked = tuple(test._replace(identity=()) for test in one.asked)
+    moment = find.moment._replace(origin=told)
+    return one._replace(scene=one.scene._replace(find=find._replace(moment=moment)), asked=asked)
+
+
+# --- Tests of drawn conversations as candidates, for a game that a teacher declared --------------
+# Nobody here knows the rules: the reference answers, and the programs that the assignment declares
+# to be wrong say what a test is worth. A board is drawn where the reports draw one.
+
+
+_ROUNDS = 4  # of drawing at most: somebody waits in front of a page
+_OTHERS = 20  # tests of a command that are kept to be exchanged for
+
+
+class ConversationMaker:
+    """Makes candidates of tests of conversations."""
+
+    def find(self, query: CandidateQuery) -> DraftFindings:
+        """Return tests that catch what nothing has caught, and some that could be used instead."""
+        assignment, declaration = query.assignment, query.assignment.declaration
+        assert declaration
+        choices = Choices(secrets.token_bytes(32))  # private: nobody can draw the same
+        records = openings.Records(query.specification, declaration, choices, private=None)
+        positions = [
+            *records.openings(query.games),
+            *openings.of_cases(query.private, declaration),
+        ]
+        drafter = Drafter(query.specification, declaration, assignment.place, positions)
+        with banked.engines(assignment, (), (), query.sandbox) as engines:
+            commands, protocol = query.specification.commands, assignment.protocol
+            asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
+            bench = EngineBench(engines, query.specification, assignment.place, asked)
+            request = _request(query, declaration, choices, bench)
+            produced = test_production.produce(request, drafter, bench, query.on_step)
+            drafts = _measure([*produced.drafts, *_others(produced)], bench)
+            caught = bench.list_caught(query.public)
+        chosen = {one.identity for one in produced.drafts}
+        return DraftFindings(
+            tuple(_conversation_candidate(one, query) for one in drafts),
+            tuple(place for place, one in enumerate(drafts) if one.identity in chosen),
+            tuple(f"{one.name}: {one.sentence}" for one in bench.engines),
+            produced.beside,
+            remarks(records.counts),
+            tuple(
+                PublicCatch(Path(case.path).name, bits)
+                for case, bits in zip(query.public, caught, strict=True)
+            ),
+            asked.given_up,
+        )
+
+    def write(
+        self, assignment: Assignment, chosen: Sequence[Candidate]
+    ) -> tuple[str, Mapping[str, bytes]]:
+        """Return the text of a case file, and the files that its commands name."""
+        assert assignment.declaration
+        drafts = [canonical_json.loads(Draft, one.record) for one in chosen]
+        names = test_text.find_named_files(drafts, assignment.declaration, assignment.place)
+        beside = {name: (assignment.place / name).read_bytes() for name in names}
+        return test_text.case_file(drafts, HEADING), beside
+
+
+def _request(
+    query: CandidateQuery, declaration: Declaration, choices: Choices, bench: EngineBench
+) -> TestRequest:
+    known = {
+        one
+        for case in (*query.private, *query.public)
+        for one in openings.identities(case, declaration)
+    }
+    beside = bench.find_caught(query.private)
+    return TestRequest(choices, query.tests, known, beside, rounds=_ROUNDS)
+
+
+def _others(produced: ProducedTests) -> Iterator[Draft]:
+    """Yield some tests of each command that were not chosen: those that catch most, the short."""
+    chosen = {one.identity for one in produced.drafts}
+    left = [one for one in produced.candidates if one.identity not in chosen]
+    left.sort(key=lambda one: (-one.caught.bit_count(), len(one.setup)))
+    for name in sorted(produced.drawn):
+        yield from islice((one for one in left if one.name == name), _OTHERS)
+
+
+def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
+    """Return the tests that the reference passes, with what each catches by itself.
+
+    What an engine fails in a move of its own choice hangs on chance: it has to fail again.
+    """
+    text, places = test_text.plain(drafts)
+    bad = bench.find_wrong(text) if drafts else set()
+    (caught,) = bench.map_catches([text], (1 << len(bench.engines)) - 1)
+    return [
+        one._replace(caught=caught.get(line, 0) & (one.caught if one.is_free else -1))
+        for one, line in zip(drafts, places, strict=True)
+        if line not in bad
+    ]
+
+
+def _conversation_candidate(one: Draft, query: CandidateQuery) -> Candidate:
+    columns, rows = one.size
+    told = one._replace(origin=without_folder(one.origin, query.games))
+    return Candidate(
+        kind=one.name,
+        sentence=f"On a board of {columns}×{rows}",
+        origin=test_text.describe_origin(told),
+        board=_board(one, query.specification),
+        setup=one.setup,
+        tests=(_test(one, query.specification),),
+        identities=(digest(one.identity),),
+        caught=one.caught,
+        record=canonical_json.dumps(told),
+    )
+
+
+def _test(one: Draft, specification: Specification) -> CandidateTest:
+    told = word_test(specification, one.command, one.expression, "")
+    if is_told_by_words(one.expression):
+        return told
+    engine = specification.reference_engine()
+    assert isinstance(engine, ReferenceEngine)
+    right = engine.replies((*one.setup, one.command))[-1].text
+    return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
+
+
+def _board(one: Draft, specification: Specification) -> CandidateBoard | None:
+    """Return the board at a test as reports draw it; None if unknown or without a board."""
+    case = casefile.parse(test_text.plain([one])[0].encode(), "draft.gtp")
+    replies = [_reply(is_ok=place not in one.refused) for place in range(len(one.setup))]
+    last = len(one.setup)
+    result = FileResult(case, (), (*replies, None), (), (), 0, (), (), "", "", "", 0.0, 0.0)
+    found = boards(result, {last}, specification.commands, specification.board).get(last)
+    return CandidateBoard.of(found.position, found.letters) if found else None
+
+
+def _reply(*, is_ok: bool) -> Reply:
+    return Reply(is_ok, "", "", 0.0)

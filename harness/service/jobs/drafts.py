@@ -1,0 +1,375 @@
+"""Private cases found by a worker, and chosen by a teacher.
+
+A worker does what ``gtp-harness generate`` does, with game records if there are some, and keeps
+all candidates that can be used. A teacher looks at those that were chosen, drops some and
+exchanges others, and makes a case file of the rest. The kill rate of any choice is known at once:
+each candidate has with it which mistakes its tests catch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import whole_files
+from harness.assignments.assignment import Assignment
+from harness.errors import UsageError
+from harness.reading import casefile
+from harness.service.courses import cases, own_files
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.jobs import private_cases
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.jobs.candidates import (
+    Candidate,
+    CandidateMaker,
+    CandidateQuery,
+    ConversationMaker,
+    DraftFindings,
+    SceneMaker,
+)
+from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import new_id
+from harness.work import canonical_json
+
+MOST_TESTS = 200
+LARGEST = 4 << 20  # bytes of all game records of a draft
+# Drafts of a former version have other names: they are not read.
+_GAMES, _FOUND, _KEPT = "games", "candidates.json", "choice.json"
+_PROGRESS = "progress.json"
+LONG = 300.0  # seconds after which a page says why it may take so long
+
+
+class DraftRequest(NamedTuple):
+    """What somebody wants positions for."""
+
+    tests: int  # at most
+
+
+class KeptCandidates(NamedTuple):
+    """What somebody chose of it: places of candidates."""
+
+    chosen: tuple[int, ...]
+    dropped: tuple[int, ...] = ()
+
+
+class KeptCaseFile(NamedTuple):
+    """What a case file is made of, and what it is to be called."""
+
+    name: str  # empty: one that is free
+    kept: KeptCandidates
+
+
+class DraftProgress(NamedTuple):
+    """How far a worker is with a draft."""
+
+    step: str = ""
+    program: str = ""  # the wrong program that is asked in this step
+
+
+class DraftFolder:
+    """The folder of a draft."""
+
+    def __init__(self, made: Path, name: str) -> None:
+        """``made``: the folder of the assignment; ``name``: the id of the draft."""
+        self.folder = made / "drafts" / name
+
+    def begin(self, request: DraftRequest, games: Iterable[bytes]) -> None:
+        """Write down what is wanted, and the game records that it is to be made of."""
+        (self.folder / _GAMES).mkdir(mode=0o700, parents=True)
+        for number, data in enumerate(games, 1):
+            (self.folder / _GAMES / f"{number}.sgf").write_bytes(data)
+        self._write("wish.json", request)
+
+    @property
+    def games(self) -> list[str]:
+        """The game records."""
+        return [str(path) for path in sorted((self.folder / _GAMES).iterdir())]
+
+    def request(self) -> DraftRequest:
+        """Return what is wanted."""
+        return canonical_json.loads(DraftRequest, (self.folder / "wish.json").read_text())
+
+    def keep(self, findings: DraftFindings) -> None:
+        """Write down what was found, and that what was chosen first is chosen."""
+        self._write(_FOUND, findings)
+        self.choose(KeptCandidates(findings.first))
+
+    def tell_step(self, step: str) -> None:
+        """Write down what is done now."""
+        self._write(_PROGRESS, DraftProgress(step))
+
+    def tell_program(self, program: str) -> None:
+        """Write down which program is asked now."""
+        self._write(_PROGRESS, self.load_progress()._replace(program=program))
+
+    def load_progress(self) -> DraftProgress:
+        """Return what is done now, as far as it is known."""
+        path = self.folder / _PROGRESS
+        if not path.exists():
+            return DraftProgress()
+        return canonical_json.loads(DraftProgress, path.read_text())
+
+    def require_findings(self) -> DraftFindings:
+        """Return what was found; raises InvalidGradingStateError if there is nothing yet."""
+        found = self.load_findings()
+        if found is None:
+            raise InvalidGradingStateError("no positions have been found yet")
+        return found
+
+    def load_findings(self) -> DraftFindings | None:
+        """Return the results, or None if there are none yet."""
+        path = self.folder / _KEPT  # written last
+        if not path.exists():
+            return None
+        return canonical_json.loads(DraftFindings, (self.folder / _FOUND).read_text())
+
+    def load_choice(self) -> KeptCandidates:
+        """Return what is chosen."""
+        return canonical_json.loads(KeptCandidates, (self.folder / _KEPT).read_text())
+
+    def choose(self, kept: KeptCandidates) -> None:
+        """Write down what is chosen now."""
+        self._write(_KEPT, kept)
+
+    def _write(self, name: str, record: object) -> None:
+        whole_files.write(self.folder / name, canonical_json.dumps(record))
+
+
+def begin(
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    request: DraftRequest,
+    games: Sequence[bytes],
+) -> str:
+    """Let a worker find candidates; return the id of the draft.
+
+    Raises:
+        UsageError: none can be found for the assignment, or so many nobody gets.
+    """
+    if not 1 <= request.tests <= MOST_TESTS:
+        raise UsageError(f"tests: found {request.tests}, expected a number from 1 to {MOST_TESTS}")
+    if why := why_not(own_files.assignment_of(settings, assigned)):
+        raise UsageError(f"positions cannot be found: {why}")
+    made = new_id()
+    DraftFolder(settings.assignment_folder(assigned.id), made).begin(request, games)
+    queue.put(act.db, Job("", DRAFT, assigned.id, made, person=act.by))
+    act.note("positions wanted", assigned.id, draft=made, games=len(games))
+    return made
+
+
+# --- found by a worker -------------------------------------------------------------------------
+
+
+def draft(context: AssignmentContext, job: Job) -> None:
+    """Find candidates.
+
+    Raises:
+        UsageError: only the case files of this assignment know the right answers; or nothing
+            can be asked.
+    """
+    made, assignment = (
+        context.settings.assignment_folder(context.assigned.id),
+        context.options.assignment,
+    )
+    own = DraftFolder(made, job.about)
+    specification = assignment.specification
+    if (why := why_not(assignment)) or specification is None:
+        raise UsageError(f"positions cannot be found: {why}")
+    found = _maker(assignment).find(
+        CandidateQuery(
+            assignment,
+            specification,
+            own.games,
+            own.request().tests,
+            tuple(cases.read(cases.paths(context.settings, context.assigned))),
+            tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
+            context.options.sandbox,
+            own.tell_step,
+            own.tell_program,
+        )
+    )
+    if not found.candidates:
+        raise UsageError("nothing was found that can be asked: upload case files")
+    own.keep(found)
+
+
+def why_not(assignment: Assignment) -> str:
+    """Return why no positions can be found for an assignment, or "" if they can."""
+    if assignment.specification is None:
+        return (
+            "the assignment has neither a specification nor a reference, so nobody knows the right"
+            " answers but its case files"
+        )
+    told = assignment.declaration
+    if _is_own_game(assignment) and not (told and told.reference):
+        return "the game is declared without a reference, so the right answers are unknown"
+    return ""
+
+
+def _is_own_game(assignment: Assignment) -> bool:
+    """Whether a game is declared that is not one of those that ship."""
+    told = assignment.declaration
+    return told is not None and not told.extends
+
+
+def _maker(assignment: Assignment) -> CandidateMaker:
+    """Return who makes candidates: where nobody here knows the rules, the reference is asked."""
+    return ConversationMaker() if _is_own_game(assignment) else SceneMaker()
+
+
+def why_nothing(job: Job, findings: DraftFindings | None) -> str:
+    """Return why a draft has no positions, or "" if it has or a worker still searches."""
+    if findings is None and job.state == DONE:
+        return "Another version of the service found them: search again."
+    return job.fault if job.state == FAULT else ""
+
+
+# --- chosen by a teacher -----------------------------------------------------------------------
+
+
+def drop(kept: KeptCandidates, place: int) -> KeptCandidates:
+    """Return a choice without a position."""
+    _require(kept, place)
+    chosen = tuple(one for one in kept.chosen if one != place)
+    return KeptCandidates(chosen, (*kept.dropped, place))
+
+
+def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+    """Return a choice with another position for one: of its kind if there is one, else any.
+
+    Of several the one is taken with which the choice catches most.
+
+    Raises:
+        UsageError: there is no other.
+    """
+    _require(kept, place)
+    rest = drop(kept, place)
+    able = [one for one in range(len(findings.candidates)) if _is_open(findings, rest, one)]
+    if not able:
+        raise UsageError("every other position equals one that is there already")
+    kind = findings.candidates[place].kind
+
+    def gain(one: int) -> tuple[bool, int, int]:
+        new = findings.candidates[one]
+        total = find_caught(findings, (*rest.chosen, one)).bit_count()
+        return new.kind == kind, total, -one
+
+    best = max(able, key=gain)
+    return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
+
+
+def take_back(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+    """Return a choice with a position, the last one, that was dropped or exchanged before.
+
+    Raises:
+        UsageError: it was not, or its tests equal some that were chosen since.
+    """
+    if place not in kept.dropped:
+        raise UsageError("this position is not among those that were left out")
+    rest = kept._replace(dropped=tuple(one for one in kept.dropped if one != place))
+    if not _is_open(findings, rest, place):
+        raise UsageError("this position equals one that is there already")
+    return rest._replace(chosen=(*rest.chosen, place))
+
+
+def _require(kept: KeptCandidates, place: int) -> None:
+    if place not in kept.chosen:
+        raise UsageError("this position is no longer among the chosen ones")
+
+
+def _is_open(findings: DraftFindings, kept: KeptCandidates, place: int) -> bool:
+    if place in kept.chosen or place in kept.dropped:
+        return False
+    taken = {same for one in kept.chosen for same in findings.candidates[one].identities}
+    return taken.isdisjoint(findings.candidates[place].identities)
+
+
+def find_caught(findings: DraftFindings, chosen: Iterable[int]) -> int:
+    """Return the mistakes that positions catch together with other case files, as bits."""
+    return reduce(or_, (findings.candidates[one].caught for one in chosen), findings.beside)
+
+
+def write(
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    findings: DraftFindings,
+    new: KeptCaseFile,
+) -> None:
+    """Make a private case file of what is chosen; it counts from now on.
+
+    Raises:
+        UsageError: nothing is chosen, or the name is not one of a case file.
+        InvalidGradingStateError: a case file has that name: nobody would see that it is replaced.
+    """
+    if not new.kept.chosen:
+        raise UsageError("no position is left: there is nothing to write")
+    courses.lock(act.db, assigned.id)  # two drafts may be written at once
+    files = cases.paths(settings, assigned)
+    name = new.name or cases.find_free_name(files)
+    if (called := cases.name_of(name)) in {path.name for path in files}:
+        raise InvalidGradingStateError(
+            f"there is a private case file {called} already; choose another name"
+        )
+    assignment = own_files.assignment_of(settings, assigned)
+    chosen = [findings.candidates[place] for place in new.kept.chosen]
+    text, beside = _maker(assignment).write(assignment, chosen)
+    case = private_cases.NewCase(name, text.encode(), beside)
+    private_cases.add(act, settings, assigned, case)
+
+
+class ShownCandidate(NamedTuple):
+    """A candidate that is chosen, with what it is worth in the choice."""
+
+    place: int  # among the candidates
+    candidate: Candidate
+    caught: int  # mistakes
+    only: int  # those that nothing else chosen catches
+
+
+class OnlyPublic(NamedTuple):
+    """A mistake that public tests catch, and no private one."""
+
+    mistake: str
+    files: tuple[str, ...]  # the public case files that catch it
+
+
+class ShownChoice(NamedTuple):
+    """The candidates that are chosen."""
+
+    candidates: tuple[ShownCandidate, ...]
+    alive: tuple[str, ...]  # mistakes that no test catches, public ones too
+    caught: int  # mistakes, by these and the existing private case files
+    only_public: tuple[OnlyPublic, ...]
+
+
+def describe_choice(findings: DraftFindings, kept: KeptCandidates) -> ShownChoice:
+    """Return a choice as it is shown."""
+    bits = find_caught(findings, kept.chosen)
+    missed = [
+        OnlyPublic(one, tuple(each.file for each in findings.public if each.caught >> place & 1))
+        for place, one in enumerate(findings.mistakes)
+        if not bits >> place & 1
+    ]
+    return ShownChoice(
+        tuple(_describe_candidate(findings, kept, place) for place in kept.chosen),
+        tuple(one.mistake for one in missed if not one.files),
+        bits.bit_count(),
+        tuple(one for one in missed if one.files),
+    )
+
+
+def _describe_candidate(
+    findings: DraftFindings, kept: KeptCandidates, place: int
+) -> ShownCandidate:
+    one = findings.candidates[place]
+    others = find_caught(findings, (other for other in kept.chosen if other != place))
+    others |= reduce(or_, (each.caught for each in findings.public), 0)
+    return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

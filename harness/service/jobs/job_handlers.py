@@ -1,0 +1,479 @@
+"""What each kind of job does, with the code of ``grade``: for one submission, or for a class."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from harness import whole_files
+from harness.errors import HarnessError, ReadingFailedError
+from harness.escaping import escape_controls, one_line
+from harness.grading import grade
+from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.concurrent_runs import Company
+from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
+from harness.grading.exports import writing
+from harness.grading.exports.feedback import body_of
+from harness.grading.exports.sheet_filling import Filled
+from harness.grading.exports.showing import feedback
+from harness.grading.exports.writing import Sheets
+from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
+from harness.grading.marks.marker import Marker
+from harness.grading.records import ClassResult, Graded, StudentSubmissions
+from harness.grading.taking_in.receive import receive
+from harness.report.views import Views
+from harness.service import machines, monitoring
+from harness.service.courses import gradebooks, roster, submissions
+from harness.service.courses.gradings import as_given
+from harness.service.jobs import drafts, engine_runs, previews, private_cases, result_files
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.jobs.result_files import check_page, folder_of, lock_folder
+from harness.service.records import (
+    CHECK,
+    CONCLUDE,
+    DRAFT,
+    EXPORT,
+    GRADE,
+    MEASURE,
+    PLAN,
+    PREVIEW,
+    RUN,
+    CourseAssignment,
+    Grading,
+    Job,
+    MarkRecipient,
+    Override,
+    StudentMark,
+    Upload,
+)
+from harness.service.storage import courses, queue, uploads
+from harness.work import canonical_json
+from harness.work.worker_events import (
+    AttemptEvent,
+    AttemptFinished,
+    BuildFinished,
+    CaseProgress,
+    HarnessFailed,
+    ProgressEvent,
+)
+
+_LONGEST_COMMAND = 60  # characters that are told of the test that runs
+_BEGUN = json.dumps({"word": "begun"})  # a check, once more
+_OTHER_CHANGES = (
+    "The changes are no longer those that this page showed. Read the new list, then change the"
+    " marks."
+)
+
+
+class UnfinishedError(HarnessError):
+    """Another worker is at attempts of this job: it is to be tried again."""
+
+
+class OutdatedError(HarnessError):
+    """Something that a job was planned with no longer exists."""
+
+
+class TargetDeletedError(HarnessError):
+    """The object of a job no longer exists."""
+
+
+# --- an upload is checked ----------------------------------------------------------------------
+
+
+def check(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+    """Take in an upload, and run the public tests: its owner watches."""
+    with context.database.changing() as db:
+        upload = uploads.UPLOADS.find(db, id=job.about)
+        uploads.forget_words(db, job.about, _BEGUN)
+        owners = uploads.owners_of(db, [job.about]).get(job.about, frozenset())
+        course = context.assigned.course
+        members = courses.students(db, course) + courses.former_students(db, course)
+    if upload is None:
+        raise TargetDeletedError("the upload no longer exists")
+    own = roster.entry(upload.key, [one for one in members if one.key in owners])
+    found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
+    _run(context, context.options, found, _LiveResultPublisher(context, job), concurrency)
+    _write_check(context, upload, found)
+
+
+def _find_former_plan(context: AssignmentContext, upload: Upload) -> GradingPlan | None:
+    """Return what another worker planned that did not come to the end, if it still holds."""
+    if not upload.run:
+        return None
+    found = grade.load_last_plan(context.ledger, upload.run)
+    return None if grade.is_outdated(context.options, found) else found
+
+
+def _plan(
+    context: AssignmentContext, job: Job, upload: Upload, own: StudentSubmissions
+) -> GradingPlan:
+    assignment = context.options.assignment
+    entry = own._replace(handed=(submissions.make_submitted_file(context.store, upload),))
+    submission = receive(entry, assignment, context.store, context.overlay)
+    if submission.unread:
+        raise ReadingFailedError(submission.unread)
+    cases = attempt_plan.public_cases(assignment)
+    found = grade.plan_attempts(context.options, context.ledger, [submission], cases)
+    record = canonical_json.dumps(submission)
+    with context.database.changing() as db:
+        if not queue.renew(db, job):  # a newer upload of the assignment wants other files
+            raise UnfinishedError("another worker is to check this upload")
+        uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
+    return found
+
+
+def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) -> None:
+    """Write the result of the public tests, as its owner sees it: made once, read often.
+
+    Raises:
+        HarnessError: as :func:`_require_results`.
+    """
+    assignment = context.options.assignment
+    marker = Marker(assignment, context.ledger, plan.cases, plan.started)
+    graded = marker.mark_submission(plan.submissions[0], plan.planned)
+    _require_results(graded)
+    views = Views(assignment.specification, assignment.place)
+    shown = feedback(graded, marker.result([graded]), views)
+    unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
+    # The page tells when it came, with the zone.
+    text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
+    path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    result_files.write_check_result(path, graded)
+    whole_files.write(path, escape_controls(text))
+
+
+def _require_results(graded: Graded) -> None:
+    """Let a person see where the harness failed: a page without these tests would look well.
+
+    Raises:
+        HarnessError: it failed in a case file.
+    """
+    faults = [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]
+    if faults:
+        raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
+
+
+class _ProgressRecorder(Unheard):
+    """Notes in the queue that a job gets on, and counts attempts."""
+
+    def __init__(self, context: AssignmentContext, job: Job) -> None:
+        self._context = context
+        self._job = job
+
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+        """Take in what a worker says."""
+        if isinstance(word, BuildFinished):
+            return
+        with self._context.database.changing() as db:
+            queue.add_figure(db, monitoring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
+            if isinstance(word, AttemptFinished):
+                queue.note_progress(db, self._job)
+
+
+def _seconds(word: AttemptFinished | HarnessFailed) -> float:
+    return word.figures.seconds if isinstance(word, AttemptFinished) else 0.0
+
+
+def _outcome(word: AttemptFinished | HarnessFailed) -> str:
+    """Return how an attempt ended: one in doubt is run once more, and counts again."""
+    if isinstance(word, HarnessFailed):
+        return "harness error"
+    return "in doubt" if word.doubtful else "failed" if word.failed else "passed"
+
+
+class _LiveResultPublisher(_ProgressRecorder):
+    """Tells those who watch a page what was judged. Public case files only come here."""
+
+    def __init__(self, context: AssignmentContext, job: Job) -> None:
+        super().__init__(context, job)
+        self._now: dict[str, object] = {}  # the test that runs
+        self._shown: dict[str, object] = {}  # the one that is told of
+        self._number = 0  # of the word that tells of it
+
+    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+        """Take in what a worker says."""
+        self._now = {}
+        self._say({"case": _case_name(unit, word.basis), **_describe_event(word)})
+        super().on_word(unit, word)
+
+    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
+        """Take note of the test that runs now; files that end at once are not told of."""
+        self._now = _running(unit, word)
+
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+        """Tell which test runs now, unless that is known."""
+        if self._now and self._now != self._shown:
+            self._say(self._now)
+
+    def _say(self, word: dict[str, object]) -> None:
+        with self._context.database.changing() as db:
+            number = uploads.say(db, self._job.about, json.dumps(word), self._number)
+        self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
+
+
+def _case_name(unit: GradingUnit, basis: str) -> str:
+    names = {task.basis: Path(task.case.path).name for task in unit.tasks}
+    return names.get(basis, "")
+
+
+def _running(unit: GradingUnit, word: ProgressEvent) -> dict[str, object]:
+    """Return facts about the test that is judged next, or none after the last one."""
+    steps = next(task.case.steps for task in unit.tasks if task.basis == word.basis)
+    judged = word.step if isinstance(word, CaseProgress) else -1
+    tests = [place for place, step in enumerate(steps) if step.is_test]
+    left = [place for place in tests if place > judged]
+    if not left:
+        return {}
+    return {
+        "word": "running",
+        "case": _case_name(unit, word.basis),
+        "test": len(tests) - len(left) + 1,
+        "of": len(tests),
+        "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
+    }
+
+
+def _describe_event(word: AttemptEvent) -> dict[str, object]:
+    if isinstance(word, BuildFinished):
+        return {"word": "built", "ok": word.build.ok}
+    if isinstance(word, HarnessFailed):
+        return {"word": "broke"}
+    return {"word": "done", "failed": word.failed, "again": word.doubtful}
+
+
+def find_assigned(db: Connection, job: Job) -> CourseAssignment:
+    """Return the assignment that a job is about; of a grading as it was when that was planned."""
+    found = courses.ASSIGNMENTS.find(db, id=job.assignment)
+    assert found is not None  # jobs refer to it
+    grading = uploads.GRADINGS.find(db, id=job.about)
+    return found._replace(edition=grading.edition) if grading and grading.run else found
+
+
+# --- a class is graded -------------------------------------------------------------------------
+
+
+def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+    """Take in all submissions, record the runs to be done, and queue them."""
+    grading = _grading(context, job)
+    if grading.run:
+        return
+    options = context.options_of(grading)
+    with context.database.reading() as db:
+        entries = submissions.entries(db, context.store, context.assigned)
+    received = [
+        receive(one, options.assignment, context.store, context.overlay) for one in entries
+    ]
+    cases = grade.case_files(options, context.ledger)
+    found = grade.plan_attempts(options, context.ledger, received, cases)
+    with context.database.changing() as db:
+        used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
+        uploads.GRADINGS.change(db, used, id=grading.id)
+        for key in grade.by_key(found.planned):
+            queue.put(db, Job("", GRADE, job.assignment, grading.id, key, due=job.due))
+
+
+def run_one(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+    """Run the case files of a grading against one submission."""
+    grading = _grading(context, job)
+    found = grade.load_last_plan(context.ledger, grading.run)
+    own = found._replace(
+        submissions=tuple(one for one in found.submissions if one.key == job.key),
+        planned=tuple(one for one in found.planned if one.key == job.key),
+    )
+    options = context.options_of(grading)
+    if grade.is_outdated(options, own):
+        raise OutdatedError(
+            "the assignment, its case files or the harness has changed since this grading was"
+            " begun: begin another one"
+        )
+    _run(context, options, own, _ProgressRecorder(context, job), concurrency)
+
+
+def _run(
+    context: AssignmentContext,
+    options: GradeOptions,
+    plan: GradingPlan,
+    listener: GradingListener,
+    concurrency: Company,
+) -> None:
+    bases = [one.basis for one in plan.planned]
+    context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
+    with machines.cluster_machines(context.settings) as away:
+        grade.run(options, context.ledger, plan, context.store, listener, concurrency, away)
+    states = context.ledger.states(bases)
+    if any(state.state not in ("done", "fault") for state in states.values()):
+        raise UnfinishedError("another worker is at it")
+
+
+def conclude(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+    """Make marks of what the ledger has, and write all pages and sheets."""
+    with context.database.changing() as db:
+        _refuse_others(db, job)
+    grading = _grading(context, job)
+    options = context.options_of(grading)
+    found = grade.load_last_plan(context.ledger, grading.run)
+    _run_distrusted_again(context, options, found, grading)
+    options = options._replace(accept=_is_accepted(context, options, found, grading))
+    concluded = grade.update_marks(options, context.ledger, found)
+    conclusion = grade.find_same_programs(options, concluded, context.store)
+    written = _write(context, conclusion, grading)
+    rows, received = _list_marks(conclusion, grading.id), _list_recipients(conclusion, grading.id)
+    # A second time there may be none, if a worker died after the first: they were made.
+    kept = json.loads(grading.changes) if options.accept else []
+    values: dict[str, object] = {
+        "changes": json.dumps(_describe_changes(conclusion) or kept),
+        "accept": int(options.accept),
+        "trouble": _OTHER_CHANGES if grading.accept and not options.accept else "",
+    }
+    with context.database.changing() as db:
+        courses.lock(db, grading.assignment)
+        _refuse_others(db, job)
+        uploads.MARKS.remove(db, grading=grading.id)
+        uploads.RECEIVED_BY.remove(db, grading=grading.id)
+        for row in rows:
+            uploads.MARKS.add(db, row)
+        for got in received:
+            uploads.RECEIVED_BY.add(db, got)
+        values["concluded"] = uploads.next_moment(db, grading.assignment)
+        uploads.GRADINGS.change(db, values, id=grading.id)
+        if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
+            queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
+        context.database.log.note(db, "", "graded", grading.id, marks=len(rows))
+        queue.finish(db, job)  # with the marks: else they were made and noted twice after a death
+
+
+def _is_accepted(
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: Grading
+) -> bool:
+    """Whether marks in force may change: somebody has accepted each change, having seen it.
+
+    Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
+    """
+    if not grading.accept:
+        return False
+    now = _describe_changes(grade.current_marks(options, context.ledger, plan))
+    return set(now) <= set(json.loads(grading.changes))
+
+
+def _run_distrusted_again(
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: Grading
+) -> None:
+    """Let what a machine did be rerun that was set aside while others still ran.
+
+    Raises:
+        UnfinishedError: that is so: marks are made after it.
+    """
+    if not grade.withdraw_distrusted(options, context.ledger, plan):
+        return
+    with context.database.changing() as db:
+        queue.again(db, GRADE, grading.id)
+    raise UnfinishedError("the results of a machine that was set aside are rerun")
+
+
+def _refuse_others(db: Connection, job: Job) -> None:
+    """Keep marks from being made of a part of the class, or in the place of later ones."""
+    if not queue.renew(db, job):
+        raise UnfinishedError("another worker is to make these marks")
+    if queue.count_unfinished(queue.of(db, job.about), GRADE):
+        raise UnfinishedError("some submissions were begun anew")
+
+
+def export(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+    """Write the pages and sheets of a grading anew: people gave other marks since."""
+    grading = _grading(context, job)
+    options = context.options_of(grading)
+    found = grade.load_last_plan(context.ledger, grading.run)
+    current = grade.current_marks(options, context.ledger, found)
+    _write(context, grade.find_same_programs(options, current, context.store), grading)
+
+
+def _describe_changes(conclusion: GradingOutcome) -> list[str]:
+    return [f"{previews.names(change)}: {change}" for change in conclusion.changes]
+
+
+def _write(
+    context: AssignmentContext, conclusion: GradingOutcome, grading: Grading
+) -> dict[str, Override]:
+    """Write all exports with the marks that people gave; return these.
+
+    Who comes later writes the later ones.
+    """
+    folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
+    with lock_folder(folder):
+        with context.database.reading() as db:
+            own = uploads.overrides(db, context.assigned.id)
+        given = tuple(as_given(own[key]) for key in sorted(own))
+        sheets = gradebooks.sheets(context.settings, context.assigned.id)
+        _exchange(conclusion.result._replace(given=given), folder, sheets)
+        result_files.write_evidence_places(conclusion.result, folder)
+    return own
+
+
+def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
+    """Write all exports; the folder has those of one conclusion, never of two."""
+    unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
+    for left in (unfinished, former):
+        shutil.rmtree(left, ignore_errors=True)
+    unfinished.mkdir(mode=0o700, parents=True)
+    filled: dict[str, Filled] = {}
+    writing.write(result, unfinished, sheets, on_filled=filled.__setitem__)
+    if folder.exists():
+        folder.rename(former)
+    unfinished.rename(folder)
+    gradebooks.keep_notes(folder, filled)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[StudentMark]:
+    result = conclusion.result
+    views = Views(result.assignment.specification, result.assignment.place)
+    return [
+        StudentMark(
+            grading,
+            one.submission.key,
+            canonical_json.dumps(one.marks),
+            canonical_json.dumps(feedback(one, result, views).marks),
+        )
+        for one in result.graded
+    ]
+
+
+def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[MarkRecipient]:
+    """Return who gets each mark: the members of the group when the grading was planned."""
+    found = (one.submission for one in conclusion.result.graded)
+    return [MarkRecipient(grading, who.key, one.key) for one in found for who in one.students]
+
+
+def _grading(context: AssignmentContext, job: Job) -> Grading:
+    with context.database.reading() as db:
+        found = uploads.GRADINGS.find(db, id=job.about)
+    if found is None:
+        raise TargetDeletedError("the grading no longer exists")
+    return found
+
+
+def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+    """Run an engine of an author by the case files of a suite."""
+    found = engine_runs.plan_run(context, job)
+    if found:
+        _run(context, context.options, found, _ProgressRecorder(context, job), concurrency)
+        engine_runs.keep(context, job, found)
+
+
+Doing = Callable[[AssignmentContext, Job, Company], None]
+KINDS: dict[str, Doing] = {
+    CHECK: check,
+    PLAN: plan_grading,
+    GRADE: run_one,
+    CONCLUDE: conclude,
+    DRAFT: lambda context, job, _: drafts.draft(context, job),
+    PREVIEW: lambda context, job, _: previews.preview(context, job),
+    MEASURE: lambda context, job, _: private_cases.measure(context, job),
+    EXPORT: export,
+    RUN: run_engine,
+}

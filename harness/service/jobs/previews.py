@@ -1,0 +1,232 @@
+"""Marks that other points would change, before anything is in force: ``grade`` compares them.
+
+Who wants other points, or other weights of tests, asks first (:func:`ask`), sees each mark that
+would change, and then sets them (:func:`put_in_force`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness import whole_files
+from harness.assignments.assignment import Assignment
+from harness.grading import grade
+from harness.grading.marks.regrading import MarkChange
+from harness.service.courses import gradings, own_files, point_weights
+from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.courses.making import private_folder
+from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.records import PREVIEW, CourseAssignment, Grading, Job
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.tables import new_id
+from harness.work import canonical_json
+
+
+class PreviewedChange(NamedTuple):
+    """A mark that would change."""
+
+    key: str  # of the submission
+    names: str
+    told: str  # from what to what, and why
+
+
+class PreviewResult(NamedTuple):
+    """What other points would change."""
+
+    changes: tuple[PreviewedChange, ...]
+    marks: int  # in the last grading
+
+
+class Preview:
+    """The file of a preview."""
+
+    def __init__(self, made: Path, name: str) -> None:
+        """``made``: the folder of the assignment; ``name``: the id of the preview."""
+        self._worth = made / "previews" / f"{name}.worth.json"
+        self._found = made / "previews" / f"{name}.json"
+        self._before = made / "previews" / f"{name}.before.json"
+        self._grading = made / "previews" / f"{name}.grading"
+
+    def begin(self, asked: PointWeights, before: str) -> None:
+        """Write down what is asked about, as :func:`point_weights.read` gives it.
+
+        ``before``: what is in force, as :func:`describe_in_force` says it.
+        """
+        self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._worth.write_text(str(asked))
+        self._before.write_text(before)
+
+    @property
+    def before(self) -> str:
+        """What was in force when it was begun, or "" if a former version began it."""
+        return self._before.read_text() if self._before.exists() else ""
+
+    @property
+    def worth_before(self) -> PointWeights | None:
+        """The points and weights that were in force when it was set; None before, or unknown."""
+        return PointWeights(*json.loads(self.before)) if self.grading and self.before else None
+
+    @property
+    def grading(self) -> str:
+        """The ID of the grading that was begun when it was set, or "" before."""
+        return self._grading.read_text() if self._grading.exists() else ""
+
+    def note_grading(self, name: str) -> None:
+        """Write down which grading is begun, for who sets it once more."""
+        self._grading.write_text(name)
+
+    @property
+    def weights(self) -> PointWeights:
+        """The points and weights that are asked about."""
+        return point_weights.parse_weights(self._worth.read_text())
+
+    def write(self, result: PreviewResult) -> None:
+        """Write down what would change."""
+        whole_files.write(self._found, canonical_json.dumps(result))
+
+    def read(self) -> PreviewResult | None:
+        """Return the changes, or None if they are not yet known."""
+        if not self._found.exists():
+            return None
+        return canonical_json.loads(PreviewResult, self._found.read_text())
+
+
+def parts(
+    settings: Settings, assigned: CourseAssignment, then: PointWeights | None = None
+) -> list[WeighedPart]:
+    """Return the parts of an assignment with their tests, as they are in the course.
+
+    ``then``: points and weights that would be in force; None: those that are.
+    """
+    own = own_files.assignment_of(settings, assigned)
+    weights = point_weights.load_weights(assigned) if then is None else then
+    return _list_weighed_parts(settings, assigned, point_weights.apply_weights(own, weights))
+
+
+def _list_weighed_parts(
+    settings: Settings, assigned: CourseAssignment, own: Assignment
+) -> list[WeighedPart]:
+    return point_weights.list_weighed_parts(
+        own, private_folder(settings.assignment_folder(assigned.id))
+    )
+
+
+def still_left_out(settings: Settings, assigned: CourseAssignment) -> list[WeighedTest]:
+    """Return the tests that do not count in a course, though their files have changed since."""
+    own = point_weights.load_weights(assigned)
+    return point_weights.still_left_out(parts(settings, assigned), own) if own.weights else []
+
+
+def would_be_left_out(
+    settings: Settings, assigned: CourseAssignment, then: PointWeights
+) -> list[WeighedTest]:
+    """Return those that would still not count if ``then`` was put in force, for a preview."""
+    own = point_weights.load_weights(assigned)
+    before = {
+        part: {**then.left_out[part], **own.left_out.get(part, {})} for part in then.left_out
+    }
+    return point_weights.still_left_out(parts(settings, assigned), then._replace(left_out=before))
+
+
+def ask(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, weights: PointWeights
+) -> str:
+    """Let a worker find out which marks would change; return the id of the preview.
+
+    Raises:
+        UsageError: as :func:`point_weights.read`.
+    """
+    own, made = own_files.assignment_of(settings, assigned), new_id()
+    asked = point_weights.read(own, parts(settings, assigned), weights)
+    before = describe_in_force(settings, assigned)
+    Preview(settings.assignment_folder(assigned.id), made).begin(asked, before)
+    queue.put(act.db, Job("", PREVIEW, assigned.id, made, person=act.by))
+    return made
+
+
+def put_in_force(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, preview: Preview
+) -> Grading:
+    """Set the points and weights of a preview, and no others, and grade with them.
+
+    Exactly the points shown are set. Marks in force change only if that is accepted. If they were
+    set before, only the grading is returned that was begun then.
+
+    Raises:
+        InvalidGradingStateError: the changes are not known yet, or others are in force than when
+            it was made.
+        UsageError: the parts or tests are others by now.
+    """
+    if preview.read() is None:
+        raise InvalidGradingStateError("the changes are not known yet")
+    courses.lock(act.db, assigned.id)  # it may be set twice at once
+    if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
+        return made
+    assigned = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned
+    if why := explain_stale(settings, assigned, preview):
+        raise InvalidGradingStateError(why)
+    made = _set(act, settings, assigned, preview)
+    preview.note_grading(made.id)
+    return made
+
+
+def explain_stale(settings: Settings, assigned: CourseAssignment, preview: Preview) -> str:
+    """Return why a preview says nothing of what is in force now, or "" if it does."""
+    if preview.before == describe_in_force(settings, assigned):
+        return ""
+    return "the points have changed since this preview was made: make a new preview"
+
+
+def describe_in_force(settings: Settings, assigned: CourseAssignment) -> str:
+    """Return the points and weights in force as a text, to see if they have changed."""
+    weights = point_weights.load_weights(assigned)
+    own = point_weights.apply_weights(own_files.assignment_of(settings, assigned), weights)
+    points = {part.name: str(part.points) for part in own.marks}
+    return json.dumps([points, weights.weights], sort_keys=True)
+
+
+def _set(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, preview: Preview
+) -> Grading:
+    own = own_files.assignment_of(settings, assigned)
+    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), preview.weights)
+    values = {name: json.dumps(value) for name, value in now._asdict().items()}
+    courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
+    act.note("points set", assigned.id, **now._asdict())
+    return gradings.begin(act, assigned, public_only=is_public_only(act.db, assigned))
+
+
+def is_public_only(db: Connection, assigned: CourseAssignment) -> bool:
+    """Whether a grading with other points has only public case files, as the last one had."""
+    last = uploads.in_force(db, assigned.id)
+    return last is not None and last.public_only
+
+
+def preview(context: AssignmentContext, job: Job) -> None:
+    """Compare the marks in force with what they would be."""
+    own = Preview(context.settings.assignment_folder(context.assigned.id), job.about)
+    with context.database.reading() as db:
+        last = uploads.in_force(db, context.assigned.id)
+    if last is None:
+        own.write(PreviewResult((), 0))
+        return
+    options = context.options_of(last)
+    made = own_files.assignment_of(context.settings, context.assigned)
+    then = point_weights.apply_weights(made, own.weights).marks
+    options = options._replace(assignment=options.assignment._replace(marks=then))
+    found = grade.load_last_plan(context.ledger, last.run)
+    changes = grade.current_marks(options, context.ledger, found).changes
+    told = (PreviewedChange(one.key, names(one), str(one)) for one in changes)
+    own.write(PreviewResult(tuple(told), len(found.submissions)))
+
+
+def names(change: MarkChange) -> str:
+    """Return whose mark changes."""
+    return ", ".join(one.name or one.key for one in change.students)

@@ -1,0 +1,356 @@
+"""Private case files: added and removed, and how many mistakes they catch, told by a worker."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from harness import whole_files
+from harness.assignments import banked
+from harness.assignments.assignment import Assignment
+from harness.banks import bank_runs
+from harness.banks.bank_runs import EngineAsker
+from harness.banks.records import WrongEngine
+from harness.errors import UsageError
+from harness.escaping import one_line
+from harness.grading.records import PRIVATE
+from harness.judging import mistaken, strength
+from harness.reading import expectation
+from harness.records import CaseFile, FailureKind, FileResult, Step
+from harness.service.courses import cases, own_files, point_weights
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
+from harness.service.settings import Settings
+from harness.service.storage import courses, queue
+from harness.service.storage.audit import AuditedTransaction
+from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
+from harness.work import canonical_json
+from oracle.gtp.protocol import Engine
+from oracle.mistakes import Breakdown
+from oracle.natures import Natures
+
+
+class CaseFileCatch(NamedTuple):
+    """What one case file catches."""
+
+    name: str
+    tests: int
+    caught: int  # mistakes
+    wrong: tuple[int, ...]  # lines of tests that the reference engine fails
+    answers: tuple[WrongTest, ...] = ()  # the same tests; none: a former version measured them
+
+
+class CaughtMistakes(NamedTuple):
+    """What all private case files of an assignment catch."""
+
+    files: tuple[CaseFileCatch, ...]
+    caught: int  # mistakes that some file catches
+    of: int  # mistakes that are known; 0: none are
+    survivors: tuple[str, ...]  # sentences
+    given_up: tuple[str, ...] = ()  # wrong programs that took too long to be asked to the end
+
+
+class MeasuredCases(NamedTuple):
+    """The private case files of an assignment as they are, and what they catch."""
+
+    paths: list[Path]  # of the case files
+    about: str  # what a job about these files is about
+    caught: CaughtMistakes | None  # None: no worker has told it yet
+
+
+class NewCase(NamedTuple):
+    """A case file that is to be added; in the place of one of the same name."""
+
+    name: str
+    data: bytes
+    beside: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
+
+
+def add(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, new: NewCase
+) -> None:
+    """Add a private case file, and let a worker measure them all.
+
+    Raises:
+        UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
+            with that name.
+    """
+    courses.lock(act.db, assigned.id)
+    own = own_files.list_private(settings, assigned)
+    if (name := cases.name_of(new.name)) in {path.name for path in own}:
+        raise UsageError(
+            f"{name} is in the upload of the assignment: choose another name, or change it with a"
+            " newer upload"
+        )
+    called = cases.put(settings.assignment_folder(assigned.id), *new)
+    act.note("private case file added", assigned.id, name=called)
+    let_measure(act, settings, assigned)
+
+
+def remove(
+    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, name: str
+) -> None:
+    """Remove a private case file that was added, and let a worker measure the others.
+
+    Raises:
+        UsageError: no such case file has that name.
+    """
+    courses.lock(act.db, assigned.id)
+    cases.remove(settings.assignment_folder(assigned.id), name)
+    act.note("private case file removed", assigned.id, name=name)
+    let_measure(act, settings, assigned)
+
+
+def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> None:
+    """See before a grading that there are private case files if a part needs them.
+
+    ``how``: how to grade without them.
+
+    Raises:
+        UsageError: there are none.
+    """
+    own = own_files.assignment_of(settings, assigned)
+    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
+        return
+    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
+    if weights := [one.name for one in parts if one.judged_by == PRIVATE and one.points]:
+        raise UsageError(
+            f"{weights[0]!r} needs private case files, and there are none: add some on the page of"
+            f" the private case files, or {how}"
+        )
+
+
+def let_measure(
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    over: Collection[str] = (DONE, FAULT),
+) -> None:
+    """Let a worker measure the case files, unless their result is known.
+
+    A job about them may be over without one: other files were in their place then, or it failed.
+    ``over``: the states in which it is done again.
+    """
+    found = load_measured(settings, assigned)
+    if found.paths and found.caught is None:
+        options = Job("", MEASURE, assigned.id, found.about, person=act.by)
+        if queue.put(act.db, options).state in over:
+            queue.put_anew(act.db, options)
+
+
+def measure(context: AssignmentContext, job: Job) -> None:
+    """Measure the private case files, if they still are those that the job is about."""
+    made = context.settings.assignment_folder(context.assigned.id)
+    paths = cases.paths(context.settings, context.assigned)
+    if cases.digest(paths) != job.about.rpartition("-")[2]:
+        return  # another job is about the present ones
+    files = cases.read(paths)
+    measured = _measure_with(files, context.options.assignment, context)
+    specification = context.options.assignment.specification
+    found = canonical_json.dumps(_add_answers(measured, files, specification))
+    path = place(made, job.about)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    whole_files.write(path, found)
+
+
+def _add_answers(
+    caught: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
+) -> CaughtMistakes:
+    """Add what the reference answers to the tests that it fails."""
+    if specification is None:
+        return caught
+    told = (
+        one._replace(answers=list_wrong_tests(case, one.wrong, specification))
+        for one, case in zip(caught.files, files, strict=True)
+    )
+    return caught._replace(files=tuple(told))
+
+
+def place(made: Path, what: str) -> Path:
+    """Return where the result of a job about ``what`` is."""
+    return made / "strength" / f"{what}.json"
+
+
+def load_result(made: Path, what: str) -> CaughtMistakes | None:
+    """Return the result of a job about ``what``, or None if there is none yet."""
+    path = place(made, what)
+    return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
+
+
+def load_measured(settings: Settings, assigned: CourseAssignment) -> MeasuredCases:
+    """Return the private case files with what they catch, once for all that a page says."""
+    paths = cases.paths(settings, assigned)
+    about = f"{assigned.id}-{cases.digest(paths)}"
+    made = settings.assignment_folder(assigned.id)
+    return MeasuredCases(paths, about, load_result(made, about))
+
+
+def _measure_with(
+    files: Sequence[CaseFile], assignment: Assignment, context: AssignmentContext
+) -> CaughtMistakes:
+    """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
+    specification = assignment.specification
+    if specification is None or not (assignment.declaration and assignment.declaration.wrong):
+        return measure_all(files, specification)
+    asked = WatchedAsker(specification.commands, context.options.sandbox, assignment.protocol)
+    with banked.engines(assignment, (), (), context.options.sandbox) as engines:
+        parts = [_strength(one, specification, engines, asked) for one in files]
+    known = [f"{one.name}: {one.sentence}" for one in engines]
+    unknown = {place for place, one in enumerate(engines) if one.name in asked.given_up}
+    found = _together(files, parts, known, unknown)
+    return found._replace(given_up=asked.given_up)
+
+
+def _strength(
+    case: CaseFile,
+    specification: Specification,
+    engines: Sequence[WrongEngine],
+    asked: EngineAsker,
+) -> strength.Strength:
+    bad = bank_runs.find_failing([case], specification)
+    return bank_runs.measure(
+        [case], specification.key, bad, engines, lambda engine: asked.find_failed([case], engine)
+    )
+
+
+def measure_all(files: Sequence[CaseFile], specification: Specification | None) -> CaughtMistakes:
+    """Return what case files catch. Without a specification nobody knows any mistake."""
+    if specification is None:
+        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
+    parts = [strength.measure([one], specification) for one in files]
+    return _together(files, parts, [one.sentence for one in specification.settled_mistakes])
+
+
+def _together(
+    files: Sequence[CaseFile],
+    parts: Sequence[strength.Strength],
+    mistakes: Sequence[str],
+    unknown: Collection[int] = (),
+) -> CaughtMistakes:
+    """Return what case files catch; ``unknown``: places of mistakes not asked about to the end."""
+    caught = reduce(or_, (part.caught for part in parts), 0)
+    missed = [place for place in range(len(mistakes)) if not caught >> place & 1]
+    alive = [mistakes[place] for place in missed if place not in unknown]
+    own = tuple(_of(one, part) for one, part in zip(files, parts, strict=True))
+    return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
+
+
+def _of(case: CaseFile, measured: strength.Strength | None) -> CaseFileCatch:
+    name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
+    if measured is None:
+        return CaseFileCatch(name, tests, 0, ())
+    return CaseFileCatch(
+        name, tests, measured.caught.bit_count(), tuple(one.step.line for one in measured.wrong)
+    )
+
+
+# --- Tests that the reference fails, with what it answers instead --------------------------------
+
+
+_LONGEST = 200  # characters of an answer
+
+
+class WrongTest(NamedTuple):
+    """A test that the reference fails."""
+
+    line: int
+    id: int  # -1: none
+    command: str
+    expected: str  # in words
+    answer: str  # of the reference, in words
+
+
+def list_wrong_tests(
+    case: CaseFile, lines: Sequence[int], specification: Specification
+) -> tuple[WrongTest, ...]:
+    """Return the tests in these lines of a case file, with what the reference answers.
+
+    Those of a command that it does not know are left out: it says nothing of them.
+    """
+    if not lines:
+        return ()
+    engine = specification.reference_engine()
+    answers = {step.line: _in_words(raw) for step, raw in mistaken.answers(case, engine)}
+    steps = [step for step in case.steps if step.line in lines and _is_known(engine, step)]
+    return tuple(_describe(step, answers.get(step.line, "nothing")) for step in steps)
+
+
+def _is_known(engine: Engine, step: Step) -> bool:
+    name = step.command.partition(" ")[0]
+    return reply_of(engine.handle(f"known_command {name}")).text == "true"
+
+
+def _describe(step: Step, answer: str) -> WrongTest:
+    expected = expectation.in_a_sentence(step.pattern)
+    return WrongTest(step.line, step.id, one_line(step.command, _LONGEST), expected, answer)
+
+
+def _in_words(raw: str | Breakdown) -> str:
+    if isinstance(raw, Breakdown):
+        return "nothing"
+    reply = reply_of(raw)
+    text = one_line(reply.text, _LONGEST)
+    return f"'{text}'" if reply.ok else f"the error '{text}'"
+
+
+# --- Wrong programs asked while a teacher waits: which one is told, and one that hangs is given up
+# Each call asks all programs anew, and a program that hangs costs its limits each time. So each
+# program has a budget of time for all calls together.
+
+
+MOST_HUNG = 4  # case files of a draft in which a program may hang, in all calls together
+LONGEST = 240.0  # seconds that a program is asked, in all calls together
+
+
+class WatchedAsker(EngineAsker):
+    """Asks programs until they have hung too often, or have taken too long."""
+
+    def __init__(
+        self,
+        natures: Natures,
+        sandbox: str,
+        protocol: str,
+        tell: Callable[[str], None] = lambda _: None,
+        most_hung: float = math.inf,
+    ) -> None:
+        """``tell``: hears which program is asked, before it is. ``most_hung``: case files."""
+        super().__init__(natures, sandbox, protocol=protocol, strict=False)
+        self._tell = tell
+        self._most_hung = most_hung
+        self._hung: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
+        self._refused: set[str] = set()
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The names of the programs that were not asked to the end."""
+        return tuple(sorted(self._refused | {one for one in self._hung if self._has_hung(one)}))
+
+    def _has_hung(self, name: str) -> bool:
+        """Whether a program has hung too often: it was not asked to the end even then."""
+        return self._hung[name] >= self._most_hung
+
+    def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
+        """Return what a program did in each file; nothing if it was given up."""
+        name = engine.name
+        if self._has_hung(name) or self._seconds.get(name, 0.0) >= LONGEST:
+            self._refused.add(name)
+            return ()
+        self._tell(name)
+        begun = time.monotonic()
+        found = super().results(cases, engine)
+        self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - begun
+        self._hung[name] += sum(map(_hangs, found))
+        return found
+
+
+def _hangs(result: FileResult) -> bool:
+    return any(one.kind is FailureKind.TIMEOUT for one in result.failures)

@@ -1,0 +1,243 @@
+"""A worker: leases a job, does it, says how it ended, and takes the next.
+
+``python -m harness.service.jobs.worker``, with the settings as JSON on standard input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+
+from sqlalchemy import Connection
+
+from harness import signals
+from harness.declared import reference
+from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
+from harness.grading.ledger import owners
+from harness.grading.ledger.ledger import Lease, Ledger
+from harness.service import machines, monitoring, processes
+from harness.service.jobs import job_handlers
+from harness.service.jobs.assignment_context import open_assignment
+from harness.service.jobs.job_handlers import UnfinishedError
+from harness.service.monitoring import meanwhile
+from harness.service.records import DRAFT, MEASURE, PLAN, Job
+from harness.service.settings import Settings
+from harness.service.storage import queue, uploads
+from harness.service.storage.database import Database
+from harness.work.machine import Machine
+
+_PAUSE = 0.3  # seconds between two looks at an empty queue
+_PATIENCE = 5.0  # seconds before a database that cannot be used is tried again
+
+
+class Worker:
+    """Does jobs; one process."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._concurrency = (
+            OnOtherMachines() if settings.scheduler else SharedMachine(settings.locks)
+        )
+
+    def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Do jobs until it is over, or a signal ends what is under way: that goes back."""
+        while not is_over():
+            try:
+                if not self.step():
+                    time.sleep(_PAUSE)
+            except HarnessError as error:  # of the database itself: what is leased is found again
+                self._warn(f"the queue cannot be used: {error}")
+                time.sleep(_PATIENCE)
+
+    def step(self) -> bool:
+        """Do one job; False if there is none.
+
+        SIGTERM ends what is done in the job, and waits for what is written about it.
+        """
+        with signals.hold_back():
+            job = self._lease()
+            if job is None:
+                return False
+            with (
+                beating(self._database, job),
+                self._settle(job),
+                signals.let_through(),
+            ):
+                self._do(job)
+        return True
+
+    def _lease(self) -> Job | None:
+        with self._database.reading() as db:
+            if not queue.is_due(db):
+                return None
+        with self._database.changing() as db:
+            queue.take_back(db)
+            queue.follow_up(db)
+            return queue.lease(db)
+
+    def _do(self, job: Job) -> None:
+        with self._database.reading() as db:
+            assigned = job_handlers.find_assigned(db, job)
+        try:
+            with open_assignment(self._settings, self._database, assigned) as found:
+                job_handlers.KINDS[job.kind](found, job, self._concurrency)
+        finally:
+            reference.end_processes()
+
+    @contextlib.contextmanager
+    def _settle(self, job: Job) -> Iterator[None]:
+        """Write down how a job ended, however it did."""
+        try:
+            with self._log(job):
+                yield
+        except (UnfinishedError, BusyError):  # others are at it
+            self._end(job, queue.put_off, "put off")
+        except NoClusterError as error:  # other jobs have their turn
+            machines.remark(self._settings, str(error), once=True)
+            self._end(job, queue.put_off, "put off")
+        except ServerError:  # which says nothing about the job
+            self._end(job, queue.give_back, "given back")
+            raise
+        except HarnessError as error:
+            self._fail(job, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
+            self._warn(traceback.format_exc())
+            self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
+        except BaseException:  # a signal: another worker continues
+            with contextlib.suppress(HarnessError):  # the lease ends with this process anyway
+                self._end(job, queue.give_back, "given back")
+            raise
+        else:
+            self._end(job, queue.finish, "done")
+
+    @contextlib.contextmanager
+    def _log(self, job: Job) -> Iterator[None]:
+        """Write into the log which job was done, for how long, and how that ended."""
+        begun, ended = time.monotonic(), "done"
+        try:
+            yield
+        except BaseException as error:
+            ended = type(error).__name__
+            raise
+        finally:
+            monitoring.tell(
+                self._settings,
+                "job",
+                job=job.id,
+                kind=job.kind,
+                about=job.about,
+                ended=ended,
+                seconds=round(time.monotonic() - begun, 3),
+            )
+
+    def _end(self, job: Job, how: Callable[..., object], ended: str) -> None:
+        with self._database.changing() as db:
+            how(db, job)
+            _count(db, job, ended)
+
+    def _fail(self, job: Job, why: str) -> None:
+        if job.kind in (DRAFT, MEASURE) and (told := for_teachers(why)) != why:
+            monitoring.warn(self._settings, why, job=job.id)
+            why = told
+        with self._database.changing() as db:
+            queue.record_error(db, job, why)
+            if job.kind == PLAN:
+                uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
+            _count(db, job, "fault")
+
+    def _warn(self, text: str) -> None:
+        monitoring.warn(self._settings, text)
+
+
+def _count(db: Connection, job: Job, ended: str) -> None:
+    """Count a job that was had, and how long it waited if that was the last time."""
+    leased, now = queue.get_lease_time(job), owners.now(db)
+    queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
+    if ended in ("done", "fault"):
+        queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
+
+
+# --- Renews the lease of a job while it is done --------------------------------------------------
+
+
+_BEAT = queue.LEASE / 4  # seconds
+_LONGEST = 4 * 3600.0  # seconds of one job: whatever takes longer has hung
+
+
+def beating(database: Database, job: Job) -> AbstractContextManager[None]:
+    """Keep a job leased meanwhile."""
+    ends = time.monotonic() + _LONGEST
+
+    def renew() -> None:
+        if time.monotonic() < ends:
+            with suppress(HarnessError), database.changing() as db:  # the next beat tries again
+                queue.renew(db, job)
+
+    return meanwhile(renew, _BEAT)
+
+
+# --- How workers share ledgers and the machine: each takes the attempts that nobody has ----------
+
+
+class SharedMachine(Machine):
+    """The company of the other workers; ``folder``: one on this machine, alike for all."""
+
+    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+        """Lease what nobody has."""
+        return ledger.lease_free(bases, len(bases))
+
+
+class OnOtherMachines:
+    """The company of workers whose engines run on other machines: those see to it themselves."""
+
+    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+        """Lease what nobody has."""
+        return ledger.lease_free(bases, len(bases))
+
+    def together(self) -> AbstractContextManager[object]:
+        """Give a time in which others may run engines, too."""
+        return nullcontext()
+
+    def apart(self) -> AbstractContextManager[object]:
+        """Give a time in which the machine that runs an engine runs nothing else."""
+        return nullcontext()
+
+
+# --- Why a job failed, in words that help a teacher; the operator has the details in the log -----
+
+
+# An absolute path, or what only somebody on the server can do.
+_OF_THE_SERVER = re.compile(r"(?<![\w./])/\w[^\s/]*/|\bchmod\b")
+_TOLD = (
+    "a program of the assignment, such as the reference, could not be run on the server. Try its"
+    " command on your own computer. If it works there, ask the operator of the service: the log"
+    " says why"
+)
+
+
+def for_teachers(why: str) -> str:
+    """Return why positions or wrong tests could not be found, without paths of the server."""
+    return _TOLD if _OF_THE_SERVER.search(why) else why
+
+
+# --- The process of a worker ---------------------------------------------------------------------
+
+
+def main() -> int:
+    """Do jobs until a signal comes; what is under way then goes back to the queue."""
+    return processes.run(_work)
+
+
+def _work(settings: Settings, database: Database) -> None:
+    with monitoring.announce_worker(settings.workers_folder):
+        Worker(settings, database).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,295 @@
+"""Signing in and out, by a link or an OpenID provider; the own name; API tokens; static files."""
+
+from __future__ import annotations
+
+import json
+
+from fastapi.responses import RedirectResponse, Response
+
+from harness.errors import UsageError
+from harness.escaping import one_line
+from harness.service import monitoring
+from harness.service.pages import forms
+from harness.service.pages.forms import SecondQuestion
+from harness.service.people import accounts, oidc
+from harness.service.people.accounts import Secret
+from harness.service.people.oidc import (
+    Claims,
+    Provider,
+    ProviderUnavailableError,
+    SignInRefusedError,
+)
+from harness.service.records import Person, Token
+from harness.service.storage import courses, people
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.web import rendering
+from harness.service.web.access import COOKIE, Context, Form, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import ANYBODY, SIGNED_IN, RequestContext
+from harness.text import read_number
+
+ROUTES = Routes()
+_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+
+
+@ROUTES.at("GET", "/", SIGNED_IN)
+def beginning(context: Context) -> Response:
+    """Show the courses that somebody is in."""
+    with context.service.database.reading() as db:
+        found = courses.of_person(db, context.by)
+    return rendering.page(context, "courses.html", courses=found)
+
+
+@ROUTES.at("GET", "/sign-in", ANYBODY)
+def sign_in(context: Context) -> Response:
+    """Say how somebody signs in."""
+    provider = oidc.name_of(context.service.settings)
+    return rendering.page(context, "sign_in.html", [("Sign in", "")], provider=provider)
+
+
+@ROUTES.at("GET", "/enter/{code}", ANYBODY)
+def before_entering(context: Context) -> Response:
+    """Ask whether to sign in by a link: mail filters, which only look at it, do not use it up."""
+    code = context.request.path_params["code"]
+    with context.service.database.reading() as db:
+        person = people.of_link(db, accounts.digest_of(code))
+    if person is None:
+        return _explain_ended(context)
+    accounts.require_enabled(person)
+    return rendering.page(context, "enter.html", [("Sign in", "")], person=person)
+
+
+def _explain_ended(context: RequestContext) -> Response:
+    """Say what somebody does whose link does not hold, and who sends a new one."""
+    provider = oidc.name_of(context.service.settings)
+    return rendering.page(context, "link_ended.html", [("Sign in", "")], 404, provider=provider)
+
+
+@ROUTES.at("POST", "/enter/{code}", ANYBODY)
+def enter(context: Context) -> Response:
+    """Begin a session."""
+    with context.service.database.acting() as act:
+        entered = accounts.enter_by_link(act, context.request.path_params["code"])
+    if entered is None:
+        return _explain_ended(context)
+    return start_session(context, entered[1])
+
+
+def start_session(context: RequestContext, session: Secret) -> Response:
+    """Let a browser keep a session, and show its courses."""
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        COOKIE,
+        session.text,
+        max_age=int(accounts.SESSION),
+        httponly=True,
+        samesite="lax",
+        secure=context.service.settings.is_secure,
+    )
+    return answer
+
+
+@ROUTES.at("POST", "/leave", SIGNED_IN)
+def leave(context: Context) -> Response:
+    """End a session."""
+    with context.service.database.changing() as db:
+        accounts.leave(db, context.session)
+    answer = RedirectResponse("/sign-in", 303)
+    answer.delete_cookie(COOKIE)
+    return answer
+
+
+@ROUTES.at("GET", "/static/{name}", ANYBODY)
+def static(context: Context) -> Response:
+    """Give a file that pages load."""
+    found = rendering.files().get(context.request.path_params["name"])
+    if found is None:
+        raise RequestRefused(404, "there is no such file")
+    kind, data = found
+    return Response(data, media_type=f"{kind}; charset=utf-8", headers=_FOREVER)
+
+
+@ROUTES.at("GET", "/health", ANYBODY)
+def health(context: Context) -> Response:
+    """Say that this process answers."""
+    return Response("ok\n", media_type="text/plain")
+
+
+# --- Signing in by an OpenID provider ------------------------------------------------------------
+
+_COOKIE = "gtp_harness_oidc"
+_TEN_MINUTES = 600
+_CHOICE = 300.0  # seconds to choose who of several one is
+
+
+@ROUTES.at("GET", "/sign-in/oidc", ANYBODY)
+def begin_at_provider(context: Context) -> Response:
+    """Send somebody to the provider."""
+    provider, secret = _provider(context), accounts.new_secret()
+    try:
+        answer = RedirectResponse(provider.begin(secret.text), 303)
+    except ProviderUnavailableError as error:
+        raise _away(context, error) from None
+    answer.set_cookie(
+        _COOKIE,
+        secret.text,
+        max_age=_TEN_MINUTES,
+        path="/sign-in",
+        httponly=True,
+        samesite="lax",  # the provider sends people back from another site
+        secure=context.service.settings.is_secure,
+    )
+    return answer
+
+
+@ROUTES.at("GET", oidc.BACK, ANYBODY)
+def come_back_from_provider(context: Context) -> Response:
+    """Begin a session of the person that the provider names."""
+    provider, query = _provider(context), context.request.query_params
+    secret = context.request.cookies.get(_COOKIE, "")
+    try:
+        claims = provider.finish(secret, query.get("state", ""), query.get("code", ""))
+    except ProviderUnavailableError as error:
+        raise _away(context, error) from None
+    except SignInRefusedError as error:
+        monitoring.tell(context.service.settings, "sign-in refused", why=str(error))
+        raise RequestRefused(
+            403, f"you are not signed in: {error}. Begin anew on the sign-in page"
+        ) from None
+    answer = _sign_in(context, claims)
+    answer.delete_cookie(_COOKIE, path="/sign-in")
+    return answer
+
+
+def _provider(context: RequestContext) -> Provider:
+    """Return the provider, which is not asked by one machine too often."""
+    if context.service.provider is None:
+        raise RequestRefused(404, "this service has no other way to sign in than links")
+    client = context.request.client
+    if wait := context.service.rates.take(f"oidc {client.host if client else ''}"):
+        raise RequestRefused(429, f"too many sign in: wait {wait} s", {"retry-after": str(wait)})
+    return context.service.provider
+
+
+def _away(context: RequestContext, error: ProviderUnavailableError) -> RequestRefused:
+    monitoring.warn(context.service.settings, f"sign-in by OIDC: {error}")
+    return RequestRefused(503, f"{error}. Try again later, or sign in by a link")
+
+
+def _sign_in(context: RequestContext, claims: Claims) -> Response:
+    """Sign in the person of these claims; if several match (one in each course), ask which."""
+    with context.service.database.acting() as act:
+        found = _people(context, act, claims)
+        if len(found) == 1:
+            return start_session(
+                context, accounts.begin_session(act, found[0], oidc=claims.subject)
+            )
+        ways = [(one, *_way(act, one)) for one in found]
+    if not ways:
+        raise RequestRefused(403, _UNKNOWN if claims.email or claims.own else _UNVERIFIED)
+    return rendering.page(context, "who.html", [("Sign in", "")], ways=ways)
+
+
+def _way(act: AuditedTransaction, person: Person) -> tuple[list[str], str]:
+    """Return the courses of somebody, and a link for now."""
+    titles = [course.title for course, _ in courses.of_person(act.db, person.id)]
+    return titles, accounts.make_link(act, person.id, _CHOICE, once=True).text
+
+
+_UNKNOWN = "no course knows the person your provider names: ask your teacher for a link"
+_UNVERIFIED = "your provider does not say that your mail address is verified: sign in by a link"
+
+
+def _people(context: RequestContext, act: AuditedTransaction, claims: Claims) -> list[Person]:
+    settings = context.service.settings
+    if settings.oidc_claim != oidc.EMAIL:
+        pair = settings.oidc_claim.casefold(), claims.own
+        return people.by_id(act.db, json.dumps(pair)) if claims.own else []
+    found = people.by_email(act.db, claims.email)
+    if not found and claims.email and settings.oidc_add:
+        return [accounts.add_person(act, claims.name or claims.email, claims.email)]
+    return found
+
+
+# --- The account of the person who is signed in: the name that others see, and API tokens --------
+
+
+@ROUTES.at("GET", "/me", SIGNED_IN)
+def show_name(context: Context) -> Response:
+    """Show the name, and a form to change it."""
+    return rendering.page(context, "own_name.html", [("Your name", "")])
+
+
+@ROUTES.at("POST", "/me", SIGNED_IN, most=Form(page=show_name))
+def rename(context: Context) -> Response:
+    """Change the name."""
+    assert context.person
+    with context.service.database.acting(context.by) as act:
+        accounts.rename(act, context.person, context.field("name"))
+    return RedirectResponse("/me", 303)
+
+
+# --- The API tokens of the person who is signed in: made, shown once, revoked --------------------
+
+_LONGEST = 20  # characters of a number that are shown
+
+
+@ROUTES.at("GET", "/tokens", SIGNED_IN)
+def show_tokens(context: Context) -> Response:
+    """Show the person's tokens, never their secrets."""
+    return _page(context)
+
+
+def _page(context: RequestContext, secret: str = "") -> Response:
+    with context.service.database.reading() as db:
+        found = people.TOKENS.all(db, "made", "id", person=context.by)
+    crumbs = [("API tokens", "")]
+    scopes = accounts.SCOPES
+    return rendering.page(
+        context, "tokens.html", crumbs, tokens=found, secret=secret, scopes=scopes
+    )
+
+
+@ROUTES.at("POST", "/tokens", SIGNED_IN, most=Form(page=show_tokens))
+def make_token(context: Context) -> Response:
+    """Make a token; its secret is on this answer and nowhere else."""
+    name, scope, typed = (context.field(one) for one in ("name", "scope", "days"))
+    if (days := read_number(typed)) is None:
+        found = one_line(typed, _LONGEST)
+        raise UsageError(f"days: found {found!r}, expected 1 to {accounts.LONGEST_TOKEN}")
+    with context.service.database.acting(context.by) as act:
+        _, secret = accounts.make_token(act, name, scope, days)
+    return _page(context, secret.text)
+
+
+@ROUTES.at("POST", "/tokens/{token}/revoke", SIGNED_IN)
+def revoke_token(context: Context) -> Response:
+    """Let a token hold no longer, once it was said that this is wanted."""
+    token = _sure_token(context)
+    if not forms.is_sure(context):
+        return _ask_to_revoke(context, token.name)
+    with context.service.database.acting(context.by) as act:
+        accounts.revoke_token(act, token.id)
+    return RedirectResponse("/tokens", 303)
+
+
+def _sure_token(context: RequestContext) -> Token:
+    """Return the token that is asked for, if it is of the person who asks."""
+    token = context.request.path_params["token"]
+    with context.service.database.reading() as db:
+        found = people.TOKENS.find(db, id=token, person=context.by) if token.isalnum() else None
+    if found is None:
+        raise RequestRefused(404, "there is no such token")
+    return found
+
+
+def _ask_to_revoke(context: RequestContext, name: str) -> Response:
+    question = SecondQuestion(
+        f"Revoke {name}?",
+        "Programs that use this token are refused from then on, and this cannot be undone. You can"
+        " make a new token and give it to them.",
+        f"Yes, revoke {name}",
+        "/tokens",
+    )
+    trail = [("API tokens", "/tokens"), (f"Revoke {name}", "")]
+    return forms.ask_again(context, trail, question)

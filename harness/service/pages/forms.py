@@ -1,0 +1,175 @@
+"""Forms: files and folders that are sent, the second question before a removal, and states."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from harness.errors import UsageError
+from harness.service.courses.submissions import refusal
+from harness.service.records import DONE, FAULT, Job, Upload
+from harness.service.web import rendering
+from harness.service.web.access import FORM_TOKEN
+from harness.service.web.request_context import RequestContext
+
+_PIECE = 1 << 20
+
+
+class SentArchive(NamedTuple):
+    """An archive that was sent; its file is gone when the request is answered."""
+
+    path: Path
+    name: str  # as its sender calls it
+    is_packed: bool = False  # here, of a folder that is called so
+
+
+@contextmanager
+def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArchive]:
+    """Give the field ``file`` of a form, or its ``files``, packed.
+
+    ``folder``: what a folder is called in the archive; by default as its sender calls it.
+
+    Raises:
+        UsageError: there is neither; or both, and nobody knows which is meant.
+    """
+    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".upload-") as copy:
+        file, loose = context.form.get("file"), list(_loose(context))
+        if isinstance(file, UploadFile) and file.filename:
+            if loose:
+                raise UsageError("choose an archive or a folder, not both")
+            shutil.copyfileobj(file.file, copy, _PIECE)
+            found = SentArchive(Path(copy.name), file.filename)
+        else:
+            if not loose:
+                raise UsageError("choose an archive or a folder first")
+            own = next(iter(PurePosixPath(loose[0].path.replace("\\", "/")).parts), "")
+            pack(loose, folder or own, copy)
+            found = SentArchive(Path(copy.name), folder or own, is_packed=True)
+        copy.flush()
+        yield found
+
+
+def _loose(context: RequestContext) -> Iterator[UploadedFile]:
+    for one in context.form.getlist("files"):
+        if isinstance(one, UploadFile) and one.filename:
+            yield UploadedFile(one.filename, one.file, one.size or 0)
+
+
+# --- The files of a folder as the archive that an assignment wants -------------------------------
+# What is packed goes the way of every archive: it is taken in as if its owner had packed it.
+
+
+MOST = 2000  # files
+_LONGEST = 200  # characters of a path
+_LEFT_BEHIND = ("__pycache__", "__MACOSX")  # by tools, besides what begins with a dot
+
+
+class UploadedFile(NamedTuple):
+    """A file of a folder."""
+
+    path: str  # as a browser names it: with the folder or without
+    content: IO[bytes]
+    size: int
+
+
+def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
+    """Write a .tgz with the files in a single folder; the same files give the same bytes.
+
+    What systems and tools leave behind is not packed. A folder that all files are in is the
+    submission's own: its name does not matter.
+
+    Raises:
+        UsageError: there is nothing to be packed, or a name that is not one.
+    """
+    found = {_path(one): one for one in files}
+    kept = {path: one for path, one in found.items() if not _is_left_behind(path)}
+    if not kept:
+        raise UsageError("your upload has no files: choose an archive, or a folder")
+    tops = {path.parts[0] for path in kept if len(path.parts) > 1}
+    is_within = len(tops) == 1 and all(len(path.parts) > 1 for path in kept)
+    with (
+        gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as tar,
+    ):
+        for path in sorted(kept):
+            inside = PurePosixPath(*path.parts[1:]) if is_within else path
+            _add(tar, f"{folder}/{inside}", kept[path])
+
+
+def _path(one: UploadedFile) -> PurePosixPath:
+    path = PurePosixPath(one.path.replace("\\", "/"))
+    parts = path.parts
+    if not parts or path.is_absolute() or ".." in parts or len(one.path) > _LONGEST:
+        raise UsageError(f"found {one.path[:_LONGEST]!r}, expected the name of a file in a folder")
+    return path
+
+
+def _is_left_behind(path: PurePosixPath) -> bool:
+    return any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts)
+
+
+def _add(tar: tarfile.TarFile, name: str, one: UploadedFile) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = one.size
+    tar.addfile(member, one.content)
+
+
+# --- Ask once more before something is removed or withdrawn: a page with a button, without script
+
+
+_SURE = "sure"
+
+
+class SecondQuestion(NamedTuple):
+    """The question that a page asks after a button was pressed."""
+
+    text: str  # such as ``Remove this comment?``
+    effect: str  # of a yes, as sentences
+    button: str  # that says yes
+    back: str  # the address of the page where the first button is
+    words: str = ""  # of what it is about
+
+
+def is_sure(context: RequestContext) -> bool:
+    """Whether a form says that this is wanted: by a tick, or by the page of a question."""
+    return context.field(_SURE) == "yes"
+
+
+def ask_again(
+    context: RequestContext, trail: rendering.Crumbs, question: SecondQuestion
+) -> Response:
+    """Return the page of a question; its button sends the form once more, with a yes."""
+    left_out = (FORM_TOKEN, _SURE)
+    sent = [
+        (name, value)
+        for name, value in context.form.multi_items()
+        if isinstance(value, str) and name not in left_out
+    ]
+    return rendering.page(context, "question.html", trail, question=question, sent=sent, yes=_SURE)
+
+
+# --- How far an upload is, in words --------------------------------------------------------------
+
+
+_STATES = {"": "received", DONE: "checked", FAULT: "could not be checked: ask your teacher"}
+
+
+def upload_state(upload: Upload, job: Job | None) -> str:
+    """Return how far an upload is; ``job``: the one that checks it."""
+    if upload.withdrawn:
+        return "withdrawn"
+    if refusal(upload):
+        return "refused"
+    if job is None:
+        return _STATES[""]
+    waiting = "being checked" if upload.record else "waiting to be checked"
+    return _STATES.get(job.state, waiting)

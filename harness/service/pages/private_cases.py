@@ -1,0 +1,233 @@
+"""Private cases: case files with what they catch, and positions that more are made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import UploadFile
+
+from harness.errors import UsageError
+from harness.report.board_evidence import Evidence
+from harness.report.html import board_drawing
+from harness.report.markup import Markup
+from harness.service.courses import cases, own_files
+from harness.service.jobs import drafts as drafting
+from harness.service.jobs import previews, private_cases, wrong_expectations
+from harness.service.jobs.candidates import DraftFindings
+from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates, KeptCaseFile
+from harness.service.pages import forms
+from harness.service.pages.assignment import crumbs
+from harness.service.pages.course import attachment, read_upload
+from harness.service.pages.forms import SecondQuestion
+from harness.service.records import CASES, DRAFT, FAULT, MEASURE
+from harness.service.storage import queue
+from harness.service.web import rendering
+from harness.service.web.access import Context, Form, Routes
+from harness.service.web.problems import RequestRefused
+from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
+from harness.text import read_number
+
+ROUTES = Routes()
+_MAY = require_permission(CASES)
+_PATH = "/courses/{course}/assignments/{assignment}/private"
+_DRAFT = f"{_PATH}/drafts/{{draft}}"
+_MOST_GAMES = 200  # files
+
+
+@ROUTES.at("GET", _PATH, STAFF_ONLY)
+def show(context: Context) -> Response:
+    """Show the private case files, with what they catch, and the drafts."""
+    settings, assigned = context.service.settings, context.require().assigned
+    measured = private_cases.load_measured(settings, assigned)
+    with context.service.database.reading() as db:
+        job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
+        drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=assigned.id)
+    found = measured.caught
+    told = {one.name: one for one in found.files} if found else {}
+    return rendering.page(
+        context,
+        "private.html",
+        crumbs(context, "Private cases"),
+        files=[(path.name, told.get(path.name)) for path in measured.paths],
+        added=[path.name for path in cases.added(_get_folder(context))],
+        found=found,
+        longest=private_cases.LONGEST,
+        doubts=wrong_expectations.find(settings, assigned, measured),
+        fault=job.fault if job and job.state == FAULT else "",
+        is_running=job is not None and job.state != FAULT,
+        drafts=drafts,
+        still_left_out=previews.still_left_out(settings, assigned),
+        why_no_drafts=drafting.why_not(own_files.assignment_of(settings, assigned)),
+    )
+
+
+def _get_folder(context: RequestContext) -> Path:
+    return context.service.settings.assignment_folder(context.require().assigned.id)
+
+
+def _address(context: RequestContext, *more: str) -> str:
+    known = context.require()
+    return "/".join([f"/courses/{known.course.id}/assignments/{known.assigned.id}/private", *more])
+
+
+@ROUTES.at("POST", _PATH, _MAY, most=Form(page=show))
+def add(context: Context) -> Response:
+    """Add a case file, or put another one in the place of one of the same name."""
+    file = read_upload(context, cases.LARGEST)
+    if file is None:
+        raise UsageError("choose a case file first")
+    with context.service.database.acting(context.by) as act:
+        new = private_cases.NewCase(*file)
+        private_cases.add(act, context.service.settings, context.require().assigned, new)
+    return RedirectResponse(_address(context), 303)
+
+
+@ROUTES.at("GET", f"{_PATH}/files/{{name}}", STAFF_ONLY)
+def download(context: Context) -> Response:
+    """Give a case file."""
+    name = context.request.path_params["name"]
+    path = cases.find(context.service.settings, context.require().assigned, name)
+    if path is None:
+        raise RequestRefused(404, "there is no such private case file")
+    return attachment(path.name, path.read_bytes(), "text/plain")
+
+
+@ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=Form(page=show))
+def remove(context: Context) -> Response:
+    """Remove a case file, once it was said that this is wanted."""
+    name = context.field("name")
+    if not forms.is_sure(context):
+        cases.require(_get_folder(context), name)
+        return _ask_to_remove(context, name)
+    with context.service.database.acting(context.by) as act:
+        private_cases.remove(act, context.service.settings, context.require().assigned, name)
+    return RedirectResponse(_address(context), 303)
+
+
+def _ask_to_remove(context: RequestContext, name: str) -> Response:
+    question = SecondQuestion(
+        f"Remove {name}?",
+        "The next grading leaves its tests out, so marks can change. The service keeps no copy of"
+        " the file.",
+        f"Yes, remove {name}",
+        _address(context),
+    )
+    return forms.ask_again(context, crumbs(context, f"Remove {name}"), question)
+
+
+# --- positions ---------------------------------------------------------------------------------
+
+
+@ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=Form(files=_MOST_GAMES, page=show))
+def begin(context: Context) -> Response:
+    """Let a worker find positions, in game records if there are some."""
+    request, games = DraftRequest(_tests(context)), list(_games(context))
+    with context.service.database.acting(context.by) as act:
+        made = drafting.begin(
+            act, context.service.settings, context.require().assigned, request, games
+        )
+    return RedirectResponse(_address(context, "drafts", made), 303)
+
+
+def _tests(context: RequestContext) -> int:
+    text = context.field("tests")
+    if (count := read_number(text)) is None:
+        raise UsageError(f"tests: found {text!r}, expected a number")
+    return count
+
+
+def _games(context: RequestContext) -> Iterator[bytes]:
+    left = drafting.LARGEST
+    for file in context.form.getlist("games"):
+        data = file.file.read(left + 1) if isinstance(file, UploadFile) else b""
+        left -= len(data)
+        if left < 0:
+            raise UsageError(
+                f"the game records are larger than {drafting.LARGEST:,} bytes together"
+            )
+        if data:
+            yield data
+
+
+@ROUTES.at("GET", _DRAFT, STAFF_ONLY)
+def show_draft(context: Context) -> Response:
+    """Show the positions that are chosen, with boards, and what they catch."""
+    assert context.job
+    found = _draft(context).load_findings()
+    fault = drafting.why_nothing(context.job, found)
+    kept = _draft(context).load_choice() if found else KeptCandidates(())
+    return rendering.page(
+        context,
+        "draft.html",
+        [*crumbs(context), ("Private cases", _address(context)), ("Positions", "")],
+        found=found,
+        fault=fault,
+        is_running=not found and not fault,
+        progress=_draft(context).load_progress(),
+        is_long=time.time() - context.job.made > drafting.LONG,
+        longest=private_cases.LONGEST,
+        chosen=drafting.describe_choice(found, kept) if found else None,
+        left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
+        boards=_boards(found, kept.chosen) if found else {},
+        free=cases.find_free_name(
+            cases.paths(context.service.settings, context.require().assigned)
+        ),
+    )
+
+
+def _draft(context: RequestContext) -> DraftFolder:
+    assert context.job
+    return DraftFolder(_get_folder(context), context.job.about)
+
+
+def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
+    """Return the boards of candidates, as far as there are some, by their places."""
+    boards = {place: findings.candidates[place].board for place in places}
+    return {
+        place: rendering.own(board_drawing.board(one.diagram(), Evidence()))
+        for place, one in boards.items()
+        if one
+    }
+
+
+@ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=Form(page=show_draft))
+def drop(context: Context) -> Response:
+    """Leave a position out."""
+    return _change(context, lambda _, kept, place: drafting.drop(kept, place))
+
+
+@ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=Form(page=show_draft))
+def exchange(context: Context) -> Response:
+    """Take another position for one."""
+    return _change(context, drafting.exchange)
+
+
+@ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=Form(page=show_draft))
+def take_back(context: Context) -> Response:
+    """Take a position back that was left out or exchanged."""
+    return _change(context, drafting.take_back)
+
+
+def _change(
+    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates, int], KeptCandidates]
+) -> Response:
+    draft = _draft(context)
+    found = draft.require_findings()
+    place = read_number(context.field("place"))
+    draft.choose(how(found, draft.load_choice(), -1 if place is None else place))
+    assert context.job
+    return RedirectResponse(_address(context, "drafts", context.job.about), 303)
+
+
+@ROUTES.at("POST", f"{_DRAFT}/write", _MAY, most=Form(page=show_draft))
+def write(context: Context) -> Response:
+    """Make a private case file of the positions that are chosen."""
+    draft = _draft(context)
+    found = draft.require_findings()
+    new = KeptCaseFile(context.field("name"), draft.load_choice())
+    with context.service.database.acting(context.by) as act:
+        drafting.write(act, context.service.settings, context.require().assigned, found, new)
+    return RedirectResponse(_address(context), 303)

@@ -1,1 +1,0 @@
-"""One module for each step from a version to the next."""
