@@ -92,6 +92,8 @@ def run_file(
     """
     if setting.patience:
         setting.patience.begin_file()
+    if setting.short:
+        setting.short.begin_file()
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _FileRun(case, setting, report)

@@ -53,6 +53,11 @@ class ShortLimits:
         self._patient = patient
         self._alone = alone
         self._cuts: dict[str, int] = {}  # since the command was answered last
+        self._cut_here: set[str] = set()  # the commands that were cut in this case file
+
+    def begin_file(self) -> None:
+        """Let another case file begin: it may ask what the engine answers, if given time."""
+        self._cut_here.clear()
 
     def of(self, name: str, limit: float, *, thinks: bool) -> float:
         """Return the seconds of computing after which a command is cut short; 0: never."""
@@ -64,11 +69,13 @@ class ShortLimits:
             return limit
         if thinks:
             return short
-        return min(short, max(LEAST / _LEAST_AGAIN, limit / _PART_AGAIN, short / 2**cuts))
+        least = LEAST / _LEAST_AGAIN if name in self._cut_here else LEAST
+        return min(short, max(least, limit / _PART_AGAIN, short * 0.5**cuts))
 
     def note_cut(self, name: str) -> None:
         """Take note that a command was cut short."""
         self._cuts[name] = self._cuts.get(name, 0) + 1
+        self._cut_here.add(name)
 
     def note_answer(self, name: str) -> None:
         """Take note that a command was answered."""

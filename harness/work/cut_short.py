@@ -56,6 +56,16 @@ def _list_late(result: FileResult) -> Iterator[tuple[str, float]]:
             yield START if is_start else _name(result, failure.step or 0), limit.allowed
 
 
+def _list_used_up(result: FileResult, limits: Limits, natures: Natures) -> Iterator[str]:
+    """Yield the commands at which nearly all CPU time of the file was used up."""
+    answers = sum(reply.seconds for reply in result.replies if reply)
+    for failure in result.failures:
+        if failure.kind is FailureKind.CPU and failure.step is not None:
+            name = _name(result, failure.step)
+            if answers < short_limit(find_limit(limits, natures, name)):
+                yield name
+
+
 def _name(result: FileResult, step: int) -> str:
     return result.case.steps[step].command.partition(" ")[0]
 
@@ -73,22 +83,23 @@ class Evidence(NamedTuple):
             name in self.hung
             and name not in self.slow
             and (
-                name not in self.answered
-                or cut >= short_limit(find_limit(limits, natures, name))
+                name not in self.answered or cut >= short_limit(find_limit(limits, natures, name))
             )
             for name, cut in cuts.items()
         )
 
 
-def weigh(
-    runs: Iterable[tuple[FileResult, bool]], limits: Limits, natures: Natures
-) -> Evidence:
+def weigh(runs: Iterable[tuple[FileResult, bool]], limits: Limits, natures: Natures) -> Evidence:
     """Return the evidence of runs: results with their times, and whether each was alone."""
     hung, slow, answered = set(), set(), set()
     for result, alone in runs:
-        for name, allowed in _list_late(result):
-            if alone and allowed >= find_limit(limits, natures, name):
-                hung.add(name)
+        if alone:
+            hung |= {
+                name
+                for name, allowed in _list_late(result)
+                if allowed >= find_limit(limits, natures, name)
+            }
+            hung |= set(_list_used_up(result, limits, natures))
         for name, seconds in _list_answered(result):
             answered.add(name)
             if seconds > short_limit(find_limit(limits, natures, name)):

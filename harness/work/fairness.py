@@ -13,6 +13,9 @@ An adapter, which answers for a program that speaks no GTP, has limits of its ow
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.go_board.TIMED_OUT`):
 that is in doubt, whatever was computed.
 
+A command at which an engine computes without an answer is cut short
+(:mod:`harness.work.cut_short`).
+
 Once a submission has hung three times, its commands have a tenth of their limit, after which an
 engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
 If it does anything by then, the file is in doubt, too.
@@ -98,9 +101,7 @@ def _find_timed_out(result: FileResult) -> Iterator[Step]:
             yield step
 
 
-def _waits(
-    result: FileResult, limits: Limits, natures: Natures
-) -> Iterator[tuple[float, float]]:
+def _waits(result: FileResult, limits: Limits, natures: Natures) -> Iterator[tuple[float, float]]:
     """Yield (seconds, seconds allowed) of each answer, and of the file."""
     for replies in _conversations(result):
         is_first = True

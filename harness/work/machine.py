@@ -44,7 +44,6 @@ class Machine:
             fcntl.flock(machine, fcntl.LOCK_EX)
             yield
 
-
     @contextmanager
     def last(self) -> Iterator[None]:
         """Give a time apart as soon as nobody else runs engines, or after :data:`PATIENCE`."""

@@ -81,6 +81,6 @@ class WorkUnit(NamedTuple):
     # compute is limited and told in seconds of that one. 0: in those of this machine.
     pace: float = 0.0
     # Names of commands, "" for the start: at which the submission hung alone, for the full limit,
-    # and which it answers later than the short limit; see :class:`harness.running.hangs.ShortLimits`.
+    # and which it answers later than the short limit; see harness.running.hangs.ShortLimits.
     hung: tuple[str, ...] = ()
     patient: tuple[str, ...] = ()

@@ -138,7 +138,9 @@ class Runner:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
         whole = {unit.submission.key: unit for unit in units}
         while left:
-            turn = [unit._replace(tasks=unit.tasks[:1], why=self._why("in doubt")) for unit in left]
+            turn = [
+                unit._replace(tasks=unit.tasks[:1], why=self._why("in doubt")) for unit in left
+            ]
             self._round(turn, orders, 2, 1)
             again = [whole[unit.submission.key] for unit in left]
             for unit in again:

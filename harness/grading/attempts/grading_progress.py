@@ -17,8 +17,8 @@ from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,
     BuildFinished,
-    HarnessFailed,
     CaseStarted,
+    HarnessFailed,
     ProgressEvent,
 )
 
