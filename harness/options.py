@@ -20,6 +20,11 @@ class Limits(NamedTuple):
     max_total_output: int = 1 << 26  # bytes in a whole case file, of both streams
     quit: float = 2.0  # from quit to the end of the process
     max_stderr: int = 1 << 16  # bytes of standard error kept, from both ends
+    thinking: float = 0.0  # per command that may think about a move; 0: as ``timeout``
+
+    def of_command(self, *, thinks: bool) -> float:
+        """Return the limit of a command; ``thinks``: it may think about a move."""
+        return self.thinking if thinks and self.thinking else self.timeout
 
 
 UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)  # of an engine in a sandbox

@@ -158,6 +158,11 @@ class Nature:
         return self.begins_game and STONES in self.sets
 
     @property
+    def may_think(self) -> bool:
+        """Whether it may take as long as a move: all others only ask, and answer soon."""
+        return self.chooses or self.thinks
+
+    @property
     def stands_alone(self) -> bool:
         """Whether nothing else may be sent before its reply has come."""
         return self.thinks or self.ends

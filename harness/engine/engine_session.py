@@ -99,6 +99,9 @@ class EngineSession:
         self.arrived = self._clock.own()  # when the last reply came, or the engine was started
         self._since = self._clock.now()  # the same as its limits have it
         self._limits = limits
+        self.limit = limits.timeout  # of the commands that are sent next
+        self.short = 0.0  # seconds of computing after which they are cut short; 0: never
+        self.was_cut = False  # the command under way, when it broke
         self._trace = trace
         self._protocol = protocol
         self._splitter = protocol.splitter(strict=strict)
@@ -241,16 +244,26 @@ class EngineSession:
             self._on_wait(Waiting(command, waited, self._deadline() - self._clock.now()))
 
     def _deadline(self) -> float:
-        limit = self._limits.startup if self._silent_so_far else self._limits.timeout
+        limit = self._own_limit
         return min(self._since + limit if limit else NEVER, self._file_ends, self._run_ends)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the engine has not replied to anything yet."""
+        return self._silent_so_far
+
+    @property
+    def _own_limit(self) -> float:
+        """The limit of the command under way."""
+        return self._limits.startup if self._silent_so_far else self.limit
 
     def _read(self, deadline: float) -> bytes:
         if not self._patience:
-            return self._process.read(deadline)
+            return self._read_or_cut(deadline)
         soon = self._since + self._patience
         # What ends the file is not a limit of the command: anyone who hits it is told so, and not
         # left.
-        is_of_command = deadline == self._since + self._limits.timeout
+        is_of_command = deadline == self._since + self.limit
         if is_of_command and not self._silent_so_far and soon < deadline:
             try:
                 return self._process.read(soon)
@@ -262,6 +275,25 @@ class EngineSession:
                 if self._is_asleep() and self._clock.now() < deadline:
                     self.rest = deadline - self._clock.now()
                     raise AsleepError(error.failure) from None
+        return self._read_or_cut(deadline)
+
+    def _read_or_cut(self, deadline: float) -> bytes:
+        """Read, but no longer than the engine may compute; sleep makes nobody wait."""
+        while self.short and deadline < NEVER:
+            left = self.short - (self._clock.computed - self._computed)
+            soon = self._clock.now() + max(left, LOOK) / self._clock.beside
+            if soon >= deadline:
+                break
+            if left <= 0:
+                self.was_cut = True
+                raise EngineError(_SILENT)
+            try:
+                return self._process.read(soon)
+            except StarvedError:
+                break  # the full limit is long enough to tell
+            except EngineError as error:
+                if error.kind is not FailureKind.TIMEOUT:
+                    raise
         return self._process.read(deadline)
 
     def _is_asleep(self) -> bool:
@@ -315,7 +347,8 @@ class EngineSession:
         Silence is not an error here, nor is any other way to end.
         """
         replies: list[Reply] = []
-        self._patience = 0.0
+        self._patience = self.short = 0.0
+        self.limit = self._limits.quit
         self._limits = self._limits._replace(timeout=self._limits.quit, startup=self._limits.quit)
         with suppress(EngineError):
             self.ask([encode(self._protocol.farewell) + b"\n"], replies)
@@ -380,7 +413,8 @@ class EngineSession:
         first = first_words(self.stderr) if words.error and self._silent_so_far else ""
         began = f" Its first words: {first}; its last words: " if first else " Its last words: "
         said = f"{began}{words}" if words.error else ""
-        text, rest = f"The engine {how.text}", f"{when}.{self._hint()}{said}"
+        cut = ", and was not waited for longer" if self.was_cut else ""
+        text, rest = f"The engine {how.text}", f"{when}{cut}.{self._hint()}{said}"
         if how.limit is None:
             text, rest = text + rest, ""
         reason = words.reason or self._reason_at_start(error.failure)
@@ -402,13 +436,17 @@ class EngineSession:
 
     def _part_computed(self) -> float:
         """Return how long the engine computed since it is waited for, as a part of its limit."""
-        limit = self._limits.startup if self._silent_so_far else self._limits.timeout
+        limit = self._own_limit
         return (self._clock.computed - self._computed) / limit if limit else 0.0
 
     def _overdue(self, command: str) -> Failure:
         """Return which time limit was hit: the one that ended first."""
         limits = self._limits
-        own = ("start", limits.startup) if self._silent_so_far else ("command", limits.timeout)
+        own = ("start" if self._silent_so_far else "command", self._own_limit)
+        if self.was_cut:
+            computed = self._clock.computed - self._computed
+            limit = Limit(own[0], computed, self.short, "seconds")
+            return Failure(FailureKind.TIMEOUT, _LATE[own[0]].format(command), limit=limit)
         end, name, allowed = min(
             (self._since + own[1] if own[1] else NEVER, *own),
             (self._file_ends, "file", limits.file),

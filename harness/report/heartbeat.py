@@ -51,8 +51,14 @@ def as_time(seconds: float) -> str:
 
 def describe_waiting(paths: Mapping[str, Waiting]) -> str:
     """Return for which commands one waits, by case file, and how long at most; "": for none."""
-    shown = (f"{one_line(path, _NAME)} {_waits(one)}" for path, one in paths.items())
+    shown = (f"{short_path(path)} {_waits(one)}" for path, one in paths.items())
     return "; ".join(at_most(shown, _NAMES, "{} more"))
+
+
+def short_path(path: str, limit: int = _NAME) -> str:
+    """Return a path fit to be shown on one line: of a long one the end, which has the name."""
+    line = one_line(path)
+    return line if len(line) <= limit else f"…{line[len(line) - limit + 1 :]}"
 
 
 def _waits(one: Waiting) -> str:
@@ -63,5 +69,5 @@ def _waits(one: Waiting) -> str:
 
 def waiting_for(names: Sequence[str]) -> str:
     """Return for whom or what one waits, the first few by name; empty: for nothing."""
-    shown = at_most((one_line(name, _NAME) for name in names), _NAMES, "{} more")
+    shown = at_most(map(one_line, names), _NAMES, "{} more")
     return f"; waiting for {', '.join(shown)}" if names else ""

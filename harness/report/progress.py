@@ -9,7 +9,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from harness.report.heartbeat import describe_waiting
+from harness.report.heartbeat import describe_waiting, short_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ class LiveProgress:
             if place not in self._lines:
                 self._lines[place] = live.add_task("", total=progress.total)
             failed = f"  {progress.failed} FAILED" if progress.failed else ""
-            path = progress.path
+            path = short_path(progress.path)
             if progress.waiting:
-                path = describe_waiting({path: progress.waiting})
+                path = describe_waiting({progress.path: progress.waiting})
             live.update(
                 self._lines[place],
                 completed=progress.done,

@@ -37,7 +37,7 @@ from harness.records import (
     Waiting,
 )
 from harness.running import protocol_facts
-from harness.running.hangs import HangPolicy, do_anything
+from harness.running.hangs import HangPolicy, ShortLimits, do_anything
 from harness.running.jobs import memory_is_left
 from harness.specifications import EVERYONES
 from harness.text import encode
@@ -70,6 +70,7 @@ class RunContext(NamedTuple):
     patience: HangPolicy | None = None  # the launcher runs several engines at a time if need be
     natures: Natures = EVERYONES  # of the commands of all files
     protocol: Protocol = GTP  # that the engine speaks
+    short: ShortLimits | None = None  # None: every command has its full limit
     session: Callable[..., EngineSession] = (
         EngineSession  # what begins a conversation: it may translate
     )
@@ -93,6 +94,8 @@ def run_file(
     """
     if setting.patience:
         setting.patience.begin_file()
+    if setting.short:
+        setting.short.begin_file()
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _FileRun(case, setting, report)
@@ -159,6 +162,7 @@ class _FileRun:
             self._alone = [True] * len(case.steps)
         self._failed = 0
         self._seconds = 0.0
+        self._name = ""  # of the command under way; "": one of our own
         self._spent = 0.0  # seconds, of all engines, whatever they did
         self._written = 0  # bytes, by all engines
         self._quit = False  # the file itself ended the engine
@@ -270,7 +274,25 @@ class _FileRun:
             self._asleep[len(self._failures)] = self._session
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
+        if self._setting.short and self._sessions and self._session.was_cut:
+            self._setting.short.note_cut(self._name)
         self._failures.append(error.failure._replace(step=step))
+
+    def _limit_next(self, name: str) -> None:
+        """Set the limits of the command that is sent next; "": one of the harness's own."""
+        session, limits, short = self._session, self._setting.options.limits, self._setting.short
+        if not (limits.thinking or short):
+            return
+        self._name = "" if session.is_silent else name
+        thinks = bool(self._name) and self._setting.natures.at_hand(name).may_think
+        session.limit = limits.of_command(thinks=thinks)
+        if short:
+            limit = limits.startup if session.is_silent else session.limit
+            session.short = short.of(self._name, limit, thinks=thinks)
+
+    def _note_answer(self) -> None:
+        if self._setting.short:
+            self._setting.short.note_answer(self._name)
 
     def _wait_for_those_asleep(self) -> None:
         """Find out whether the engines that were left hang for their full limit."""
@@ -334,7 +356,9 @@ class _FileRun:
         stride = 1 if self._one_by_one else len(lines)
         try:
             for start in range(0, len(lines), stride):
+                self._limit_next("")
                 self._session.ask(lines[start : start + stride], replies)
+                self._note_answer()
         finally:
             unanswered = [None] * (len(commands) - len(replies))
             exchanges += map(Exchange, commands, [*replies, *unanswered])
@@ -358,8 +382,10 @@ class _FileRun:
         """Send a group of steps that ends at ``index``; return whether to stop."""
         step = self._case.steps[index]
         fresh: list[Reply] = []
+        self._limit_next(step.command.partition(" ")[0])
         try:
             self._session.ask(lines, fresh, judged=step.is_test)
+            self._note_answer()
         except EngineError:
             # Silence after quit is not an error.
             if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):

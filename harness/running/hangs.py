@@ -1,4 +1,12 @@
-"""The wait for engines once several of a submission hung, and what happens to them.
+"""The wait for engines that hang: how long each is waited for, and what happens to it.
+
+An engine that computes for ever would keep a processor from all others. So while others wait, a
+command that asks something is waited for only for a *short limit* of computing, and each further
+one that is not answered for half of that (:class:`ShortLimits`). None of this costs a mark: what
+was cut short is in doubt, until the engine has hung for its full limit with nothing beside it
+(:mod:`harness.work.cut_short`).
+
+An engine that sleeps keeps nobody waiting. It has its full limit, until it has hung three times.
 
 An engine that does not answer within a short limit then is left alone, asleep, and the file goes
 on with another one. At its end all that were left are waited for together. So they hang side by
@@ -9,7 +17,7 @@ makes the whole run worth nothing: it is *late*.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from harness.engine.engine_clock import LOOK
 from harness.engine.engine_session import EngineSession
@@ -17,6 +25,61 @@ from harness.engine.engine_session import EngineSession
 HANGS = 3  # with the full limit, before it gets short
 PART = 10  # the short limit is this part of the full one
 LEAST = 1.0  # seconds
+_LEAST_AGAIN = 4  # the least limit after several hangs is this part of the least short limit
+_PART_AGAIN = 100
+
+
+def short_limit(limit: float) -> float:
+    """Return the short limit of a command that has ``limit`` seconds."""
+    return min(limit, max(LEAST, limit / PART))
+
+
+class ShortLimits:
+    """How long an engine may compute before a command is cut short; by the commands' names.
+
+    The start is a command, too: "". One of these for all case files of a submission that are run
+    one after the other.
+    """
+
+    def __init__(
+        self, hung: Collection[str] = (), patient: Collection[str] = (), *, alone: bool = False
+    ) -> None:
+        """``hung``: commands at which the submission has hung for the full limit, alone.
+
+        ``patient``: those that it is known to answer later than the short limit. ``alone``:
+        nobody waits: all but those that hung have their full limit.
+        """
+        self._hung = hung
+        self._patient = patient
+        self._alone = alone
+        self._cuts: dict[str, int] = {}  # since the command was answered last
+        self._cut_here: set[str] = set()  # the commands that were cut in this case file
+
+    def begin_file(self) -> None:
+        """Let another case file begin: it may ask what the engine answers, if given time."""
+        self._cut_here.clear()
+
+    def of(self, name: str, limit: float, *, thinks: bool) -> float:
+        """Return the seconds of computing after which a command is cut short; 0: never."""
+        short = short_limit(limit)
+        if self._alone:
+            return short if name in self._hung and name not in self._patient else 0.0
+        cuts = self._cuts.get(name, 0)
+        if name in self._patient or (thinks and not cuts):
+            return limit
+        if thinks:
+            return short
+        least = LEAST / _LEAST_AGAIN if name in self._cut_here else LEAST
+        return min(short, max(least, limit / _PART_AGAIN, short * 0.5**cuts))
+
+    def note_cut(self, name: str) -> None:
+        """Take note that a command was cut short."""
+        self._cuts[name] = self._cuts.get(name, 0) + 1
+        self._cut_here.add(name)
+
+    def note_answer(self, name: str) -> None:
+        """Take note that a command was answered."""
+        self._cuts.pop(name, None)
 
 
 class Hangs:
@@ -43,10 +106,13 @@ class Hangs:
 class HangPolicy:
     """The known hangs of a submission; ``late``: those of the file run last."""
 
-    def __init__(self, hangs: Hangs | None = None, place: int = 0) -> None:
-        """Take what counts the hangs, and the submission's place in it."""
+    def __init__(
+        self, hangs: Hangs | None = None, place: int = 0, short: ShortLimits | None = None
+    ) -> None:
+        """Take what counts the hangs, the submission's place in it, and its short limits."""
         self._hangs = hangs or Hangs(1)
         self._place = place
+        self.short = short or ShortLimits()
         self.late = False
 
     @property
@@ -64,7 +130,7 @@ class HangPolicy:
 
     def seconds(self, limit: float) -> float:
         """Return the short limit of a command that has ``limit`` seconds, or 0."""
-        short = max(LEAST, limit / PART)
+        short = short_limit(limit)
         return short if self.hangs >= HANGS and short < limit else 0.0
 
 

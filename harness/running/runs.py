@@ -212,7 +212,10 @@ def not_judged(case: CaseFile, step: Step, refusal: str = "") -> CaseError:
 
 
 def _describe(options: Options, sandbox: str) -> dict[str, object]:
-    nested = {"limits": options.limits._asdict(), "box": options.box._asdict()}
+    limits = options.limits._asdict()
+    if not options.limits.thinking:
+        del limits["thinking"]
+    nested = {"limits": limits, "box": options.box._asdict()}
     return options._asdict() | nested | {"sandbox": sandbox}
 
 

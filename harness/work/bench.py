@@ -31,7 +31,7 @@ from harness.running.hangs import HangPolicy
 from harness.running.silence import explain_silence
 from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
 from harness.signals import SIGKILL
-from harness.work import canonical_json, fairness
+from harness.work import canonical_json, cut_short, fairness
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
 
@@ -170,7 +170,11 @@ class UnitRunner:
     ) -> AttemptFinished:
         own, alone = self._kit.assignment, self._kit.alone
         limits, box = own.limits, own.box
-        doubtful = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
+        cuts = cut_short.find_cuts(result, limits, own.natures)
+        in_doubt = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
+        if cuts and in_doubt:  # for another reason, too, which no other run can take away
+            figures = figures._replace(late=True)
+        doubtful = not alone and (in_doubt or bool(cuts))
         if not doubtful:  # else it is rerun
             result = self._explain(result, setting, room)
         told = fairness.restate_limits(result, box)
@@ -226,6 +230,7 @@ class UnitRunner:
             crowded=not alone,
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._kit.sandbox and not alone else None,
+            short=patience.short,
             natures=assignment.natures,
             protocol=protocols.find_protocol(protocol),
             session=translation.sessions_of(assignment.translate),

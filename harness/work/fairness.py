@@ -13,6 +13,9 @@ An adapter, which answers for a program that speaks no GTP, has limits of its ow
 it, and says in its reply that one was hit (:data:`~harness.adapters.inside.go_board.TIMED_OUT`):
 that is in doubt, whatever was computed.
 
+A command at which an engine computes without an answer is cut short
+(:mod:`harness.work.cut_short`).
+
 Once a submission has hung three times, its commands have a tenth of their limit, after which an
 engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
 If it does anything by then, the file is in doubt, too.
@@ -38,7 +41,8 @@ from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.rerun import believe, fails_by_choice
 from harness.work.canonical_json import Measurements
-from oracle.natures import Natures
+from harness.work.cut_short import START, find_limit, is_cut
+from oracle.natures import STANDARD, Natures
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
@@ -66,15 +70,19 @@ def in_doubt(
 ) -> bool:
     """Whether a first run says nothing of how an engine stands to the assignment's limits.
 
+    What was cut short is not looked at here: see :mod:`harness.work.cut_short`.
+
     ``result``: as it was run, with its times. ``natures``: of its commands. ``limits``, ``box``,
     ``figures``: in seconds of the same machine.
     """
     share = 1 - MARGIN if figures.pace else 1.0  # of a limit, from which on it is in doubt
     if figures.late or any(_find_timed_out(result)) or fails_by_choice(result, natures):
         return True
-    if any(_has_computed_in_part(failure) for failure in result.failures):
+    late = [one for one in result.failures if not is_cut(result, one, limits, natures)]
+    if any(map(_has_computed_in_part, late)):
         return True
-    if any(seconds > share * allowed > 0 for seconds, allowed in _waits(result, limits)):
+    waits = _waits(result, limits, natures)
+    if any(seconds > share * allowed > 0 for seconds, allowed in waits):
         return True
     if any(failure.kind is FailureKind.CPU for failure in result.failures):
         return False
@@ -93,25 +101,35 @@ def _find_timed_out(result: FileResult) -> Iterator[Step]:
             yield step
 
 
-def _waits(result: FileResult, limits: Limits) -> Iterator[tuple[float, float]]:
+def _waits(result: FileResult, limits: Limits, natures: Natures) -> Iterator[tuple[float, float]]:
     """Yield (seconds, seconds allowed) of each answer, and of the file."""
     for replies in _conversations(result):
-        allowed = limits.startup
-        for reply in replies:
-            yield reply.seconds, allowed
-            allowed = limits.timeout
+        is_first = True
+        for command, reply in replies:
+            name = START if is_first else command.partition(" ")[0]
+            yield reply.seconds, find_limit(limits, natures, name)
+            is_first = False
     yield result.seconds, limits.file
 
 
-def _conversations(result: FileResult) -> Iterator[list[Reply]]:
-    """Yield the replies of the file, then what each engine that was started again said first."""
-    own = (one.reply for one in (*result.before, *result.after[:1]))
-    yield [reply for reply in (*own, *result.replies) if reply is not None]
+def _conversations(result: FileResult) -> Iterator[list[tuple[str, Reply]]]:
+    """Yield the commands of the file with their replies, then those first sent to each engine
+    that was started again.
+    """
+    own = ((one.text, one.reply) for one in (*result.before, *result.after[:1]))
+    asked = zip((step.command for step in result.case.steps), result.replies, strict=True)
+    yield [(command, reply) for command, reply in (*own, *asked) if reply is not None]
     for restart in result.restarts:
-        yield [one.reply for one in restart.sent if one.reply is not None]
+        yield [(one.text, one.reply) for one in restart.sent if one.reply is not None]
 
 
-def near(result: FileResult, figures: Measurements, limits: Limits, box: BoxLimits) -> str:
+def near(
+    result: FileResult,
+    figures: Measurements,
+    limits: Limits,
+    box: BoxLimits,
+    natures: Natures = STANDARD,
+) -> str:
     """Return which limit was nearly or just hit, with the figures; empty: none was.
 
     ``result``: with its times, and of the run that counts.
@@ -124,7 +142,7 @@ def near(result: FileResult, figures: Measurements, limits: Limits, box: BoxLimi
     beyond = FailureKind.CPU in kinds and not figures.alone
     if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
         return f"took {figures.cpu:.1f} s of {box.cpu:g} s of CPU time"
-    for seconds, allowed in _waits(result, limits):
+    for seconds, allowed in _waits(result, limits, natures):
         if allowed and seconds >= (1 - MARGIN) * allowed:
             return f"took {seconds:.1f} s of {allowed:g} s"
     return ""
@@ -147,7 +165,9 @@ def merge_runs(
 
     def counts(outcome: Outcome) -> bool:
         seconds = outcome.reply.seconds if outcome.reply else 0.0
-        return not is_over and not 0 < limits.timeout < seconds
+        command = first.case.steps[outcome.step].command
+        allowed = find_limit(limits, natures, command.partition(" ")[0])
+        return not is_over and not 0 < allowed < seconds
 
     return believe(first, second, natures, counts)
 

@@ -2,16 +2,21 @@
 
 All may run engines together; what is in doubt is run with nothing beside it. The locks are files,
 which the kernel frees when a process ends. Who wants to be apart holds the gate, so that it does
-not wait for ever while others come.
+not wait for ever while others come. What is most likely hopeless waits outside the gate: others
+pass it, though not for ever.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+PATIENCE = 600.0  # seconds for which what is likely hopeless lets others pass
+_LOOK = 0.1  # seconds between two looks whether they do
 
 
 class Machine:
@@ -37,6 +42,22 @@ class Machine:
         with _opened(self._gate) as gate, _opened(self._machine) as machine:
             fcntl.flock(gate, fcntl.LOCK_EX)
             fcntl.flock(machine, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def last(self) -> Iterator[None]:
+        """Give a time apart as soon as nobody else runs engines, or after :data:`PATIENCE`."""
+        ends = time.monotonic() + PATIENCE
+        with _opened(self._machine) as machine:
+            while time.monotonic() < ends:
+                try:
+                    fcntl.flock(machine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    time.sleep(_LOOK)
+                else:
+                    yield
+                    return
+        with self.apart():
             yield
 
 

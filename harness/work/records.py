@@ -80,3 +80,7 @@ class WorkUnit(NamedTuple):
     # Seconds that this machine computes for what the reference machine does in one: what engines
     # compute is limited and told in seconds of that one. 0: in those of this machine.
     pace: float = 0.0
+    # Names of commands, "" for the start: at which the submission hung alone, for the full limit,
+    # and which it answers later than the short limit; see harness.running.hangs.ShortLimits.
+    hung: tuple[str, ...] = ()
+    patient: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from harness.assignments.assignment import Assignment, find
 from harness.errors import SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
-from harness.running.hangs import HangPolicy, Hangs
+from harness.running.hangs import HangPolicy, Hangs, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, plain_values, worker_events
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
@@ -111,7 +111,8 @@ class UnitWorker:
         handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
         with bench.furnish(handed, say) as (room, built):
             ends = time.monotonic() + unit.budget - unit.spent
-            task = _UnitTask(unit, bench, room, built is None or built.ok)
+            short = ShortLimits(unit.hung, unit.patient, alone=unit.alone)
+            task = _UnitTask(unit, bench, room, built is None or built.ok, short)
             for index in range(len(unit.cases)):
                 ends += self._case(index, task, ends, say, ask)
 
@@ -128,7 +129,8 @@ class UnitWorker:
         if not task.is_ready:
             say(task.bench.nothing(case.basis))
             return 0.0
-        patience = HangPolicy(_Told(granted.hangs, lambda: say(EngineHung(case.basis))))
+        hangs = _Told(granted.hangs, lambda: say(EngineHung(case.basis)))
+        patience = HangPolicy(hangs, short=task.short)
         with self._new_room() as room:
             content, path = self._files.case(case, room)
             read_case = casefile.parse(content, str(path))
@@ -147,7 +149,7 @@ class UnitWorker:
 
     def _bench_for(self, unit: WorkUnit) -> UnitRunner:
         """Return the bench of the unit before if that has the same, else another one."""
-        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0)  # type: ignore[arg-type]
+        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
         if self._bench is None or self._kit != wanted:
             if self._bench:
                 self._bench.close()
@@ -181,6 +183,7 @@ class _UnitTask(NamedTuple):
     bench: UnitRunner
     room: Path
     is_ready: bool  # there is a program to be run
+    short: ShortLimits
 
 
 def _longer_here(figures: Measurements) -> float:

@@ -92,6 +92,8 @@ UNITS = st.builds(
     budget=NUMBERS,
     spent=NUMBERS,
     pace=NUMBERS,
+    hung=TUPLES,
+    patient=TUPLES,
 )
 FIGURES = st.builds(
     Measurements,

@@ -12,6 +12,7 @@ from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.cut_short import find_cuts
 
 _ORDER = (PUBLIC, PRIVATE, IMAGE)
 _NOT_YET = "it was not run yet"
@@ -83,12 +84,13 @@ class AttemptReader:
         own = self._assignment
         limits, box = own.limits, own.box
         counted = result
+        is_cut = runs[0][1].late or bool(find_cuts(first, limits, own.natures))
         if len(runs) > 1:
             counted = fairness.merge_runs((first, result), runs[0][1], limits, box, own.natures)
         return attempt._replace(
             result=counted,
-            flaky=() if runs[0][1].late else fairness.find_changed_steps(first, result),
-            near_limit=fairness.near(result, figures, limits, box),
+            flaky=() if is_cut else fairness.find_changed_steps(first, result),
+            near_limit=fairness.near(result, figures, limits, box, own.natures),
         )
 
     def _run(

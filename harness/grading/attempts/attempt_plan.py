@@ -167,7 +167,10 @@ def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[o
     ]
     parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
     python = assignment.python.fingerprint if assignment.python else ""
-    rules = (assignment.limits, assignment.box, assignment.cases.restart)
+    limits = assignment.limits._asdict()
+    if not assignment.limits.thinking:  # attempts of former gradings stay valid
+        del limits["thinking"]
+    rules = (limits, assignment.box, assignment.cases.restart)
     return [__version__, *parts, *rules, course, boxed, python, *_list_protocol(assignment)]
 
 

@@ -8,7 +8,7 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -20,9 +20,11 @@ from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.attempts.watching import Watch
 from harness.grading.ledger.ledger import Ledger
 from harness.records import FileResult
+from harness.report.heartbeat import as_time
 from harness.running import jobs
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.cut_short import Evidence, find_cuts, weigh
 from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,
@@ -47,6 +49,8 @@ class Runner:
         self._listener = listener
         self._company = company
         self._ours: set[str] = set()  # the attempts that we have leased
+        self._patient: dict[str, tuple[str, ...]] = {}  # commands answered late, by submission
+        self._slow: set[str] = set()  # attempts that were cut short at such commands
 
     def run(self, units: Sequence[GradingUnit]) -> None:
         """Do all units that are not done, but what others are at, where the ledger is shared.
@@ -60,8 +64,15 @@ class Runner:
         book = self._means.book
         withdraw(self._ledger, bases, book)
         self._run_missing(units, bases)
-        while withdraw(self._ledger, bases, book):  # of machines that were set aside meanwhile
+        # Of machines that were set aside meanwhile, and of submissions that are only slow.
+        while withdraw(self._ledger, bases, book) or self._withdraw_slow():
             self._run_missing(units, bases)
+
+    def _withdraw_slow(self) -> list[str]:
+        """Withdraw the runs that were cut short too soon; the next ones have full limits."""
+        slow, self._slow = self._slow, set()
+        why = "cut short, but the submission answers this command later in another case file"
+        return self._ledger.withdraw(sorted(slow), why) if slow else []
 
     def _run_missing(self, units: Sequence[GradingUnit], bases: Sequence[str]) -> None:
         means = self._means
@@ -84,14 +95,42 @@ class Runner:
                 closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
             ):
                 while left:
-                    self._round(left, orders, 1, self._means.jobs)
+                    known = [self._with_patience(unit) for unit in left]
+                    self._round(known, orders, 1, self._means.jobs)
                     left = self._find_unfinished(units, 1)
-        if left := self._find_unfinished(units, 2):
+        if left := self._find_doubtful(units, cut=False):
             with (
                 self._company.apart(),
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
                 self._again(units, left, orders)
+        left = self._find_doubtful(units, cut=True)
+        together = len(left) if self._means.away else 1  # here, others get in between
+        for start in range(0, len(left), max(1, together)):
+            with (
+                self._company.last(),
+                closing(Orders(self._means, box, alone=True)) as orders,
+            ):
+                self._end_cut(units, left[start : start + together], orders)
+
+    def _with_patience(self, unit: GradingUnit) -> GradingUnit:
+        return unit._replace(patient=self._patient.get(unit.submission.key, ()))
+
+    def _find_doubtful(self, units: Sequence[GradingUnit], *, cut: bool) -> list[GradingUnit]:
+        """Return the units with what is to be rerun: what was cut short, or all else."""
+        left = [
+            unit._replace(
+                tasks=tuple(task for task in unit.tasks if bool(self._find_cuts(task)) is cut)
+            )
+            for unit in self._find_unfinished(units, 2)
+        ]
+        return [unit for unit in left if unit.tasks]
+
+    def _find_cuts(self, task: Task) -> dict[str, float]:
+        """Return where the first run of an attempt was cut short."""
+        own = self._means.assignment
+        firsts = self._runs(task)[:1]
+        return find_cuts(firsts[0], own.limits, own.natures) if firsts else {}
 
     def _again(
         self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
@@ -99,11 +138,74 @@ class Runner:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
         whole = {unit.submission.key: unit for unit in units}
         while left:
-            self._round([unit._replace(tasks=unit.tasks[:1]) for unit in left], orders, 2, 1)
+            turn = [
+                unit._replace(tasks=unit.tasks[:1], why=self._why("in doubt")) for unit in left
+            ]
+            self._round(turn, orders, 2, 1)
             again = [whole[unit.submission.key] for unit in left]
             for unit in again:
                 self._believe(unit)
-            left = self._find_unfinished(again, 2)
+            left = self._find_doubtful(again, cut=False)
+
+    def _end_cut(
+        self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
+    ) -> None:
+        """Find out, alone, whether engines hang whose runs were cut short.
+
+        One case file of each submission is rerun at a time; its runs may decide the others.
+        """
+        whole = {unit.submission.key: unit for unit in units}
+        while left:
+            chosen = [self._choose_cut(whole[unit.submission.key], unit) for unit in left]
+            if not (turn := [unit for unit in chosen if unit.tasks]):
+                return
+            self._round(turn, orders, 2, 1)
+            left = self._find_doubtful([whole[one.submission.key] for one in turn], cut=True)
+
+    def _choose_cut(self, whole: GradingUnit, left: GradingUnit) -> GradingUnit:
+        """Return the unit with one attempt to be rerun, or none; settle what needs no other run.
+
+        The attempt that was cut least often takes least time.
+        """
+        own, evidence = self._means.assignment, self._weigh(whole)
+        key = whole.submission.key
+        self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
+        rerun: list[Task] = []
+        for task in left.tasks:
+            cuts = self._find_cuts(task)
+            if not self._is_late(task) and evidence.believes(cuts, own.limits, own.natures):
+                self._ledger.settle(task.basis, self._token)
+            elif cuts.keys() & self._patient[key]:
+                self._slow.add(task.basis)
+            else:
+                rerun.append(task)
+        rerun.sort(key=lambda task: len(self._runs(task)[0].failures))
+        return left._replace(
+            tasks=tuple(rerun[:1]),
+            hung=evidence.hung,
+            patient=self._patient[key],
+            why=self._why("computed without an answer"),
+        )
+
+    def _why(self, reason: str) -> str:
+        """Say why something is run alone, and what that takes at most."""
+        limits = self._means.assignment.limits
+        most = max(limits.timeout, limits.thinking, limits.startup)
+        return f"alone, {reason}; at most {as_time(most)} for a command"
+
+    def _weigh(self, unit: GradingUnit) -> Evidence:
+        own = self._means.assignment
+        runs = (run for task in unit.tasks for run in self._timed_runs(task))
+        return weigh(runs, own.limits, own.natures)
+
+    def _timed_runs(self, task: Task) -> Iterator[tuple[FileResult, bool]]:
+        """Yield the results of an attempt with their times, and whether each was alone."""
+        for text, figures in self._ledger.results(task.basis):
+            if text != NOTHING:
+                result = canonical_json.loads(FileResult, text)
+                measured = canonical_json.loads(Measurements, figures)
+                timed = canonical_json.add_measurements(result, task.case, measured)
+                yield timed, measured.alone
 
     def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
@@ -136,7 +238,7 @@ class Runner:
         twice = [pair for _, pair in runs if len(pair) == 2]
         sure = [first for first, second in twice if fairness.fails_like(first, second, natures)]
         for task, pair in runs:
-            is_left = len(pair) == 1 and not self._is_late(task)
+            is_left = len(pair) == 1 and not (self._is_late(task) or self._find_cuts(task))
             if is_left and any(fairness.fails_like(pair[0], one, natures) for one in sure):
                 self._ledger.settle(task.basis, self._token)
 

@@ -25,6 +25,9 @@ class Company(Protocol):
     def apart(self) -> AbstractContextManager[object]:
         """Give a time in which nobody else runs engines here."""
 
+    def last(self) -> AbstractContextManager[object]:
+        """Give such a time as soon as nobody else wants to run engines here."""
+
 
 class _NoCompany:
     """Expect nobody else: if somebody is there, that is an error."""
@@ -36,6 +39,9 @@ class _NoCompany:
         return nullcontext()
 
     def apart(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def last(self) -> AbstractContextManager[object]:
         return nullcontext()
 
 

@@ -6,16 +6,18 @@ If the output is not a terminal, a line every half minute says the same.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 
 from harness.escaping import one_line
 from harness.grading.attempts.units import GradingUnit
-from harness.report.heartbeat import Heartbeat, waiting_for
+from harness.report.heartbeat import Heartbeat, as_time, short_path, waiting_for
 from harness.text import number_of
 from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,
     BuildFinished,
+    CaseStarted,
     HarnessFailed,
     ProgressEvent,
 )
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import rich.progress
 
 _NAME = 24  # characters of the submission under way
+_FILE = 24  # characters of its case file
 
 
 class UnitsProgress:
@@ -43,6 +46,7 @@ class UnitsProgress:
         """Prepare a line of that name on the bars that ``make`` returns."""
         self._done, self._total = 0, total
         self._heartbeat = Heartbeat()
+        self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
             self._line = self._live.add_task(name, total=total)
@@ -63,11 +67,30 @@ class UnitsProgress:
             self._live.refresh()
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
-        """Say how far it is, if that cannot be drawn and was not said for a while."""
-        if not self._live:
-            keys = sorted({unit.submission.key for unit in under_way})
+        """Say how far it is and what is waited for: drawn, or if it was not said for a while."""
+        waits = [self._describe(unit) for unit in under_way]
+        if self._live and under_way:
+            self._draw(f"{self._summarize()}  {waits[0]}")
+        elif not self._live:
             far = f"{self._done} of {self._total} {self.what}"
-            self._heartbeat.beat(lambda: f"{far}, {self._summarize()}{waiting_for(keys)}")
+            self._heartbeat.beat(lambda: f"{far}, {self._summarize()}{waiting_for(waits)}")
+
+    def _describe(self, unit: GradingUnit) -> str:
+        """Return what of a unit is waited for, why, and how long at most."""
+        key = unit.submission.key
+        name, since = self._files.get(key, ("", 0.0))
+        if not name:
+            return one_line(key, _NAME)
+        so_far = as_time(time.monotonic() - since)
+        why = f" ({unit.why})" if unit.why else ""
+        return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
+
+    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
+        """Take note of the case file that runs; whole ones are counted."""
+        if isinstance(word, CaseStarted):
+            names = {task.basis: task.case.path for task in unit.tasks}
+            now = time.monotonic()
+            self._files[unit.submission.key] = (names.get(word.basis, ""), now)
 
     def _summarize(self) -> str:
         """Return what was found so far."""
@@ -95,9 +118,6 @@ class GradingProgress(UnitsProgress):
         self._done += isinstance(word, AttemptFinished) and not word.doubtful
         if not isinstance(word, BuildFinished):
             self._draw(f"{self._summarize()}  {one_line(key, _NAME)}")
-
-    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
-        """Do nothing: whole case files are counted."""
 
     def _summarize(self) -> str:
         broke = f", {number_of(self._broke, 'harness error')}" if self._broke else ""

@@ -120,6 +120,8 @@ class Orders:
             alone=self._alone,
             budget=self._means.budget,
             spent=unit.spent,
+            hung=unit.hung,
+            patient=unit.patient,
         )
 
     def _case(self, task: Task) -> records.UnitCase:

@@ -28,6 +28,9 @@ class GradingUnit(NamedTuple):
     build: str  # the basis of its build
     tasks: tuple[Task, ...]
     spent: float = 0.0  # seconds of its budget
+    hung: tuple[str, ...] = ()  # as of a :class:`~harness.work.records.WorkUnit`
+    patient: tuple[str, ...] = ()  # the same
+    why: str = ""  # it is run alone; empty: it is not
 
 
 class GradingListener(Protocol):

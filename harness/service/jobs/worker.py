@@ -208,6 +208,8 @@ class OnOtherMachines:
         """Give a time in which the machine that runs an engine runs nothing else."""
         return nullcontext()
 
+    last = apart
+
 
 # --- Why a job failed, in words that help a teacher; the operator has the details in the log -----
 

@@ -1,0 +1,322 @@
+"""Engines that compute for ever: the plan of their attempts, with engines and a clock on paper."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from math import inf
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.assignments.assignment import find
+from harness.engine.engine_session import EngineSession
+from harness.errors import EngineError
+from harness.grading.attempts import attempt_runner
+from harness.grading.attempts.attempt_runner import Runner
+from harness.grading.attempts.orders import GradingContext
+from harness.grading.attempts.units import GradingUnit, Task, Unheard
+from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
+from harness.limit import Limit
+from harness.options import Limits
+from harness.reading import casefile
+from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
+from harness.report.heartbeat import short_path
+from harness.running.file_runner import not_run
+from harness.running.hangs import LEAST, ShortLimits, short_limit
+from harness.work import canonical_json
+from harness.work.bench import UnitRunner
+from harness.work.canonical_json import Measurements
+from harness.work.cut_short import Evidence
+from oracle.natures import STANDARD
+from tests.harness.silent_process import SilentProcess
+
+LIMIT = 30.0  # seconds, of go-scoring
+SHORT = short_limit(LIMIT)
+MOST = 6  # engines of one case file
+
+
+# --- how long a command may compute ------------------------------------------------------------
+
+
+def test_each_further_cut_is_half_as_long_until_there_is_an_answer() -> None:
+    short = ShortLimits()
+    found = []
+    for _ in range(6):
+        found.append(short.of("score", 30.0, thinks=False))
+        short.note_cut("score")
+    assert found == [3.0, 1.5, 0.75, 0.375, 0.3, 0.3]
+    assert short.of("captures", 30.0, thinks=False) == 3.0
+    short.begin_file()
+    assert short.of("score", 30.0, thinks=False) == LEAST
+    short.note_answer("score")
+    assert short.of("score", 30.0, thinks=False) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("how", "name", "thinks", "expected"),
+    [
+        ({}, "score", False, 3.0),
+        ({}, "genmove", True, 30.0),  # it may think for as long as it is allowed
+        ({"patient": ["score"]}, "score", False, 30.0),
+        ({"alone": True}, "score", False, 0.0),  # nobody waits
+        ({"alone": True, "hung": ["score"]}, "score", False, 3.0),
+        ({"alone": True, "hung": ["score"], "patient": ["score"]}, "score", False, 0.0),
+        ({"alone": True, "hung": ["score"]}, "captures", False, 0.0),
+    ],
+)
+def test_how_long_a_command_may_compute(how, name, thinks, expected):
+    assert ShortLimits(**how).of(name, LIMIT, thinks=thinks) == expected
+
+
+def test_a_small_limit_is_not_cut_below_a_second() -> None:
+    assert ShortLimits().of("score", 2.0, thinks=False) == LEAST
+    assert ShortLimits().of("score", 0.5, thinks=False) == 0.5
+
+
+@pytest.mark.parametrize(("computes", "is_cut"), [(1.0, True), (0.5, True), (0.0, False)])
+def test_what_sleeps_is_not_cut_short(computes, is_cut):
+    """``computes``: the part of the time in which the engine does so."""
+    process = SilentProcess(answers=(0.1,))
+    clock = process.clock
+    clock.beside = 1.0
+    read = process.read
+
+    def measured(deadline: float) -> bytes:
+        before = process.now
+        try:
+            return read(deadline)
+        finally:
+            clock.computed += computes * (process.now - before)
+
+    process.read = measured  # type: ignore[method-assign]
+    session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))  # type: ignore[arg-type]
+    session.ask([b"name\n"], [])
+    session.short = 3.0
+    with pytest.raises(EngineError) as error:
+        session.ask([b"score\n"], [])
+    assert session.was_cut is is_cut
+    assert (error.value.failure.limit or Limit("", 0, 0, "")).allowed == (3 if is_cut else LIMIT)
+    waited = 3.0 / computes if is_cut else LIMIT
+    assert waited <= process.now < waited + 0.5
+    told = "within 3 s, and was not waited for longer." if is_cut else "within 30 s."
+    assert error.value.failure.message.endswith(told)
+
+
+# --- what cuts are worth ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("evidence", "cut", "expected"),
+    [
+        (Evidence(), 3.0, False),
+        (Evidence(hung=("score",)), 0.3, True),
+        (Evidence(hung=("captures",)), 3.0, False),
+        (Evidence(hung=("score",), answered=frozenset({"score"})), 0.3, False),
+        (Evidence(hung=("score",), answered=frozenset({"score"})), 3.0, True),
+        (Evidence(("score",), ("score",), frozenset({"score"})), 3.0, False),
+    ],
+)
+def test_what_cuts_are_believed(evidence, cut, expected):
+    limits = Limits(timeout=LIMIT)
+    assert evidence.believes({"score": cut}, limits, STANDARD) is expected
+
+
+# --- the plan of a grading ----------------------------------------------------------------------
+
+
+class PaperOrders:
+    """Runs units with engines on paper: each needs so many seconds for each answer."""
+
+    def __init__(self, class_: PaperClass, *, alone: bool) -> None:
+        self._class = class_
+        self._alone = alone
+
+    def close(self) -> None:
+        pass
+
+    def run(self, units: Any, workers: int, on_word: Any, *_: Any, **__: Any) -> Any:
+        for index, unit in enumerate(units):
+            short = ShortLimits(unit.hung, unit.patient, alone=self._alone)
+            for task in unit.tasks:
+                short.begin_file()
+                on_word(index, self._attempt(unit.submission.key, task, short))
+            yield index, None
+
+    def _attempt(self, key: str, task: Task, short: ShortLimits) -> Any:
+        needs = self._class.engines[key]
+        steps = range(len(task.case.steps))
+        outcomes = [Outcome(step, Verdict.NOT_RUN, None) for step in steps]
+        replies: list[Reply | None] = [None] * len(task.case.steps)
+        failures: list[Failure] = []
+        spent = 0.0
+        for step in steps:
+            if len(failures) == MOST:
+                break
+            most = LIMIT * (1 if self._alone else 2)
+            allowed = short.of("score", LIMIT, thinks=False) or LIMIT
+            cut = min(allowed if allowed < LIMIT else most, most)
+            took = needs(task.basis, step)
+            spent += min(took, cut)
+            if took <= cut:
+                short.note_answer("score")
+                replies[step] = reply = Reply(True, "0", "= 0", took)
+                outcomes[step] = Outcome(step, Verdict.PASSED, reply)
+            else:
+                short.note_cut("score")
+                limit = Limit("command", None, allowed, "seconds")
+                computed = cut / LIMIT
+                failures.append(
+                    Failure(FailureKind.TIMEOUT, "did not", step, computed=computed, limit=limit)
+                )
+        self._class.log.append((key, task.basis, self._alone, spent))
+        result = not_run(task.case)._replace(
+            outcomes=tuple(outcomes), replies=tuple(replies), failures=tuple(failures)
+        )
+        times = canonical_json.get_measurements(result)
+        own = find("go-scoring")
+        kit = SimpleNamespace(assignment=own, alone=self._alone)
+        figures = Measurements(replies=times.replies, alone=self._alone)
+        bench: Any = SimpleNamespace(_kit=kit, _environment="")
+        return UnitRunner._finish(bench, task.basis, result, figures, Path("/nowhere"))
+
+
+class PaperClass:
+    """Submissions on paper, by their keys: what each needs for an answer of a case file."""
+
+    def __init__(self, engines: dict[str, Any], sizes: tuple[int, ...] = (2, 3, 1)) -> None:
+        self.engines = engines
+        self.log: list[tuple[str, str, bool, float]] = []
+        text = "".join(f"#! restart\n{number + 1} score\n#? [0]\n" for number in range(9))
+        lines = text.splitlines(keepends=True)
+        self.cases = [
+            casefile.parse("".join(lines[: 3 * size]).encode(), f"{place}.gtp")
+            for place, size in enumerate(sizes)
+        ]
+        self.locks: list[str] = []
+
+    def take(self, ledger: Ledger, bases: Any) -> Lease:
+        return Lease(ledger.lease(bases), tuple(bases))
+
+    def _note(self, name: str) -> Any:
+        @contextmanager
+        def held() -> Any:
+            self.locks.append(name)
+            yield
+
+        return held()
+
+    def together(self) -> Any:
+        return self._note("together")
+
+    def apart(self) -> Any:
+        return self._note("apart")
+
+    def last(self) -> Any:
+        return self._note("last")
+
+    def grade(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, FileResult]:
+        """Grade all; return the result that counts of each attempt."""
+        monkeypatch.setattr(
+            attempt_runner, "Orders", lambda _means, _box, alone: PaperOrders(self, alone=alone)
+        )
+        monkeypatch.setattr(attempt_runner, "Watch", lambda *_, **__: SimpleNamespace(
+            look=lambda _: None, note=lambda _: None))  # fmt: skip
+        units = [
+            GradingUnit(
+                SimpleNamespace(key=key),  # type: ignore[arg-type]
+                Path(key),
+                key,
+                tuple(Task(f"{key}/{place}", case) for place, case in enumerate(self.cases)),
+            )
+            for key in self.engines
+        ]
+        means = GradingContext(find("go-scoring"), None, "off", (), 1800.0, 2)
+        tasks = [(unit, task) for unit in units for task in unit.tasks]
+        planned = [
+            PlannedAttempt(task.basis, unit.submission.key, "public", task.case.path, "")
+            for unit, task in tasks
+        ]
+        with closing(Ledger(folder / "ledger.sqlite")) as ledger:
+            ledger.plan(ledger.begin(Run("2026-01-01T00:00:00Z", "1", "x", "d", "{}")), planned)
+            Runner(ledger, means, Unheard(), self).run(units)
+            states = ledger.states([task.basis for _, task in tasks])
+            assert {one.state for one in states.values()} == {"done"}
+            return {
+                task.basis: canonical_json.loads(FileResult, ledger.results(task.basis)[-1][0])
+                for _, task in tasks
+            }
+
+
+PROFILES = {
+    "right": lambda _basis, _step: 0.01,
+    "slow": lambda _basis, _step: 8.0,
+    "slower now and then": lambda _basis, step: 25.0 if step == 1 else 0.1,
+    "nearly hangs": lambda _basis, _step: 29.0,
+    "loops": lambda _basis, _step: inf,
+    "loops in one file": lambda basis, _step: inf if basis.endswith("1") else 0.1,
+    "loops at first": lambda _basis, step: inf if step == 0 else 0.2,
+    "loops but once": lambda basis, step: inf if (basis[-1], step) != ("1", 2) else 0.2,
+    "loops, or needs a while": lambda basis, step: (
+        inf if basis.endswith("0") or (basis[-1], step) == ("1", 0) else 2.0
+    ),
+    "loops, and is slow": lambda basis, step: inf if basis.endswith("1") and step else 5.0,
+}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_nobody_loses_a_test_that_is_answered_in_time(name, tmp_path, monkeypatch):
+    """And nobody has one that is not."""
+    class_ = PaperClass({"ada": PROFILES["right"], "ben": PROFILES[name]})
+    for basis, result in class_.grade(tmp_path, monkeypatch).items():
+        needs = class_.engines[basis.partition("/")[0]]
+        for outcome in result.outcomes:
+            in_time = needs(basis, outcome.step) <= LIMIT
+            assert (outcome.verdict is Verdict.PASSED) is in_time, (basis, outcome.step)
+
+
+def test_what_is_hopeless_comes_last_and_one_limit_decides(tmp_path, monkeypatch):
+    """First all that others wait for, then what is in doubt of others, then the one that loops."""
+    hard = lambda _basis, step: 29.0 if step == 1 else 0.1  # noqa: E731 - as the others
+    class_ = PaperClass({"loops": PROFILES["loops"], "hard": hard, "ada": PROFILES["right"]})
+    class_.grade(tmp_path, monkeypatch)
+    alone = [(key, spent) for key, _, is_alone, spent in class_.log if is_alone]
+    assert [spent for key, spent in alone if key == "loops"] == [LIMIT]
+    first = [spent for key, _, is_alone, spent in class_.log if key == "loops" and not is_alone]
+    tests = sum(len(case.steps) for case in class_.cases)
+    files = len(class_.cases)
+    assert sum(first) <= 2 * SHORT + files * LEAST + tests * max(LEAST / 4, LIMIT / 100)
+    places = [place for place, one in enumerate(class_.log) if one[2]]
+    assert min(places) > max(
+        place for place, one in enumerate(class_.log) if one[0] == "ada" and not one[2]
+    )
+    assert class_.locks[-1] != "apart" or "last" not in class_.locks
+
+
+def test_what_loops_costs_one_limit_each(tmp_path, monkeypatch):
+    """However many case files it has, and however many loop."""
+    engines = {f"loops{number}": PROFILES["loops"] for number in range(5)}
+    class_ = PaperClass({**engines, "ada": PROFILES["right"]}, (4, 5, 3, 1, 6, 6, 6))
+    class_.grade(tmp_path, monkeypatch)
+    alone = [spent for _, _, is_alone, spent in class_.log if is_alone]
+    assert alone == [LIMIT] * 5
+    assert class_.locks == ["together", *["last"] * 5]
+
+
+# --- what is told -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.gtp", "a.gtp"),
+        (
+            "/home/somebody/courses/go1/cases/private/seki.gtp",
+            "…courses/go1/cases/private/seki.gtp",
+        ),
+    ],
+)
+def test_of_a_long_path_the_name_is_seen(path, expected):
+    assert short_path(path, 35) == expected
+    assert len(short_path(path)) <= 40
