@@ -3,8 +3,8 @@
     HarnessError               printed as one line, exit status 2; never a traceback
     ├── UsageError             the command line or an option file is wrong
     │   ├── BusyError          another process is at work with the same ledger
-    │   ├── NotNowError        a request that does not fit the state of a grading
-    │   ├── ShutOutError       somebody whom the operator of a service has shut out
+    │   ├── InvalidGradingStateError  a request that does not fit the state of a grading
+    │   ├── AccountDisabledError  somebody whom the operator of a service has shut out
     │   └── CrowdedError       a folder with far too many files for a submission
     ├── ReportError            a report that cannot be written; exit status 3
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
@@ -22,7 +22,7 @@
     │   └── EscapeError        there is one, but it does not hold
     ├── UnfinishedError        another worker of the service is at attempts of a job: try it again
     ├── OutdatedError          what a job of the service was planned with has changed
-    ├── GoneError              the object of a service's job no longer exists
+    ├── TargetDeletedError     the object of a service's job no longer exists
     ├── MissingBytesError      a unit of work names bytes that are nowhere, or are others by now
     ├── FetchError             bytes that a worker of a cluster cannot get: another one is asked
     ├── UnsendableError        an environment that cannot be moved to another machine
@@ -30,8 +30,8 @@
     ├── UnbelievableError      a worker of a cluster answered something else than it was asked
     ├── MailDelayedError       a mail was not taken now: it is tried again
     ├── MailRefusedError       a mail will never be taken
-    ├── AwayError              an identity provider that cannot be reached, or answers wrongly
-    ├── RefusedError           an identity provider that refuses to let somebody in
+    ├── ProviderUnavailableError  an identity provider that cannot be reached, or answers wrongly
+    ├── SignInRefusedError     an identity provider that refuses to let somebody in
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine failed; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)

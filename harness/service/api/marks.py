@@ -23,7 +23,6 @@ from harness.service.api.requests import (
     require_kept,
 )
 from harness.service.courses import gradings
-from harness.service.courses import gradings as writing
 from harness.service.courses.gradings import as_given
 from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
 from harness.service.storage import courses, people, uploads
@@ -207,7 +206,7 @@ def own_comments(context: Context, asked: Asked) -> Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
     with context.service.database.reading() as db:
         known = context.require()
-        is_shown = writing.are_shown(db, known.assigned.id, known.member.key)
+        is_shown = gradings.are_shown(db, known.assigned.id, known.member.key)
         return _comments(db, context, asked, [known.member.key] if is_shown else [])
 
 
@@ -245,7 +244,7 @@ def comment(
             act,
             idempotency_key,
             sent,
-            lambda: writing.comment(act, assigned, context.student, text).id,
+            lambda: gradings.comment(act, assigned, context.student, text).id,
         )
         found = uploads.COMMENTS.find(act.db, id=made)
         return _comment(act.db, require_kept(found, "comment"))
@@ -257,7 +256,7 @@ def comment(
 def remove_comment(context: Context) -> Response:
     """Remove a comment: for its author and for teachers."""
     with context.service.database.acting(context.by) as act:
-        writing.remove_comment(
+        gradings.remove_comment(
             act, context.require().assigned, context.student, context.require_comment()
         )
     return Response(status_code=204)
@@ -286,9 +285,9 @@ def override(
 ) -> Overrides:
     """Give a student, or each of a group, a mark instead of the computed one."""
     assigned = context.require().assigned
-    told = writing.Decision(body.points, body.reason)
+    told = gradings.Decision(body.points, body.reason)
     with context.service.database.acting(context.by) as act:
-        writing.decide(act, assigned, context.student, told)
+        gradings.decide(act, assigned, context.student, told)
         theirs = courses.students_of(act.db, assigned.course, context.student)
         own = uploads.overrides(act.db, assigned.id)
         return Overrides(items=[_override(act.db, own[one]) for one in theirs])
@@ -300,7 +299,7 @@ def override(
 def end_override(context: Context) -> Response:
     """Let the computed mark count again."""
     with context.service.database.acting(context.by) as act:
-        writing.end_override(act, context.require().assigned, context.student)
+        gradings.end_override(act, context.require().assigned, context.student)
     return Response(status_code=204)
 
 
@@ -316,7 +315,7 @@ def _comment(db: Connection, one: Comment) -> CommentShown:
 def _override(db: Connection, one: Override) -> OverrideShown:
     return OverrideShown(
         student=one.key,
-        points=decimal(writing.as_given(one).points),
+        points=decimal(gradings.as_given(one).points),
         computed=one.computed,
         reason=one.reason,
         by=_name(db, one.person),

@@ -14,8 +14,7 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.grading.records import StudentSubmissions
 from harness.report.html.parts import choices
-from harness.service.courses import gradings as grading
-from harness.service.courses import making, own_files, roster, submissions
+from harness.service.courses import gradings, making, own_files, roster, submissions
 from harness.service.courses.deadlines import (
     describe_late,
     latest_deadline,
@@ -88,9 +87,9 @@ def _to_staff(context: RequestContext) -> Response:
     known, settings = context.require(), context.service.settings
     with context.service.database.reading() as db:
         standings = standings_of_all(db, known.assigned)
-        gradings = uploads.gradings(db, known.assigned.id)
-        states = {one.id: grading.state(db, one) for one in gradings}
-        decisions = {one.id: grading.list_decisions(db, one) for one in gradings}
+        begun = uploads.gradings(db, known.assigned.id)
+        states = {one.id: gradings.state(db, one) for one in begun}
+        decisions = {one.id: gradings.list_decisions(db, one) for one in begun}
     measured = private_cases.load_measured(settings, known.assigned)
     return rendering.page(
         context,
@@ -99,7 +98,7 @@ def _to_staff(context: RequestContext) -> Response:
         dates=list_dates_for_staff(known.assigned, making.late(known.assigned, {})),
         standings=standings,
         choices=choices(list_choices(standings)),
-        gradings=gradings,
+        gradings=begun,
         doubts=wrong_expectations.find(settings, known.assigned, measured),
         unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
         still_left_out=previews.still_left_out(settings, known.assigned),

@@ -14,8 +14,7 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing
 from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
-from harness.service.jobs import drafts as drafting
-from harness.service.jobs import previews, private_cases, wrong_expectations
+from harness.service.jobs import drafts, previews, private_cases, wrong_expectations
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates, KeptCaseFile
 from harness.service.pages import forms
@@ -44,7 +43,7 @@ def show(context: Context) -> Response:
     measured = private_cases.load_measured(settings, assigned)
     with context.service.database.reading() as db:
         job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
-        drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=assigned.id)
+        found_drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=assigned.id)
     found = measured.caught
     told = {one.name: one for one in found.files} if found else {}
     return rendering.page(
@@ -58,9 +57,9 @@ def show(context: Context) -> Response:
         doubts=wrong_expectations.find(settings, assigned, measured),
         fault=job.fault if job and job.state == FAULT else "",
         is_running=job is not None and job.state != FAULT,
-        drafts=drafts,
+        drafts=found_drafts,
         still_left_out=previews.still_left_out(settings, assigned),
-        why_no_drafts=drafting.why_not(own_files.assignment_of(settings, assigned)),
+        why_no_drafts=drafts.why_not(own_files.assignment_of(settings, assigned)),
     )
 
 
@@ -126,7 +125,7 @@ def begin(context: Context) -> Response:
     """Let a worker find positions, in game records if there are some."""
     request, games = DraftRequest(_tests(context)), list(_games(context))
     with context.service.database.acting(context.by) as act:
-        made = drafting.begin(
+        made = drafts.begin(
             act, context.service.settings, context.require().assigned, request, games
         )
     return RedirectResponse(_address(context, "drafts", made), 303)
@@ -140,14 +139,12 @@ def _tests(context: RequestContext) -> int:
 
 
 def _games(context: RequestContext) -> Iterator[bytes]:
-    left = drafting.LARGEST
+    left = drafts.LARGEST
     for file in context.form.getlist("games"):
         data = file.file.read(left + 1) if isinstance(file, UploadFile) else b""
         left -= len(data)
         if left < 0:
-            raise UsageError(
-                f"the game records are larger than {drafting.LARGEST:,} bytes together"
-            )
+            raise UsageError(f"the game records are larger than {drafts.LARGEST:,} bytes together")
         if data:
             yield data
 
@@ -157,7 +154,7 @@ def show_draft(context: Context) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
     assert context.job
     found = _draft(context).load_findings()
-    fault = drafting.why_nothing(context.job, found)
+    fault = drafts.why_nothing(context.job, found)
     kept = _draft(context).load_choice() if found else KeptCandidates(())
     return rendering.page(
         context,
@@ -167,9 +164,9 @@ def show_draft(context: Context) -> Response:
         fault=fault,
         is_running=not found and not fault,
         progress=_draft(context).load_progress(),
-        is_long=time.time() - context.job.made > drafting.LONG,
+        is_long=time.time() - context.job.made > drafts.LONG,
         longest=private_cases.LONGEST,
-        chosen=drafting.describe_choice(found, kept) if found else None,
+        chosen=drafts.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
         boards=_boards(found, kept.chosen) if found else {},
         free=cases.find_free_name(
@@ -196,19 +193,19 @@ def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]
 @ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=Form(page=show_draft))
 def drop(context: Context) -> Response:
     """Leave a position out."""
-    return _change(context, lambda _, kept, place: drafting.drop(kept, place))
+    return _change(context, lambda _, kept, place: drafts.drop(kept, place))
 
 
 @ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=Form(page=show_draft))
 def exchange(context: Context) -> Response:
     """Take another position for one."""
-    return _change(context, drafting.exchange)
+    return _change(context, drafts.exchange)
 
 
 @ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=Form(page=show_draft))
 def take_back(context: Context) -> Response:
     """Take a position back that was left out or exchanged."""
-    return _change(context, drafting.take_back)
+    return _change(context, drafts.take_back)
 
 
 def _change(
@@ -229,5 +226,5 @@ def write(context: Context) -> Response:
     found = draft.require_findings()
     new = KeptCaseFile(context.field("name"), draft.load_choice())
     with context.service.database.acting(context.by) as act:
-        drafting.write(act, context.service.settings, context.require().assigned, found, new)
+        drafts.write(act, context.service.settings, context.require().assigned, found, new)
     return RedirectResponse(_address(context), 303)

@@ -11,8 +11,7 @@ from sqlalchemy import Connection
 
 from harness.grading.exports.feedback import put_mark
 from harness.grading.records import Marks, counting_mark, decimal
-from harness.service.courses import deadlines, roster, submissions
-from harness.service.courses import gradings as writing
+from harness.service.courses import deadlines, gradings, roster, submissions
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import result_files
@@ -86,7 +85,7 @@ def show(context: Context) -> Response:
         terms=describe_terms(rule),
         last=describe_time(rule.refused_after) if rule.refused_after else "",
         comments=said,
-        overrides=writing.shared_overrides(own, students),
+        overrides=gradings.shared_overrides(own, students),
         computed=load_computed(marked) if marked else None,
         marked=marked,
         evidence=_find_evidence(context, marked) if marked else (),
@@ -136,7 +135,7 @@ def extend(context: Context) -> Response:
 def comment(context: Context) -> Response:
     """Say something to a student or group."""
     with context.service.database.acting(context.by) as act:
-        writing.comment(act, context.require().assigned, context.student, context.field("text"))
+        gradings.comment(act, context.require().assigned, context.student, context.field("text"))
     return _back(context)
 
 
@@ -147,7 +146,7 @@ def remove_comment(context: Context) -> Response:
     if not forms.is_sure(context):
         return _ask_about(context, found)
     with context.service.database.acting(context.by) as act:
-        writing.remove_comment(act, context.require().assigned, context.student, found)
+        gradings.remove_comment(act, context.require().assigned, context.student, found)
     return _back(context)
 
 
@@ -165,9 +164,9 @@ def _ask_about(context: RequestContext, one: Comment) -> Response:
 @ROUTES.at("POST", f"{_PATH}/override", require_permission(OVERRIDE), most=Form(page=show))
 def override(context: Context) -> Response:
     """Give a mark instead of the computed one."""
-    told = writing.Decision(context.field("points"), context.field("reason"))
+    told = gradings.Decision(context.field("points"), context.field("reason"))
     with context.service.database.acting(context.by) as act:
-        writing.decide(act, context.require().assigned, context.student, told)
+        gradings.decide(act, context.require().assigned, context.student, told)
     return _back(context)
 
 
@@ -178,7 +177,7 @@ def end_override(context: Context) -> Response:
     if given and not forms.is_sure(context):
         return _ask_to_end_override(context, given)
     with context.service.database.acting(context.by) as act:
-        writing.end_override(act, context.require().assigned, context.student)
+        gradings.end_override(act, context.require().assigned, context.student)
     return _back(context)
 
 
@@ -190,12 +189,12 @@ def _list_given(context: RequestContext) -> list[str]:
         own = uploads.overrides(db, assigned.id)
         marked = uploads.last_mark(db, assigned.id, context.student, students)
     computed = load_computed(marked) if marked else None
-    return [_word_given(one, computed) for one in writing.shared_overrides(own, students)]
+    return [_word_given(one, computed) for one in gradings.shared_overrides(own, students)]
 
 
-def _word_given(one: writing.SharedOverride, computed: Marks | None) -> str:
+def _word_given(one: gradings.SharedOverride, computed: Marks | None) -> str:
     points = decimal(Fraction(one.override.points))
-    mark = writing.format_counting_mark(computed, one.override) if computed else points
+    mark = gradings.format_counting_mark(computed, one.override) if computed else points
     who = f"{', '.join(one.who)}: " if one.who else ""
     return f"{who}{mark}. {one.override.reason}"
 

@@ -39,7 +39,6 @@ from harness.service.records import (
 )
 from harness.service.settings import Settings
 from harness.service.storage import courses, people
-from harness.service.storage import people as rows
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.service.storage.tables import new_id
@@ -125,11 +124,11 @@ def ask(db: Connection, typed: str) -> bool:
         UsageError: it is not a mail address.
     """
     address, now = accounts.check_address(typed), time.time()
-    rows.forget_asked(db, now - HOUR)
-    if rows.waiting_letters(db, ASKED) >= MOST_ASKED:
+    people.forget_asked(db, now - HOUR)
+    if people.waiting_letters(db, ASKED) >= MOST_ASKED:
         return False
-    if rows.count_asked(db, address, now - HOUR) < MOST_TO_ONE:
-        rows.LETTERS.add(db, Letter(new_id(), ASKED, address, due=now, made=now))
+    if people.count_asked(db, address, now - HOUR) < MOST_TO_ONE:
+        people.LETTERS.add(db, Letter(new_id(), ASKED, address, due=now, made=now))
     return True
 
 
@@ -163,15 +162,15 @@ def _students(db: Connection, course: str) -> list[tuple[Member, Person]]:
 
 def _put(db: Connection, person: Person, course: str) -> None:
     now, named = time.time(), {"kind": ROSTER, "person": person.id, "course": course}
-    if not rows.LETTERS.find(db, state=WAITING, **named):
-        rows.LETTERS.remove(db, **named)  # what happened to the last one is told by this one
+    if not people.LETTERS.find(db, state=WAITING, **named):
+        people.LETTERS.remove(db, **named)  # what happened to the last one is told by this one
         new = Letter(new_id(), ROSTER, person.email, person.id, course, due=now, made=now)
-        rows.LETTERS.add(db, new)
+        people.LETTERS.add(db, new)
 
 
 def list_last_letters(db: Connection, course: str) -> list[Letter]:
     """Return the last letters to the roster of a course."""
-    return rows.LETTERS.all(db, "address", "id", kind=ROSTER, course=course)
+    return people.LETTERS.all(db, "address", "id", kind=ROSTER, course=course)
 
 
 # --- sending -----------------------------------------------------------------------------------
@@ -184,15 +183,15 @@ def deliver(settings: Settings, database: Database) -> bool:
         ServerError: the database cannot be used now.
     """
     with database.reading() as db:
-        if not rows.is_letter_due(db):
+        if not people.is_letter_due(db):
             return False
     with database.changing() as db:
-        letter = rows.take_letter(db, _LEASE)
+        letter = people.take_letter(db, _LEASE)
     if letter is None:
         return False
     ended, trouble = _try_to_send(settings, database, letter)
     with database.changing() as db:
-        rows.LETTERS.change(db, _after(letter, ended, trouble), id=letter.id)
+        people.LETTERS.change(db, _after(letter, ended, trouble), id=letter.id)
     facts = {"letter": letter.id, "kind": letter.kind, "ended": ended, "trouble": trouble}
     monitoring.tell(settings, "mail", **facts)
     return True
