@@ -14,22 +14,25 @@ from harness.errors import UsageError
 _made: list[Path] = []  # outer ones before those within
 
 
-def make(folder: str | Path, mode: int = 0o777) -> None:
+def make(folder: str | Path, mode: int = 0o777, what: str = "make the folder") -> None:
     """Make a folder and those above it, where they are missing.
 
+    ``what``: what cannot be done if that fails.
+
     Raises:
-        UsageError: that is not possible.
+        UsageError: it does.
     """
     try:
         _make(Path(folder).absolute(), mode)
     except OSError as error:
-        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise UsageError(f"cannot {what} {folder}: {error.strerror}") from None
 
 
 def _make(path: Path, mode: int) -> None:
     if path.is_dir():
         return
-    _make(path.parent, mode)
+    if not path.parent.exists():
+        _make(path.parent, mode)
     try:
         path.mkdir(mode)
     except FileExistsError:  # another process made it meanwhile, or it is a file

@@ -178,7 +178,7 @@ def try_to_write_into(folder: str) -> None:
 
     Raises :class:`UsageError`.
     """
-    new_folders.make(folder)
+    new_folders.make(folder, what="write into")
     try:
         _try_beside(os.path.join(folder, ""))
     except OSError as error:

@@ -520,7 +520,7 @@ def test_excluded_tests_do_not_come_again(tmp_path):
         (("no-such", "--assignment", "go-scoring", "-o", "x"), "no-such: no such file or folder"),
         ((".", "--assignment", "go-scoring", "-o", "x"), "found no game records in this folder"),
         (("--sizes", "x", "--assignment", "go-scoring", "-o", "x"), "expected such as 9 or 5-9"),
-        (("--assignment", "go-scoring", "-o", "no/x"), "no/x"),
+        (("--assignment", "go-scoring", "-o", "/dev/null/x"), "/dev/null: File exists"),
     ],
 )
 def test_bad_options(arguments, message, tmp_path, monkeypatch, capsys):

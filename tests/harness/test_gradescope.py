@@ -122,7 +122,7 @@ BAD = [
     (["--private", "nowhere"], "there is no nowhere"),
     (["--private", "x", "--public-only"], "--private and --public-only exclude each other"),
     (["--timeout", "3"], "found '3', expected at least 4 minutes"),
-    (["-o", "no/such/folder.zip"], "cannot write no/such/folder.zip: No such file or directory"),
+    (["-o", "/dev/null/x.zip"], "cannot make the folder /dev/null: File exists"),
     (["--grade", "/autograder"], "give --assignment: "),
 ]
 
