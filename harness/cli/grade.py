@@ -61,7 +61,7 @@ Exit status:
        ledger's server cannot be used: results are kept, the same command continues
     4  every submission has its mark, but several of them share something to look at:
        nobody has points for a part or a test, engines crash in the same way, or
-       programs are the same
+       programs are the same; or no test counts for any part of the marks
   130  interrupted with Ctrl-C; the same command continues
 
 Examples:
@@ -111,8 +111,8 @@ class _Command:
         """Grade, write what is wanted, say the result, and return the exit status."""
         from harness.grading import grade
         from harness.grading.exports import writing
-        from harness.grading.ledger.originals import Store
         from harness.grading.exports.summary import has_no_test
+        from harness.grading.ledger.originals import Store
         from harness.grading.marks.concerns import concerns
 
         writing.check(self._sheets, self._wanted.assignment.title)
