@@ -62,7 +62,7 @@ Exit status:
        ledger's server cannot be used: results are kept, the same command continues
     4  every submission has its mark, but several of them share something to look at:
        nobody has points for a part or a test, engines crash in the same way, or
-       programs are the same
+       programs are the same; or no test counts for any part of the marks
   130  interrupted with Ctrl-C; the same command continues
 
 Examples:

@@ -44,7 +44,11 @@ of a set: many are equivalent to the program, and many only crash or hang.
 CASES are .gtp or .tst files, folders of them, @FILE, a list of such names, or
 @NAME, cases that ship (gtp-harness cases lists them). Without CASES, a table shows
 what the sets of an assignment, or of all assignments, catch: the public tests, the
-thorough ones that ship beside them, and private ones in its folder or at --private."""
+thorough ones that ship beside them, and private ones in its folder or at --private.
+
+A clause of an assignment's document is tested if some test catches a mistake that
+breaks it (docs/mistakes.md). The report lists clauses that are not; the table lists
+those without a public test."""
 
 _EPILOG = """\
 Exit status:
@@ -179,6 +183,8 @@ def _tell_sets(given: argparse.Namespace) -> ExitCode:
         found = list(sets_of(find_assignment(name), given.private))
         for place, one in enumerate(found):
             print(f"{'' if place else name:16}{_row(one)}")
+        for clause in found[0].strength.untested:
+            print(f"{'':16}no public test of {strength_report.describe_clause(clause)}")
         good = good and is_good(found)
     return ExitCode.OK if good else ExitCode.FAILED
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.escaping import one_line
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength
 from harness.text import at_most, number_of
+from oracle.mistakes.clauses import Clause
 
 SCHEMA, VERSION = "gtp-harness/strength", 1
 MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to
@@ -39,6 +40,7 @@ class StrengthReport:
         yield from _sets(found, sets)
         yield from _section("The reference engine fails", [_place(test) for test in found.wrong])
         yield from _section("No test catches", [_describe(one) for one in found.survivors])
+        yield from _section("No test of these clauses", list(map(describe_clause, found.untested)))
         yield from _idle(found.idle)
         alone = found.indispensable
         yield from _section(
@@ -138,6 +140,11 @@ def _describe(one: KnownWrong) -> str:
     return f"{one.name}  {one_line(one.sentence, 120)}"
 
 
+def describe_clause(one: Clause) -> str:
+    """Return a clause with its place in the assignment's document."""
+    return f"{one.name}: {one.sentence} ({one.source})"
+
+
 # --- for programs ------------------------------------------------------------------------------
 
 
@@ -153,6 +160,8 @@ def document(found: Strength) -> str:
         tests          [{path, line, id (-1: none), command, catches}]; catches names mistakes
         wrong          places of tests that the reference engine fails
         survivors      names of mistakes that no test catches
+        untested       [{name, sentence, source}]: clauses of the assignment's document of which
+                       no test catches a mistake
         indispensable  places of tests that catch what no other test does
         smallest       {tests, exact}: places of few tests that catch as much as all; exact says
                        whether no smaller set does
@@ -169,6 +178,10 @@ def document(found: Strength) -> str:
         "tests": [_test(found, test) for test in found.tests],
         "wrong": [test.place for test in found.wrong],
         "survivors": [one.name for one in found.survivors],
+        "untested": [
+            {"name": one.name, "sentence": one.sentence, "source": one.source}
+            for one in found.untested
+        ],
         "indispensable": [test.place for test in found.indispensable],
         "smallest": {"tests": [test.place for test in least], "exact": is_least},
         "left_out": [one.name for one in found.open_mistakes],

@@ -103,9 +103,13 @@ def main(arguments: list[str]) -> int:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
         report_files.write(given.json, [_document(found)], encode_without_surrogates)
-    if found.tests == found.unchecked and not found.findings:
-        return ExitCode.BROKEN
-    return ExitCode.BROKEN if gathered.errors else ExitCode.FAILED if shown else ExitCode.OK
+    is_bad = bool(gathered.errors) or _is_vain(found)
+    return ExitCode.BROKEN if is_bad else ExitCode.FAILED if shown else ExitCode.OK
+
+
+def _is_vain(found: Verified) -> bool:
+    """Whether nothing could be found, because no test has right and wrong answers."""
+    return found.tests == found.unchecked and not found.findings
 
 
 def _verify(cases: Sequence[CaseFile], given: Namespace) -> Verified:
@@ -188,7 +192,7 @@ def _summary(found: Verified) -> str:
     line = f"{_many(found.tests, 'test')} in {_many(found.files, 'file')}"
     if found.unchecked:
         line += f", {found.unchecked:,} not checked (no answer to them is wrong)"
-    if found.tests == found.unchecked and not listed:
+    if _is_vain(found):
         return f"{line}: nothing checked, so this says nothing about the expectations"
     return f"{line}: {listed or 'nothing found'}"
 

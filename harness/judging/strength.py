@@ -17,6 +17,7 @@ from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
+from oracle.mistakes.clauses import Clause, find_untested
 
 
 class KnownWrong(Protocol):
@@ -80,6 +81,16 @@ class Strength(NamedTuple):
     def survivors(self) -> list[KnownWrong]:
         """The mistakes that no test catches."""
         return [one for place, one in enumerate(self.mistakes) if not self.caught >> place & 1]
+
+    @property
+    def untested(self) -> Sequence[Clause]:
+        """The clauses of the assignment of which no test catches a mistake."""
+        if not any(isinstance(one, Mistake) for one in self.mistakes):
+            return ()
+        lost = set(self.survivors)
+        return find_untested(
+            self.assignment, {one.name for one in self.mistakes if one not in lost}
+        )
 
     @property
     def indispensable(self) -> list[MeasuredTest]:

@@ -278,6 +278,41 @@ def third_block_lost_beside_a_stone(board: PolicyBoard, windows: Windows, step: 
     return near_blocks(windows, step) | third
 
 
+@solid
+def third_block_lost_below(board: PolicyBoard, windows: Windows, step: int) -> int:
+    """As if ..OOO.X had two blocks where X.OOO.. has three: the third is lost on the left."""
+    second, _, _, fifth = windows
+    return near_blocks(windows, step) | (fifth & ~(second << step)) << 5 * step
+
+
+@solid
+def third_block_lost_above(board: PolicyBoard, windows: Windows, step: int) -> int:
+    """As if X.OOO.. had two blocks where ..OOO.X has three: the third is lost on the right."""
+    second, _, _, fifth = windows
+    return near_blocks(windows, step) | second & ~(fifth >> step)
+
+
+@split
+def split_three_lone_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
+    """As if .OO.O. had two blocks: the third, beside the single stone, is lost."""
+    _, third, fourth, _ = windows
+    return gap(windows, step) | third << 5 * step | fourth
+
+
+@split
+def split_three_pair_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
+    """As if .OO.O. had two blocks: the third, beside the two stones, is lost."""
+    _, third, fourth, _ = windows
+    return gap(windows, step) | third | fourth << 5 * step
+
+
+@split
+def mirrored_split_three_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
+    """As if .OO.O. had three blocks, but its image .O.OO. two: the first end is lost."""
+    _, third, fourth, _ = windows
+    return gap(windows, step) | (third | fourth) << 5 * step | fourth
+
+
 def blocks_of_the_edge_and_gaps_alone() -> None:
     """As if X.OOO.. had a third block at the edge only, and .OO.O. no block but the gap."""
 

@@ -1,7 +1,9 @@
 """``gtp-harness strength``: what tests catch, what gets away, and which tests would do."""
 
 import json
+import re
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,17 @@ from harness.assignments import assignment
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli import main
 from harness.exits import ExitCode
+from harness.judging import mistaken
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.reading import casefile, suite
+from harness.reading.dialect import find_dialect
 from harness.specifications import specification
-from oracle.mistakes import ASSIGNMENTS, MISTAKES
+from oracle import mistakes as bank
+from oracle.mistakes import ASSIGNMENTS, MISTAKES, gomoku_policy, mistaken_engine
+from oracle.mistakes.bank import Shelf
+from oracle.mistakes.clauses import CLAUSES
+from oracle.mistakes.mistaken_lines import near_blocks
+from oracle.mistakes.parts import gomoku as parts
 from tests.harness.shipped_assignments import SOME_LONG
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -60,6 +69,78 @@ def test_the_public_tests_are_few_and_catch_every_mistake(name):
     assert public.tests <= 24
     assert public.strength.survivors == []
     assert thorough.tests > 3 * public.tests
+
+
+@pytest.mark.parametrize("name", SOME_LONG)
+def test_every_settled_clause_has_a_public_test_that_catches_a_mistake(name):
+    (public,) = islice(sets_of(assignment.find(name)), 1)
+    assert public.strength.untested == []
+    assert len(CLAUSES[name]) > 10
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_settled_mistake_breaks_one_clause(name):
+    broken = [one for clause in CLAUSES[name] for one in clause.mistakes]
+    settled = [one.name for one in MISTAKES.values() if one.assignment == name and not one.is_open]
+    assert sorted(broken) == sorted(settled)
+    names = [one.name for one in CLAUSES[name]]
+    assert len(set(names)) == len(names)
+
+
+def test_clauses_without_a_test_are_listed(tmp_path, capsys):
+    case = tmp_path / "some.gtp"
+    case.write_text(KOMI)
+    found = tmp_path / "found.json"
+    assert main(["strength", str(case), "--assignment", "go-scoring", "--json", str(found)]) == 1
+    told = capsys.readouterr().out
+    listed = told.partition("No test of these clauses (")[2].partition("\n\n")[0]
+    assert "\n  draw: A draw is 0. (GTP Command for Scoring)" in listed
+    assert "\n  komi: " not in listed
+    untested = json.loads(found.read_text())["untested"]
+    assert [f"{one['name']}:" for one in untested] == re.findall(r"(?<=\n  )[a-z-]+:", listed)
+
+
+FORGOTTEN = [
+    *("third-block-lost-below", "third-block-lost-above", "split-three-lone-end-lost"),
+    *("split-three-pair-end-lost", "mirrored-split-three-end-lost"),
+]
+
+
+def fails_public_cases(mistake):
+    case = casefile.read(str(CASES / "gomoku-policy" / "fours.gtp"))
+    engine = mistaken_engine(mistake, playouts=0)
+    return bool(mistaken.failing_lines(case, engine, find_dialect("gogui")))
+
+
+@pytest.mark.parametrize("name", FORGOTTEN)
+def test_a_policy_that_forgets_a_third_block_fails_the_public_cases(name):
+    """One answered C6 G2 for B7 C6 G2, and passed."""
+    assert fails_public_cases(MISTAKES[name])
+
+
+@pytest.mark.parametrize("end", ["X.OOO..", "..OOO.X"])
+@pytest.mark.parametrize("wall", ["a stone", "the edge"])
+def test_nor_may_it_forget_one_at_either_end_whatever_is_in_the_way(end, wall, monkeypatch):
+    """All four programs that forget it at one end, beside a stone or at the edge alone."""
+
+    def forgetful(board, windows, step):
+        "As if a third block were none."
+        second, _, _, fifth = windows
+        first = second & ~(fifth >> step)  # ..OOO.X
+        last = fifth & ~(second << step)  # X.OOO..
+        far = gomoku_policy.shifted(board.mine, 6 * step if end == "..OOO.X" else -step)
+        hindered = far if wall == "a stone" else ~far
+        if end == "..OOO.X":
+            first &= ~hindered
+        else:
+            last &= ~hindered
+        return near_blocks(windows, step) | first | last << 5 * step
+
+    shelf = Shelf("gomoku-policy", parts.ROUTES)
+    shelf.rule(parts.solid)(forgetful)
+    (mistake,) = shelf.mistakes
+    monkeypatch.setitem(bank._PLACES, mistake, 0)
+    assert fails_public_cases(mistake)
 
 
 def test_forty_of_the_shipped_tests_would_do(shipped_strength):
