@@ -27,7 +27,7 @@ def describe(one: object, public: set[str]) -> object:
             return {name: str(member.value) for name, member in members.items()}
         return sorted(name for name in vars(one) if not name.startswith("_"))
     if inspect.isfunction(one):
-        return [str(item.replace(annotation=item.empty)) for item in parameters(one)]
+        return [describe_parameter(item) for item in inspect.signature(one).parameters.values()]
     if inspect.ismodule(one):
         own = inspect.getmembers(one, inspect.isfunction)
         return [name for name, value in own if name[0] != "_" and value.__module__ == one.__name__]
@@ -39,8 +39,11 @@ def is_told(base: type, public: set[str]) -> bool:
     return base.__name__ in public or base.__module__ == "builtins"
 
 
-def parameters(function) -> list[inspect.Parameter]:
-    return list(inspect.signature(function).parameters.values())
+def describe_parameter(one: inspect.Parameter) -> str:
+    is_plain = isinstance(one.default, str | int | float | tuple | None)
+    default = repr(one.default) if is_plain else "…"
+    by_name = "" if one.kind is one.POSITIONAL_OR_KEYWORD else f" ({one.kind.description})"
+    return f"{one.name}{'' if one.default is one.empty else f' = {default}'}{by_name}"
 
 
 @pytest.mark.parametrize("package", [harness, oracle], ids=lambda one: one.__name__)
