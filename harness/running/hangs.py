@@ -64,11 +64,11 @@ class ShortLimits:
         short = short_limit(limit)
         if self._alone:
             return short if name in self._hung and name not in self._patient else 0.0
+        if name in self._patient or short == limit:
+            return 0.0
         cuts = self._cuts.get(name, 0)
-        if name in self._patient or (thinks and not cuts):
-            return limit
         if thinks:
-            return short
+            return short if cuts else limit
         least = LEAST / _LEAST_AGAIN if name in self._cut_here else LEAST
         return min(short, max(least, limit / _PART_AGAIN, short * 0.5**cuts))
 

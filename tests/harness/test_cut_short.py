@@ -15,6 +15,7 @@ from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
+from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, Task, Unheard
 from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
@@ -29,6 +30,7 @@ from harness.work import canonical_json
 from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
 from harness.work.cut_short import Evidence
+from harness.work.worker_events import CaseStarted
 from oracle.natures import STANDARD
 from tests.harness.silent_process import SilentProcess
 
@@ -59,7 +61,7 @@ def test_each_further_cut_is_half_as_long_until_there_is_an_answer() -> None:
     [
         ({}, "score", False, 3.0),
         ({}, "genmove", True, 30.0),  # it may think for as long as it is allowed
-        ({"patient": ["score"]}, "score", False, 30.0),
+        ({"patient": ["score"]}, "score", False, 0.0),
         ({"alone": True}, "score", False, 0.0),  # nobody waits
         ({"alone": True, "hung": ["score"]}, "score", False, 3.0),
         ({"alone": True, "hung": ["score"], "patient": ["score"]}, "score", False, 0.0),
@@ -72,7 +74,7 @@ def test_how_long_a_command_may_compute(how, name, thinks, expected):
 
 def test_a_small_limit_is_not_cut_below_a_second() -> None:
     assert ShortLimits().of("score", 2.0, thinks=False) == LEAST
-    assert ShortLimits().of("score", 0.5, thinks=False) == 0.5
+    assert ShortLimits().of("score", 1.0, thinks=False) == 0.0
 
 
 @pytest.mark.parametrize(("computes", "is_cut"), [(1.0, True), (0.5, True), (0.0, False)])
@@ -305,6 +307,24 @@ def test_what_loops_costs_one_limit_each(tmp_path, monkeypatch):
 
 
 # --- what is told -------------------------------------------------------------------------------
+
+
+def test_what_is_waited_for_why_and_how_long_at_most() -> None:
+    case = casefile.parse(b"1 score\n#? [0]\n", "/a/long/way/to/seki.gtp")
+    unit: Any = GradingUnit(
+        SimpleNamespace(key="ada"),  # type: ignore[arg-type]
+        Path(),
+        "",
+        (Task("basis", case),),
+    )
+    own: Any = SimpleNamespace()
+    runner = Runner(own, GradingContext(find("go-scoring"), None, "off", (), 1.0, 1), own)
+    unit = unit._replace(why=runner._why("computed without an answer"))
+    progress = GradingProgress(0)
+    progress.on_progress(unit, CaseStarted("basis"))
+    assert progress._describe(unit) == (
+        "ada: seki.gtp for 0:00 (alone, computed without an answer; at most 0:30 for a command)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,8 @@ def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(tmp_path, sa
     )
     assert done.returncode == OK, done.stderr
     done_so_far = r"\d:\d\d \d of 3 case files done, 0 with failures"
-    expected = rf"{done_so_far}(; waiting for unauna_\w+)?"  # all done: the marks are written
+    waits = r"; waiting for unauna_\w+(: \w+\.gtp for 0:\d\d)?"
+    expected = rf"{done_so_far}({waits})?"  # all done: the marks are written
     lines = done.stderr.splitlines()
     assert any("waiting" in line for line in lines)
     assert all(re.fullmatch(expected, line) for line in lines), done.stderr

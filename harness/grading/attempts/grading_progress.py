@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from harness.escaping import one_line
 from harness.grading.attempts.units import GradingUnit
@@ -68,8 +69,9 @@ class UnitsProgress:
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Say how far it is and what is waited for: drawn, or if it was not said for a while."""
-        waits = [self._describe(unit) for unit in under_way]
-        if self._live and under_way:
+        units = {unit.submission.key: unit for unit in under_way}
+        waits = [self._describe(units[key]) for key in sorted(units)]
+        if self._live and waits:
             self._draw(f"{self._summarize()}  {waits[0]}")
         elif not self._live:
             far = f"{self._done} of {self._total} {self.what}"
@@ -88,7 +90,7 @@ class UnitsProgress:
     def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         if isinstance(word, CaseStarted):
-            names = {task.basis: task.case.path for task in unit.tasks}
+            names = {task.basis: Path(task.case.path).name for task in unit.tasks}
             now = time.monotonic()
             self._files[unit.submission.key] = (names.get(word.basis, ""), now)
 
