@@ -188,15 +188,17 @@ class Diagnosis(NamedTuple):
 
     @property
     def alternatives(self) -> tuple[str, ...]:
-        """Each set as words, the likeliest first."""
-        return tuple(", and ".join(one.clause for one in chosen) for chosen in self.sets)
+        """Each set as words, the likeliest first: the simplest, for all explain the same."""
+        told = (", and ".join(one.clause for one in chosen) for chosen in self.sets)
+        return tuple(sorted(told, key=lambda words: len(words.split())))
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The same for a reader: a sentence or, where sets differ, a head and a line for each."""
         if len(self.sets) == 1:
             return (str(self),)
-        return f"it answers in one of these ways: {self._count}", *self.alternatives
+        head = f"it answers in one of these ways, the likeliest first: {self._count}"
+        return head, *self.alternatives
 
     @property
     def reasons(self) -> str:

@@ -123,8 +123,7 @@ class Testing:
         if python := self._assignment.python:
             what = "adapter" if self._assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
-            reasons = (one.reason for file in files for one in file.failures)
-            for advice in dict.fromkeys(filter(None, map(advise_on_module, reasons))):
+            for advice in self._advice(files):
                 sayer.note(f"{advice}.", "warn")
         if trial.no_sandbox:
             sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
@@ -133,6 +132,14 @@ class Testing:
         sayer.wrong += troubles(trial.result)
         sayer.unknown += unknowns(trial.result)
         sayer.odd += _odd(files)
+
+    def _advice(self, files: Sequence[FileResult]) -> list[str]:
+        """Return what to do about packages; a module may be the missing folder's."""
+        overlay = self._assignment.engine.overlay
+        if overlay and not (self._context.stage / overlay).is_dir():
+            return []
+        reasons = (one.reason for file in files for one in file.failures)
+        return list(dict.fromkeys(filter(None, map(advise_on_module, reasons))))
 
 
 def _odd(files: Sequence[FileResult]) -> list[str]:

@@ -77,7 +77,7 @@ def test_the_page_names_the_missing_and_the_extra_words():
 
 ONE, OTHER, THIRD = list(MISTAKES.values())[:3]
 SEVERAL = Diagnosis(((ONE, OTHER), (ONE, THIRD)), 3, 4)
-SAID = "it answers in one of these ways: 3 of 4 failures explained"
+SAID = "it answers in one of these ways, the likeliest first: 3 of 4 failures explained"
 WAYS = (f"{ONE.clause}, and {OTHER.clause}", f"{ONE.clause}, and {THIRD.clause}")
 
 
@@ -88,6 +88,13 @@ def test_one_diagnosis_is_a_sentence():
 
 def test_several_diagnoses_have_a_line_each():
     assert SEVERAL.lines == (SAID, *WAYS)
+
+
+def test_the_simplest_of_several_diagnoses_is_first():
+    found = Diagnosis(tuple((one,) for one in MISTAKES.values())[:9], 1, 1).alternatives
+    lengths = [len(words.split()) for words in found]
+    assert lengths == sorted(lengths)
+    assert sorted(found) == sorted(one.clause for one in list(MISTAKES.values())[:9])
 
 
 def test_each_report_lists_several_diagnoses():

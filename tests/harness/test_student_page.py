@@ -82,7 +82,7 @@ def test_what_matters_comes_first():
             "<h2>Private tests</h2>",
             "1 of 2 passed; what they ask is not shown",
             "<h2>Repeat it at home</h2>",
-            "gtp-harness check --assignment go-scoring",
+            "all tests, and the files themselves",
             "What you submitted",
         )
     ]

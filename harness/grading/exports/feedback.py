@@ -198,7 +198,7 @@ def _faults(shown: Feedback) -> Markup:
 
 _EXPLAINED = Markup('<section class="call"><h2>%s</h2>%s</section>\n')
 _ANSWERS = Markup("<p>Your program answers <b>%s</b>.</p>")
-_ONE_OF = Markup("<p>Your program answers in one of these ways:</p>%s")
+_ONE_OF = Markup("<p>Your program answers in one of these ways, the likeliest first:</p>%s")
 
 
 def _diagnosis(one: Diagnosis) -> Markup:
