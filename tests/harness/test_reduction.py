@@ -79,8 +79,10 @@ def test_a_finding_gets_short_on_a_machine_that_others_keep_busy(
 def test_all_rounds_of_a_finding_share_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A finding that stays long is tried again and again: that must not take a minute each."""
     machine = Machine(monkeypatch, each=0.5)
-    asked: list[float] = []  # when, seconds
-    monkeypatch.setattr(Spending, "note", lambda *_: asked.append(machine.wall))
+    asked: list[float] = []  # when, seconds since the finding was first made shorter
+    monkeypatch.setattr(
+        Spending, "note", lambda spent, _: asked.append(machine.wall - spent._began)
+    )
     random.seed(0)
     with fuzzed("takuzu", wrong("takuzu")["PlayersKeptInNewGame"], examples=400) as fuzzer:
         assert next(fuzzer.findings())
