@@ -272,10 +272,10 @@ class _FileRun:
     def _break(self, error: EngineError, step: int | None) -> None:
         if isinstance(error, AsleepError):
             self._asleep[len(self._failures)] = self._session
+        elif self._setting.short and self._sessions and self._session.was_cut:
+            self._setting.short.note_cut(self._name)
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
-        if self._setting.short and self._sessions and self._session.was_cut:
-            self._setting.short.note_cut(self._name)
         self._failures.append(error.failure._replace(step=step))
 
     def _limit_next(self, name: str) -> None:

@@ -24,8 +24,8 @@ from harness.options import Limits
 from harness.reading import casefile
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.report.heartbeat import short_path
-from harness.running.file_runner import not_run
-from harness.running.hangs import LEAST, ShortLimits, short_limit
+from harness.running.file_runner import _FileRun, not_run
+from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
@@ -104,6 +104,23 @@ def test_what_sleeps_is_not_cut_short(computes, is_cut):
     assert waited <= process.now < waited + 0.5
     told = "within 3 s, and was not waited for longer." if is_cut else "within 30 s."
     assert error.value.failure.message.endswith(told)
+
+
+@pytest.mark.parametrize(("was_cut", "hangs", "expected"), [(True, 0, 1.5), (False, 1, 3.0)])
+def test_a_cut_is_not_one_of_the_three_hangs(was_cut, hangs, expected):
+    """After these, an engine that sleeps has a short limit: by another clock, and a longer one."""
+    patience, short = HangPolicy(), ShortLimits()
+    run: Any = SimpleNamespace(
+        _asleep={},
+        _failures=[],
+        _name="score",
+        _session=SimpleNamespace(was_cut=was_cut),
+        _sessions=[0],
+        _setting=SimpleNamespace(patience=patience, short=short),
+    )
+    _FileRun._break(run, EngineError(Failure(FailureKind.TIMEOUT, "did not")), 0)
+    assert patience.hangs == hangs
+    assert short.of("score", LIMIT, thinks=False) == expected
 
 
 # --- what cuts are worth ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import io
 import json
 import re
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import pytest
 from harness import signals
 from harness.errors import UsageError
 from harness.grading.attempts import grading_progress
+from harness.grading.attempts.concurrent_runs import ALONE
 from harness.grading.attempts.grading_progress import GradingProgress
 from harness.limit import Limit
 from harness.options import Limits
@@ -35,6 +36,7 @@ from harness.records import (
 )
 from harness.report import heartbeat
 from harness.sandbox.relocating import room_in
+from harness.service.work.company import OnOtherMachines
 from harness.work import __main__ as work
 from harness.work import (
     bench,
@@ -45,6 +47,7 @@ from harness.work import (
     unit_worker,
     worker_events,
 )
+from harness.work import machine as machine_module
 from harness.work.canonical_json import Measurements
 from harness.work.machine import Machine
 from harness.work.records import Folder, Level, Name, Sha256, UnitCase, UnitFile, UnitSubmission
@@ -176,10 +179,37 @@ def test_locks_are_files_in_a_folder_that_is_made(machine, tmp_path):
         ]  # fmt: skip
 
 
+def test_what_is_last_lets_others_pass_but_not_for_ever(machine, monkeypatch):
+    """A rerun of what is likely hopeless must not keep others from the machine."""
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        with machine.together():  # somebody else comes, and does not wait
+            pass
+        others.close()
+
+    monkeypatch.setattr(machine_module.time, "sleep", sleep)
+    with ExitStack() as others:
+        others.enter_context(machine.together())
+        with machine.last():
+            assert slept
+    monkeypatch.setattr(machine_module, "PATIENCE", 0.0)
+    with machine.last():  # as if it was apart
+        assert len(slept) == 1
+
+
+@pytest.mark.parametrize("company", [ALONE, OnOtherMachines()])
+def test_who_has_a_machine_for_itself_waits_for_nobody(company):
+    with company.together(), company.apart(), company.last():
+        pass
+
+
 @pytest.mark.parametrize(
     ("first", "second", "waits"),
     [("together", "together", False), ("together", "apart", True), ("apart", "together", True),
-     ("apart", "apart", True)],
+     ("apart", "apart", True), ("together", "last", True), ("apart", "last", True),
+     ("last", "together", True), ("last", "apart", True)],
 )  # fmt: skip
 def test_who_waits_for_whom(first, second, waits, machine):
     entered = threading.Event()
