@@ -106,15 +106,14 @@ def test_a_report(way, room):
     check(f"run/{way}.{'xml' if way == 'junit' else 'txt'}", without_times(text))
     if way == "plain":
         names = sorted(path.name for path in (room / "pages").iterdir())
-        data = (room / "pages" / "summary.dat").read_text()
-        check("run/pages.txt", "\n".join([*names, "", without_times(data)]))
+        head, counts = (room / "pages" / "summary.dat").read_text().splitlines()
+        check("run/pages.txt", "\n".join([*names, head, *counts.split("\t")[:6], ""]))
 
 
 def without_times(text: str) -> str:
     """Return a report without what was measured, and what of the machine it names."""
     text = re.sub(r'(time|timestamp|hostname)="[^"]*"', r'\1="…"', text)
-    text = re.sub(r"(duration_ms: )[\d.]+", r"\1…", text)
-    return re.sub(r"(?m)^((?:\d+\s+)+)[\d.]+(\s+[\d.]+)*$", r"\1…", text)
+    return re.sub(r"(duration_ms: )[\d.]+", r"\1…", text)
 
 
 @pytest.mark.parametrize("way", ["told", "flaky"])

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from harness.escaping import escape_controls, without_surrogates
 from harness.reading import casefile
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Outcome, Repeat, Reply, RunResult, Step
-from harness.report import gogui, html, json, junit, saved_failures, tap
+from harness.report import html, saved_failures
 from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.tally import summary, tally
@@ -91,30 +88,14 @@ TALLIES = [tally(file) for file in RUN.files]
 VIEWS = [view(file) for file in RUN.files]
 
 
-def lines(*, long: bool) -> str:
-    found = (line for file in RUN.files for line in gogui.lines(file, prefix=True, long=long))
-    return "".join(f"{line}\n" for line in found)
-
-
 def terminal() -> str:
     paint = Paint(False)
     shown = Terminal(paint, unicode=True, repeat=RUN.repeat).file(VIEWS[0])
     return "\n".join([*shown, summary(RUN, TALLIES, paint)]) + "\n"
 
 
-TEXTS = {
-    "plain.txt": lambda: lines(long=False),
-    "long.txt": lambda: lines(long=True),
-    "terminal.txt": terminal,
-    "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES, VIEWS))),
-    "junit.xml": lambda: escape_controls("".join(junit.parts(RUN, TALLIES, VIEWS))),
-    "run.tap": lambda: "".join(tap.parts(RUN, VIEWS)),
-}
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_text(name: str) -> None:
-    golden.check(GOLDEN / name, TEXTS[name]())
+def test_what_a_terminal_shows() -> None:
+    golden.check(GOLDEN / "terminal.txt", terminal())
 
 
 def test_failures_are_saved_in_the_same_format(tmp_path: Path, monkeypatch) -> None:

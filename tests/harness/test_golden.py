@@ -1,6 +1,7 @@
-"""Every output format against the file that was looked at and found good.
+"""What people read of a run, against the file that was looked at and found good.
 
-It stands in ``golden`` (see :mod:`tests.golden`), the pages without their style.
+``tests/contract`` holds what programs read. The files stand in ``golden`` (see :mod:`tests.golden`), the
+pages without their style.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.escaping import escape_controls, without_surrogates
+from harness.escaping import without_surrogates
 from harness.records import Repeat
-from harness.report import baseline, gogui, html, json, junit, tap
+from harness.report import baseline, html, json
 from harness.report.file_view import view
 from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_script import LOG_SCRIPT, SCRIPT
@@ -38,12 +39,6 @@ def terminal(*, color: bool, unicode: bool) -> str:
     return "\n".join([*paragraphs, summary(RUN, TALLIES, paint)]) + "\n"
 
 
-def gogui_lines(*, long: bool) -> str:
-    return "".join(
-        f"{line}\n" for file in RUN.files for line in gogui.lines(file, prefix=True, long=long)
-    )
-
-
 def compare_documents() -> str:
     import json as stdlib_json
 
@@ -59,14 +54,9 @@ def compare_documents() -> str:
 
 
 TEXTS = {
-    "plain.txt": lambda: gogui_lines(long=False),
-    "long.txt": lambda: gogui_lines(long=True),
     "terminal.txt": lambda: terminal(color=False, unicode=True),
     "terminal-ascii.txt": lambda: terminal(color=False, unicode=False),
     "terminal-color.txt": lambda: terminal(color=True, unicode=True),
-    "run.json": lambda: without_surrogates("".join(json.parts(RUN, TALLIES, VIEWS))),
-    "junit.xml": lambda: escape_controls("".join(junit.parts(RUN, TALLIES, VIEWS))),
-    "run.tap": lambda: "".join(tap.parts(RUN, VIEWS)),
     "baseline.txt": compare_documents,
 }
 
