@@ -159,7 +159,8 @@ def test_every_option_is_in_every_script(scripts, shell):
 def test_what_values_are_is_known():
     """A new option says what it takes, or is listed here as taking what nobody can complete."""
     free = {"A,B,C", "A-B", "ADDRESS", "BYTES", "CLAIM", "COURSE", "ENVIRONMENT",
-            "FILE:LINE", "HOST[:PORT]", "ID", "IDS", "ISSUER", "KIND", "LINES", "LIST", "MB", "MINUTES", "N", "NAME",
+            "FILE:LINE", "HOST[:PORT]", "ID", "IDS", "ISSUER", "KIND", "LINES", "LIST", "MB",
+            "MINUTES", "N", "NAME",
             "PATTERN", "PERCENT", "PERSON", "PLACE", "S", "SERVER", "TEXT", "THING=DAYS", "TIME",
             "URL"}  # fmt: skip
     values = [value for one in command_data.commands()
