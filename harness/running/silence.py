@@ -26,7 +26,7 @@ from harness.running import protocol_facts
 from harness.running.file_runner import RunContext, case_folder
 from harness.text import encode
 
-_SECONDS = 1.5  # in which a new start has to answer
+_START, _COMMAND, _ALL = 1.5, 1.0, 2.0  # seconds: limits of a new start, of an answer, of all
 _PATIENCE = 0.3  # seconds, for an engine that has answered before and sleeps now
 _AT_END = 0.5  # seconds in which it has to end when its input does
 _COMPUTED = 0.1  # of a limit: an engine that computed for more did not wait for us
@@ -71,7 +71,7 @@ def _ask_again(lines: Sequence[bytes], result: FileResult, setting: RunContext) 
     """Return why nothing was heard: a sentence after a blank; "" if that does not show."""
     if not lines:  # it was asked nothing of the file's when it hung
         return ""
-    limits = setting.options.limits._replace(timeout=_SECONDS, startup=_SECONDS, file=0.0)
+    limits = setting.options.limits._replace(timeout=_COMMAND, startup=_START, file=0.0)
     process = _start(result, setting, limits)
     replies: list[Reply] = []
     output, is_at_end = b"", False
@@ -79,12 +79,14 @@ def _ask_again(lines: Sequence[bytes], result: FileResult, setting: RunContext) 
         session = setting.session(
             process,
             limits,
-            run_ends=monotonic() + _SECONDS,
+            run_ends=monotonic() + _ALL,
             patience=_PATIENCE,
             protocol=setting.protocol,
         )
         with suppress(EngineError):
-            session.ask(lines, replies)
+            session.ask(lines[:1], replies)  # what its start computes ends here
+            if more := lines[1:]:
+                session.ask(more, replies)
         output = session.unfinished
     finally:
         is_at_end = not replies and not output
