@@ -6,14 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from oracle.cli import COMMANDS, main
 from tests.contract.oracle_commands import EXAMPLES, FILES
-from tests.oracle import documents
 from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
+
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
