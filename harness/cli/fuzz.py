@@ -430,7 +430,7 @@ def _document(
         "commands": fuzzer.budget.commands,
         "seconds": round(fuzzer.budget.seconds, 3),
         "asked": fuzzer.asked,
-        "shortfall": fuzzer.shortfall,
+        "shortfall": "" if findings else fuzzer.shortfall,
         "unconfirmed": fuzzer.unconfirmed,
         "slow": [one._asdict() | {"seconds": round(one.seconds, 3)} for one in fuzzer.slow],
         "findings": [_entry(finding, path) for finding, path in findings],

@@ -1,6 +1,6 @@
 """What people read of a run, against the file that was looked at and found good.
 
-``tests/contract`` holds what programs read. The files stand in ``golden`` (see :mod:`tests.golden`),
+``tests/contract`` holds what programs read. The files stand in ``golden`` (:mod:`tests.golden`),
 the pages without their style.
 """
 
