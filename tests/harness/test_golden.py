@@ -1,7 +1,7 @@
 """What people read of a run, against the file that was looked at and found good.
 
-``tests/contract`` holds what programs read. The files stand in ``golden`` (:mod:`tests.golden`),
-the pages without their style.
+``tests/contract`` holds what programs read. The files stand in ``golden``, the pages without their
+style: see :mod:`tests.golden`.
 """
 
 from __future__ import annotations
