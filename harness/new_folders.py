@@ -5,16 +5,19 @@ Only what is still empty is removed: another process may have begun to use it me
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from harness.errors import UsageError
 
-_made: list[Path] = []  # outer ones before those within
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_made: list[str] = []  # outer ones before those within
 
 
-def make(folder: str | Path, mode: int = 0o777, what: str = "make the folder") -> None:
+def make(folder: str | os.PathLike[str], mode: int = 0o777, what: str = "make the folder") -> None:
     """Make a folder and those above it, where they are missing.
 
     ``what``: what cannot be done if that fails.
@@ -23,20 +26,20 @@ def make(folder: str | Path, mode: int = 0o777, what: str = "make the folder") -
         UsageError: it does.
     """
     try:
-        _make(Path(folder).absolute(), mode)
+        _make(os.path.abspath(folder), mode)
     except OSError as error:
         raise UsageError(f"cannot {what} {folder}: {error.strerror}") from None
 
 
-def _make(path: Path, mode: int) -> None:
-    if path.is_dir():
+def _make(path: str, mode: int) -> None:
+    if os.path.isdir(path):
         return
-    if not path.parent.exists():
-        _make(path.parent, mode)
+    if not os.path.exists(above := os.path.dirname(path)):
+        _make(above, mode)
     try:
-        path.mkdir(mode)
+        os.mkdir(path, mode)
     except FileExistsError:  # another process made it meanwhile, or it is a file
-        if not path.is_dir():
+        if not os.path.isdir(path):
             raise
     else:
         _made.append(path)
@@ -51,4 +54,4 @@ def removed_if_empty() -> Iterator[None]:
     finally:
         while _made:
             with suppress(OSError):
-                _made.pop().rmdir()
+                os.rmdir(_made.pop())

@@ -495,7 +495,7 @@ def test_a_position_is_copied_and_saved(browser, site):
 
 def test_a_command_line_is_copied_as_it_stands(browser, site):
     with open_page(browser, site / "class/feedback/bob.html") as page:
-        line = page.locator(".cmd")
+        line = page.locator(".cmd").first
         shown = line.locator("span").inner_text()
         assert shown.startswith("gtp-harness check ")
         assert copy_text(page, line.locator("[data-copy]")) == shown

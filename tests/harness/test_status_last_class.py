@@ -100,7 +100,7 @@ def test_a_class_is_graded(open_place: Path, capsys: pytest.CaptureFixture[str])
     page = (output / "feedback" / "bob_a1.html").read_text()
     assert "= illegal move: 2 0 1 <mark>occupied</mark>" in page
     assert "= illegal move: 2 0 1 <mark>taken</mark>" in page
-    assert "--protocol=status-last" in page
+    assert "gtp-harness check --assignment" in page
     right = (output / "feedback" / "ann_a1.html").read_text()
     assert "4 of 4 tests passed" in right
     assert "3 of 4 tests passed" in page

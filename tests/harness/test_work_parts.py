@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from harness.service.work.company import OnOtherMachines
 
 from harness import signals
 from harness.errors import UsageError
@@ -37,6 +36,7 @@ from harness.records import (
 )
 from harness.report import heartbeat
 from harness.sandbox.relocating import room_in
+from harness.service.jobs.worker import OnOtherMachines
 from harness.work import __main__ as work
 from harness.work import (
     bench,

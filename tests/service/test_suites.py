@@ -4,20 +4,20 @@ import codecs
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates
+from harness.escaping import encode_without_surrogates, without_surrogates
 from harness.history import run_keeping as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.courses import engine_suites, run_documents
 from harness.service.people import accounts
 from tests.harness.made_run import RUN, Line, V, made_file
+from tests.harness.test_answers_golden import RUN as ANSWERS_RUN
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -28,7 +28,6 @@ from tests.service.serving import (
     settings_of,
 )
 
-GOLDEN = Path(__file__).parents[1] / "harness" / "golden"
 NAMES = ["ann", "ben"]
 SUITES = "/api/v1/suites"
 
@@ -127,12 +126,15 @@ def test_a_document_of_before_tells_by_its_tests_what_changed():
     assert [one == other for one, other in zip(first, changed, strict=True)] == [1, 0, 0]
 
 
-def test_every_golden_document_is_read():
-    for path in (GOLDEN / "run.json", GOLDEN / "answers" / "run.json"):
-        found = run_documents.read(path.read_bytes())
-        assert [one.path for one in found.files] == [
-            one["path"] for one in json.loads(path.read_bytes())["files"]
-        ]
+@pytest.mark.parametrize("run", [RUN, ANSWERS_RUN], ids=["gtp", "answers"])
+def test_each_document_of_a_run_is_read(run):
+    """As ``--json`` writes it: with failures, restarts, and bytes that are not UTF-8."""
+    parts = run_json.parts(run, [tally(file) for file in run.files])
+    document = without_surrogates("".join(parts)).encode()
+    found = run_documents.read(document)
+    assert [one.path for one in found.files] == [
+        one["path"] for one in json.loads(document)["files"]
+    ]
 
 
 BAD = [

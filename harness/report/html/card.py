@@ -382,7 +382,10 @@ def _times(view: FileView, outcome: Outcome) -> Markup:
 
 
 def _again(command: str) -> Markup:
-    return _render_labelled("Repeat this test", command_line(command)) if command else NOTHING
+    if not command:
+        return NOTHING
+    line = _render_labelled("Repeat this test", command_line(command))
+    return Markup('<div class="noprint">%s</div>') % line  # nobody copies from paper
 
 
 _COPIES = Markup(
