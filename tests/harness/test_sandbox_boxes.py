@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -28,7 +27,6 @@ from harness.sandbox import bubblewrap, canary, layout, levels, view
 from harness.sandbox.launcher import BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
 from harness.sandbox.redteam import attack_table, bandwidth, compiling, referee
-from harness.sandbox.redteam import scene as scene_module
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.circumstances import SOMEBODY
@@ -494,23 +492,6 @@ def test_doctor_that_is_interrupted_leaves_nothing(
     assert list(open_room.glob("gtp-harness-mark-*")) == []
 
 
-def test_a_scene_clears_away_whatever_has_become_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scene_module, "OUTSIDE", (str(tmp_path),))
-    (tmp_path / "gtp-harness-mark-0").touch()  # somebody else's, in use
-    (tmp_path / "gtp-harness-mark-1").touch()  # of a scene that was killed
-    os.utime(tmp_path / "gtp-harness-mark-1", (1, 1))
-    with pytest.raises(BrokenPipeError), AttackStage() as scene:
-        assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
-        (tmp_path / scene.mark).touch()
-        os.kill(scene.aim()["victim"], signal.SIGKILL)  # type: ignore[arg-type]
-        scene._victim.wait()
-        list(scene.damage())
-    assert not scene.folder.exists()
-    assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
-
-
 def test_a_scene_leaves_nothing() -> None:
     with AttackStage() as scene:
         assert list(scene.damage()) == []
@@ -524,20 +505,6 @@ def test_a_scene_leaves_nothing() -> None:
         ]
         assert list(scene.damage()) == []
     assert not folder.exists()
-
-
-@pytest.mark.parametrize("name", ["tcp", "udp", "abstract", "path"])
-def test_a_stranger_at_a_socket_is_not_an_escape(name: str) -> None:
-    """Any program of the machine may knock; an attack says the word that it was told."""
-    with AttackStage() as scene:
-        place = scene._sockets[name].getsockname()
-        place = scene.aim()["path_socket"] if name == "path" else place
-        one = scene._sockets[name]
-        for said, seen in ((b"", []), (b"GET /", []), (str(scene.aim()["word"]).encode(), [name])):
-            with socket.socket(one.family, one.type) as visitor:
-                visitor.connect(place)
-                visitor.send(said)
-            assert list(scene.damage()) == [f"reached the {name} socket" for name in seen]
 
 
 # --- fail closed
