@@ -179,9 +179,7 @@ def needs_server(item: pytest.Item) -> bool:
     return not SERVERS.isdisjoint({*getattr(item, "fixturenames", ()), *words})
 
 
-def arrange(
-    items: list[pytest.Item], workers: int, first: list[pytest.Item]
-) -> list[pytest.Item]:
+def arrange(items: list[pytest.Item], workers: int, first: list[pytest.Item]) -> list[pytest.Item]:
     """Return the tests so that each worker's share begins with its part of the first ones.
 
     Then come those that are long, so that nobody waits for one at the end.

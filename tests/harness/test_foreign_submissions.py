@@ -20,7 +20,7 @@ from tests.harness.test_sandbox_boxes import needs
 pytestmark = pytest.mark.processes
 
 RIGHT = [("gosensei", "gosensei"), ("gosensei", "with-make"), ("java-go", "go"),
-         ("java-go", "static")]  # fmt: skip
+         pytest.param("java-go", "static", marks=pytest.mark.slow)]  # fmt: skip
 
 
 @pytest.fixture

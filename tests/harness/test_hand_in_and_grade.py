@@ -99,11 +99,15 @@ class Graded(NamedTuple):
     members: dict[int, dict]  # of class.json, by number
 
 
-# C and Java take two thirds of the time.
+# C and Java take two thirds of the time; classes in Java are graded elsewhere as well.
+MARKS = {"c_tools": [], "java": pytest.mark.slow}
+
+
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(one, id=one.key, marks=[] if one.tools else pytest.mark.full) for one in EXAMS
+        pytest.param(one, id=one.key, marks=MARKS.get(one.tools, pytest.mark.full))
+        for one in EXAMS
     ],
 )
 def graded_exam(request, tmp_path_factory):

@@ -127,6 +127,15 @@ def as_user(
     return done
 
 
+# The others are left to the slow tier. Root grades a class at level 3 wherever it works, and at
+# level 1 an ordinary user's engines share the most with others.
+FREQUENT = {(3, "root"), (1, "ordinary user")}
+
+
+def is_rare(level: int, user: str) -> bool:
+    return "root" in USERS and (level, user) not in FREQUENT
+
+
 # Left to the slow tier. An ordinary user has no control groups, and at level 1 the red team plays
 # the same attacks as one in the ci tier. Level 2 counts as level 3 does, which plays them all.
 MEMORY_ATTACKS = "holds_memory_without_control_groups"
@@ -136,7 +145,10 @@ PLAYED = [
     for level in LEVELS
     for user in USERS
 ]
-CHECKED = [pytest.param(*played) for played in PLAYED]
+CHECKED = [
+    pytest.param(*played, marks=[pytest.mark.slow] * (is_rare(*played[:2]) and played[0] != 2))
+    for played in PLAYED
+]
 CHECKED += [
     pytest.param(level, user, names, marks=pytest.mark.slow)
     for (level, user), names in REPEATED.items()
@@ -153,15 +165,6 @@ def test_checks(level: int, user: str, checks: list[str], open_room: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-def test_what_is_left_to_the_slow_tier_is_played_before() -> None:
-    """At level 1 by the red team, without control groups; at level 2 a shorter check is left."""
-    assert {name for names in REPEATED.values() for name in names} <= CHECKS.keys()
-    assert (1, "ordinary user") in FREQUENT
-    played = {(level, user): names for level, user, names in PLAYED}
-    assert "root" not in USERS or MEMORY_ATTACKS in played[3, "root"]
-    assert all("hits_without_control_groups" in names for names in played.values())
-
-
 def test_a_check_that_fails_is_named() -> None:
     words = [sys.executable, "-m", "tests.harness.sandbox_checks", "0", "surroundings"]
     done = subprocess.run(words, cwd=ROOM, capture_output=True, text=True, check=False)
@@ -170,15 +173,6 @@ def test_a_check_that_fails_is_named() -> None:
 
 
 # --- the red team
-
-
-# The others are left to the slow tier. Root grades a class at level 3 wherever it works, and at
-# level 1 an ordinary user's engines share the most with others. Layers are tried at all levels.
-FREQUENT = {(3, "root"), (1, "ordinary user")}
-
-
-def is_rare(level: int, user: str) -> bool:
-    return "root" in USERS and (level, user) not in FREQUENT
 
 
 ATTACKED = [
@@ -216,9 +210,16 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_fol
     assert done.stderr == ""  # progress is for terminals
 
 
+# At each level: of root, or of an ordinary user where that is the only one.
+LAYERED = [
+    pytest.param(level, user, marks=[pytest.mark.slow] * (is_rare(level, user) and user != "root"))
+    for level in LEVELS
+    for user in USERS
+]
+
+
 @pytest.mark.long(20)
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("level", "user"), LAYERED)
 def test_each_layer_matters(level: int, user: str, open_room: Path) -> None:
     """With it taken out, an attack gets through that is held with it."""
     needs(level)

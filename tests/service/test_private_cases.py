@@ -295,6 +295,7 @@ def own_game(course, game, change=lambda text: text, beside=()):
 
 
 # Its draft is kept as that of any game is: for both databases by the first test.
+@pytest.mark.slow
 @pytest.mark.long(60)
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
