@@ -1,7 +1,7 @@
 """``pytest --progress``: a line that a person understands, now and then, instead of dots.
 
-How many tests have run, of how many, how long that took and how long the others may take; a
-failure is named as soon as it is there. On a terminal the line is renewed in its place.
+How many tests have run, of how many, and how long that took; a failure is named as soon as it is
+there. On a terminal the line is renewed in its place.
 """
 
 from __future__ import annotations
@@ -71,9 +71,6 @@ class Progress:
     def line(self, seconds: float) -> str:
         """Return how far the run is."""
         found = f"{self._done:,} of {self._most:,} tests in {in_minutes(seconds)}"
-        if self._done:
-            left = seconds * (self._most - self._done) / self._done
-            found += f", about {in_minutes(left)} to go"
         return f"{found}, {self._failed} FAILED" if self._failed else found
 
     def _write(self, text: str, *, stays: bool) -> None:
