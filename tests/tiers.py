@@ -2,7 +2,7 @@
 
 quick   under a minute: no process but a few, 20 random examples at most for each test
 full    what decides about a change, under five minutes on two cores: also what starts processes
-        or a whole service, on SQLite; 50 random examples at most for each test; needs no browser,
+        or a whole service, on SQLite; 30 random examples at most for each test; needs no browser,
         no database server and no Java
 rest    what ``full`` leaves out, but no soaks: browsers, PostgreSQL, Java, long tests
 ci      both of these
@@ -83,7 +83,7 @@ STORED = frozenset(
 )
 WHOLE = frozenset({"service", "world"})
 # Random examples of one test. Mistakes that were planted were found with 30 to 50.
-MOST = {"quick": 20, "full": 50, "rest": 50, "ci": 50}
+MOST = {"quick": 20, "full": 30, "rest": 50, "ci": 50}
 _SOME = 5.0  # seconds of a long test that does not say
 _STARTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
@@ -163,7 +163,7 @@ def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
 def belongs(item: pytest.Item, tier: str) -> bool:
     """Return whether a test is one of the tier's."""
     if tier == "slow":
-        return is_soak(item) or has(item, "soak") or own_examples(item) > MOST["ci"]
+        return is_soak(item) or has(item, "soak") or own_examples(item) > MOST["full"]
     if is_soak(item):
         return False
     if tier == "ci" or (has(item, "quick") and tier != "rest"):

@@ -447,6 +447,7 @@ REAL = {
 _TRIALS = 5  # of a channel, on a busy machine
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("name", sorted(REAL))
 def test_the_attacks_are_real(name: str) -> None:
     """Without a sandbox they succeed, and the referee sees it."""
