@@ -90,7 +90,12 @@ def _describe(place: str) -> str:
 # --- requests of the API -----------------------------------------------------------------------
 
 
-_GROUPS = ("/courses/{course}/assignments/{assignment}", "/courses/{course}", "/suites/{suite}", "")
+_GROUPS = (
+    "/courses/{course}/assignments/{assignment}",
+    "/courses/{course}",
+    "/suites/{suite}",
+    "",
+)
 
 
 def api() -> str:
@@ -100,7 +105,8 @@ def api() -> str:
 
     from harness.service.app import ROUTES
 
-    routes = [one for routes in ROUTES for one in routes.routes if one.include_in_schema]
+    every: list[Any] = [one for routes in ROUTES for one in routes.routes]
+    routes = [one for one in every if one.include_in_schema]
     schema = get_openapi(title="gtp-harness", version="1", routes=routes)["paths"]
     rows: dict[str, list[str]] = {group: [] for group in _GROUPS}
     for route in sorted(routes, key=lambda one: one.path):
@@ -119,13 +125,12 @@ def _request(request: str, described: dict[str, Any], route: Any) -> str:
     """Return the row of a request: what may be asked with it, what it does, who may send it."""
     from harness.service.web.access import guard_of
 
-    guard = guard_of(route)
+    guard: Any = guard_of(route)
     query = [one["name"] for one in described.get("parameters", ()) if one["in"] == "query"]
     asks = "&".join(f"{name}=" for name in query if name not in ("after", "limit"))
     told = described["description"].partition("\n\n")[0].replace("``", "`")
-    return (
-        f"| `{request.strip()}{asks and f'?{asks}'}` | {told} | {guard.rule.name} | {guard.scope} |\n"
-    )
+    request = f"{request.strip()}{asks and f'?{asks}'}"
+    return f"| `{request}` | {told} | {guard.rule.name} | {guard.scope} |\n"
 
 
 # --- the Python interface ----------------------------------------------------------------------

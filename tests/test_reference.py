@@ -68,7 +68,9 @@ def test_formats_has_every_command_that_writes_json(pages):
 
 
 def test_python_has_every_public_name(pages):
-    names = [f"{package.__name__}.{name}" for package in (harness, oracle) for name in package.__all__]
+    names = [
+        f"{package.__name__}.{name}" for package in (harness, oracle) for name in package.__all__
+    ]
     told = set(re.findall(r"^\.\. auto\w+:: (\S+)$", pages["python"], re.MULTILINE))
     homes = {f"oracle.answers.{name.partition('.')[2]}": name for name in names}
     assert {homes.get(one, one) for one in told} == set(names)

@@ -295,13 +295,14 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name if "/" in pattern else path.name, pattern)
 
 
-def find(name: str) -> Assignment:
+def find(name: str | os.PathLike[str]) -> Assignment:
     """Return an assignment by the name of one that ships, or by its folder or file.
 
     Raises:
         UsageError: no assignment has that name.
         AssignmentError: its file has an error.
     """
+    name = os.fspath(name)
     if name in shipped.names():
         return read(shipped.folder() / name / FILE)
     path = Path(name)
