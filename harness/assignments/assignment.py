@@ -349,7 +349,7 @@ def read(path: Path) -> Assignment:
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
     folder = path.resolve().parent
-    values = toml_schema.read_table(usual.complete(table, folder), _SCHEMA, place)
+    values = toml_schema.read_table(usual.complete(table, folder, place), _SCHEMA, place)
     declaration = declared.parse_declaration(
         {key: values.pop(key) for key in declared.FIELDS}, place
     )
