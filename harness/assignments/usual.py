@@ -52,8 +52,8 @@ def _usual(table: Mapping[str, Any], folder: Path, place: KeyPlace) -> Iterator[
         lacking = [word for word in words if Path(word).suffix or "/" in word]
         found = f"there is no file {lacking[-1]!r}" if lacking else "its command names no file"
         raise AssignmentError(
-            f"{found} beside {shipped.ASSIGNMENT}: put the reference there, or say with [engine] and [files] what"
-            " students submit",
+            f"{found} beside {shipped.ASSIGNMENT}: put the reference there, or say with [engine]"
+            " and [files] what students submit",
             place.file,
             "reference.command",
         )

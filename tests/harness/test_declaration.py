@@ -279,7 +279,7 @@ def test_what_is_no_place_is_none(text):
     [
         (
             "python3 nogo.py",
-            "there is no file 'nogo.py' beside assignment.toml: put the reference",
+            "there is no file 'nogo.py' beside assignment.toml: put",
         ),
         ("bin/nogo --gtp", "there is no file 'bin/nogo' beside assignment.toml"),
         ("gnugo --mode gtp", "its command names no file beside assignment.toml"),
