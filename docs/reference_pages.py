@@ -10,8 +10,10 @@ import contextlib
 import inspect
 import io
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -211,6 +213,51 @@ def _missing(default: object) -> str:
     return f"`{default}`" if isinstance(default, int | float | str) and default != "" else "none"
 
 
+# --- the evidence of the threat model ------------------------------------------------------------
+
+EVIDENCE = Path(__file__).with_name("evidence.toml")
+_SECTIONS = {
+    "sandbox": ("The sandbox", "claim", "attacks"),
+    "channels": ("Channels between runs", "channel", "attacks"),
+    "others": ("Other claims", "claim", "tests"),
+    "service": ("A service", "threat", "tests"),
+}
+
+
+def evidence() -> str:
+    """Return the page of the attacks and tests of each claim, and of each layer."""
+    found = tomllib.loads(EVIDENCE.read_text(encoding="utf-8"))
+    return "".join(
+        f"\n## {title}\n\n| {what} | {by} |\n|---|---|\n"
+        + "".join(f"| {one} | {_names(names)} |\n" for one, names in found[key].items())
+        for key, (title, what, by) in _SECTIONS.items()
+    ) + "".join(_layers())
+
+
+def _names(names: Iterable[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
+
+
+def _layers() -> Iterator[str]:
+    """Yield the table of layers: the attack that gets through without each."""
+    # What the tests use: it is not installed.
+    from tests.harness.sandbox_mutants import MUTANTS
+
+    levels: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
+    for mutant in MUTANTS:
+        levels.setdefault((mutant.layer, mutant.attack, mutant.also), []).append(mutant.level)
+    yield (
+        "\n## Layers\n\nTwo layers stop some attacks. For these the *second lock* is removed in"
+        " both runs: the layer alone stops the attack, and without both it gets through."
+        " *Identity* is the change to a user without rights, when root starts engines.\n\n"
+        "| layer | level | attack that gets through without it | second lock |\n"
+        "|---|---|---|---|\n"
+    )
+    for (layer, attack, also), found in sorted(levels.items()):
+        where = ", ".join(map(str, sorted(found, reverse=True)))
+        yield f"| {layer} | {where} | `{attack}` | {' and '.join(also) or '–'} |\n"
+
+
 # By the name of the page in ``docs/reference``.
 PAGES = {
     "commands": commands,
@@ -218,4 +265,5 @@ PAGES = {
     "api": api,
     "formats": formats,
     "python": python,
+    "evidence": evidence,
 }

@@ -1,6 +1,7 @@
 """The reference pages, which the build makes: everything of the code is in them."""
 
 import re
+import tomllib
 
 import pytest
 
@@ -12,6 +13,7 @@ from harness.assignments import assignment
 from harness.cli import command_data
 from harness.service.app import ROUTES
 from tests.documents import ROOT, read
+from tests.harness.sandbox_mutants import MUTANTS
 
 # Keys at the top that are not tables, and one whose keys depend on the adapter.
 NOT_TABLES = {"title", "specification", "extends", "does_not_run", "translate", "adapter"}
@@ -74,3 +76,17 @@ def test_python_has_every_public_name(pages):
     told = set(re.findall(r"^\.\. auto\w+:: (\S+)$", pages["python"], re.MULTILINE))
     homes = {f"oracle.answers.{name.partition('.')[2]}": name for name in names}
     assert {homes.get(one, one) for one in told} == set(names)
+
+
+def test_evidence_has_every_claim_and_layer(pages):
+    told = pages["evidence"]
+    for claims in tomllib.loads(reference_pages.EVIDENCE.read_text("utf-8")).values():
+        for claim, names in claims.items():
+            assert f"| {claim} | {' '.join(f'`{name}`' for name in names)} |" in told
+    rows = re.findall(r"^\| (.*) \| ([123, ]+) \| `(.*)` \| (.*) \|$", told, re.MULTILINE)
+    layers = [
+        (layer, int(level), attack, () if also == "–" else tuple(also.split(" and ")))
+        for layer, levels, attack, also in rows
+        for level in levels.split(", ")
+    ]
+    assert sorted(layers) == sorted(mutant[:4] for mutant in MUTANTS)
