@@ -216,22 +216,29 @@ def _missing(default: object) -> str:
 # --- the evidence of the threat model ------------------------------------------------------------
 
 EVIDENCE = Path(__file__).with_name("evidence.toml")
-_SECTIONS = {
+_CLAIMS = {
     "sandbox": ("The sandbox", "claim", "attacks"),
     "channels": ("Channels between runs", "channel", "attacks"),
     "others": ("Other claims", "claim", "tests"),
-    "service": ("A service", "threat", "tests"),
 }
 
 
 def evidence() -> str:
-    """Return the page of the attacks and tests of each claim, and of each layer."""
+    """Return the page of the attacks and tests of each claim, of each threat and each layer."""
     found = tomllib.loads(EVIDENCE.read_text(encoding="utf-8"))
-    return "".join(
-        f"\n## {title}\n\n| {what} | {by} |\n|---|---|\n"
-        + "".join(f"| {one} | {_names(names)} |\n" for one, names in found[key].items())
-        for key, (title, what, by) in _SECTIONS.items()
-    ) + "".join(_layers())
+    return "".join([*_claims(found), *_threats(found["service"]), *_layers()])
+
+
+def _claims(found: dict[str, dict[str, list[str]]]) -> Iterator[str]:
+    for key, (title, what, by) in _CLAIMS.items():
+        yield f"\n## {title}\n\n| {what} | {by} |\n|---|---|\n"
+        yield from (f"| {one} | {_names(names)} |\n" for one, names in found[key].items())
+
+
+def _threats(found: Any) -> Iterator[str]:
+    yield "\n## A service\n\n| threat | what holds it | tests |\n|---|---|---|\n"
+    for one in found:
+        yield f"| {one['threat']} | {one['held']} | {_names(one['tests'])} |\n"
 
 
 def _names(names: Iterable[str]) -> str:

@@ -80,9 +80,11 @@ def test_python_has_every_public_name(pages):
 
 def test_evidence_has_every_claim_and_layer(pages):
     told = pages["evidence"]
-    for claims in tomllib.loads(reference_pages.EVIDENCE.read_text("utf-8")).values():
-        for claim, names in claims.items():
-            assert f"| {claim} | {' '.join(f'`{name}`' for name in names)} |" in told
+    found = tomllib.loads(reference_pages.EVIDENCE.read_text("utf-8"))
+    claims = [item for part in ("sandbox", "channels", "others") for item in found[part].items()]
+    claims += [(f"{one['threat']} | {one['held']}", one["tests"]) for one in found["service"]]
+    for claim, names in claims:
+        assert f"| {claim} | {' '.join(f'`{name}`' for name in names)} |" in told
     rows = re.findall(r"^\| (.*) \| ([123, ]+) \| `(.*)` \| (.*) \|$", told, re.MULTILINE)
     layers = [
         (layer, int(level), attack, () if also == "–" else tuple(also.split(" and ")))
