@@ -49,7 +49,7 @@ LAYERS = {
         ("grading.ledger",),
         ("grading.records", "check", "verifying", "fuzzing", "history", "work"),
         ("assignments",),
-        ("generating",),
+        ("generating", "match"),
         ("report", "environments", "declared"),
         ("banks",),
         ("judging", "adapters", "intake"),
