@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> int:
     players = _players(given)
     sprt, baseline = _test(given, players)
     rules, declared = _rules(given)
-    match = Match(players, rules, options=_options(given), place=os.getcwd())
+    match = Match(players, rules, options=_options(given, players), place=os.getcwd())
     arbiter = Arbiter(match, declared)
     match = match._replace(openings=_openings(given, arbiter))
     arbiter.match = match
@@ -220,8 +220,7 @@ def _players(given: argparse.Namespace) -> tuple[Player, ...]:
             count += 1
             name = f"{base} ({count})"
         words = tuple(as_typed(split_program(command)))
-        show = sandbox.visible_paths(command, given.sandbox, given.show)
-        found.append(Player(name, command, words, show=show, seeded="%SRAND" in command))
+        found.append(Player(name, command, words, seeded="%SRAND" in command))
     return tuple(found)
 
 
@@ -237,7 +236,7 @@ def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
         from harness.match.declared_referee import check
 
         found = find_assignment(name)
-        declared, name = specification_of(found), found.called
+        declared, name = specification_of(found), found.title
         if found.declaration is None or found.declaration.reference is None:
             raise UsageError(f"--game {given.game}: it declares no [reference] that could referee;"
                              " --game go and --game gomoku are played by the oracle's rules")
@@ -278,11 +277,17 @@ def _schedule(
     return Schedule(given.format, players, given.games or usual, openings, given.rounds)
 
 
-def _options(given: argparse.Namespace) -> Options:
+def _options(given: argparse.Namespace, players: Sequence[Player]) -> Options:
+    shown = [
+        path
+        for player in players
+        for path in sandbox.visible_paths(player.command, given.sandbox, given.show)
+    ]
     return Options(
         limits=run.read_limits(given),
         box=sandbox.box_limits(given),
         sandbox=given.sandbox,
+        show=tuple(dict.fromkeys(shown)),
         jobs=given.concurrency or processors(),
         strict=True,
     )

@@ -103,7 +103,7 @@ class Arbiter:
         """Return what starts a player's engine."""
         folder = player.folder or self.match.place
         case = CaseFile(os.path.join(folder, "match.gtp"), (), ())
-        return self._sandboxes[color].launcher(case, player.show, player.submission)
+        return self._sandboxes[color].launcher(case, (), player.submission)
 
     def close(self) -> None:
         """End what this process has started for more than one game."""

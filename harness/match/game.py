@@ -159,9 +159,10 @@ class _Seat:
 
     def claim(self, heard: Sequence[str], question: str) -> str:
         """Return what the engine says of the end; "" if it says nothing."""
-        with suppress(EngineError, _LostError):
-            *_, reply = self._ask([*heard, *([question] if question in self._known else [])])
-            return one_line(reply.text, _SHOWN) if question in self._known and reply.ok else ""
+        asked = [question] if question in self._known else []
+        with suppress(_LostError):
+            replies = self._ask([*heard, *asked])
+            return one_line(replies[-1].text, _SHOWN) if asked and replies[-1].ok else ""
         return ""
 
     def _ask(self, commands: Sequence[str], *, thinks: bool = False) -> list[Reply]:

@@ -72,7 +72,8 @@ class Standing:
         points, other = game.points(color), game.plan.player(opponent(color))
         self.colors[color] = self.colors[color].with_points(points)
         self.against[other] = self.against[other].with_points(points)
-        (self.won if points == 1 else self.lost)[game.reason] += points != 0.5
+        if points != 0.5:
+            (self.won if points else self.lost)[game.reason] += 1
         self.seconds += game.seconds[color - 1]
         self.moves += sum(one == color for one, _ in game.moves)
 
