@@ -7,7 +7,7 @@ from distributed import client, scheduler, worker
 from distributed.comm import CommClosedError, tcp
 
 from harness.cluster import cluster_processes, lean_comm
-from harness.cluster.prompt_sender import PromptSender
+from harness.cluster.lean_comm import PromptSender
 
 
 class _Comm:

@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from harness.assignments import assignment
 from harness.grading import LEDGER, ORIGINALS, grade
-from harness.grading.attempts import recording
+from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.units import Unheard
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
@@ -36,7 +36,7 @@ def test_a_submission_more_costs_no_more_than_its_results_are_written_with(
     tmp_path, monkeypatch, together, commits
 ):
     """All that its report has is one transaction, which it shares with what comes soon."""
-    monkeypatch.setattr(recording, "TOGETHER", together)
+    monkeypatch.setattr(attempt_runner, "TOGETHER", together)
     few, many = (statements(tmp_path / f"{count}", count) for count in (2, 7))
     assert (len(many) - len(few)) / 5 <= 12
     assert (many.count("COMMIT") - few.count("COMMIT")) / 5 == commits

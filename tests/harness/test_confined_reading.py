@@ -15,7 +15,7 @@ import pytest
 
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.intake import archive, confined_reading, frames, reader_server, reading
-from harness.intake.archive_limits import IntakeLimits, Meter
+from harness.intake.archive_streams import IntakeLimits, Meter
 from harness.intake.confined_reading import ConfinedReader
 from harness.intake.members import ArchiveMember
 from harness.sandbox import seccomp

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.sql.dml import UpdateBase
 
-from harness.grading.ledger import chains, ledger_tables, owners, statements
+from harness.grading.ledger import chains, ledger_tables, places
 from tests import golden
 
 GOLDEN = Path(__file__).parent / "golden" / "ledger"
@@ -33,7 +33,7 @@ def test_the_tables_are_those_of_ledgers_that_exist(name):
 def test_what_is_asked_of_a_ledger(name):
     """Each statement that is made once, as it is sent; texts in the order of the modules."""
     lines = []
-    for module in (chains, owners, statements):
+    for module in (chains, places, ledger_tables):
         for constant, value in vars(module).items():
             for key, one in (value if isinstance(value, dict) else {"": value}).items():
                 if isinstance(one, Select | UpdateBase):

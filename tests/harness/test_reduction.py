@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from harness.fuzzing import reduction, reduction_cost
-from harness.fuzzing.reduction_cost import Spending
+from harness.fuzzing import reduction
+from harness.fuzzing.reduction import Spending
 from harness.processes import processor_seconds
 from harness.records import Failure, FailureKind
-from harness.vocabulary.script import Script, Trace
+from harness.vocabulary.conversations import Script, Trace
 from tests.harness.own_games import fuzzed, wrong
 
 ANSWERED = Trace(Script(("name",)), ())
@@ -28,8 +28,8 @@ class Machine:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, each: float = 0.0) -> None:
         self.wall = self.computed = 0.0
         self._each = each  # seconds by the wall that pass from look to look
-        monkeypatch.setattr(reduction_cost, "monotonic", self._monotonic)
-        monkeypatch.setattr(reduction_cost, "processor_seconds", lambda: self.computed)
+        monkeypatch.setattr(reduction, "monotonic", self._monotonic)
+        monkeypatch.setattr(reduction, "processor_seconds", lambda: self.computed)
 
     def _monotonic(self) -> float:
         self.wall += self._each

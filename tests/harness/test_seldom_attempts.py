@@ -19,17 +19,16 @@ from harness.errors import (
 )
 from harness.exits import ExitCode
 from harness.grading.attempts import (
-    alarm,
     assembly,
     attempt_plan,
     attempt_runner,
+    class_watch,
     grading_progress,
     orders,
-    recording,
     set_aside,
 )
+from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.recording import MOST_FAULTS, Recorder
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import PRIVATE, PUBLIC
@@ -207,14 +206,14 @@ def test_what_comes_together_is_written_together(number, doubtful, is_last):
 
 def test_what_came_waits_a_moment_for_more(monkeypatch):
     now = 50.0
-    monkeypatch.setattr(recording.time, "monotonic", lambda: now)
+    monkeypatch.setattr(attempt_runner.time, "monotonic", lambda: now)
     recorder = Recorder(Written(), "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
     assert not recorder.may_wait
     recorder.add(0, attempt_of("1"))
-    now += recording.TOGETHER / 2
+    now += attempt_runner.TOGETHER / 2
     recorder.add(1, attempt_of("2"))  # the first one does not wait longer for it
     assert recorder.may_wait
-    now += recording.TOGETHER
+    now += attempt_runner.TOGETHER
     assert not recorder.may_wait
     recorder.flush()
     recorder.add(2, attempt_of("3"))
@@ -362,7 +361,7 @@ def test_what_runs_now_is_told_of_the_unit_by_its_number():
 
 def test_builds_that_fail_alike_have_one_reason():
     said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
-    found = [alarm.trouble(Build(False, "", one), []) for one in said]
+    found = [class_watch.trouble(Build(False, "", one), []) for one in said]
     assert [one and one.words for one in found] == said
     assert len({one and one.reason for one in found}) == 1
     assert found[0] == (last_words.normalize(said[0]), said[0], False)
@@ -416,8 +415,8 @@ def test_engines_that_die_alike_have_the_reason_that_they_said():
     said = 'Traceback (most recent call last):\n  File "a.py", line 1\nNameError: x\n'
     died: Any = SimpleNamespace(stderr=said, failure=SimpleNamespace(message="it exited with 1"))
     silent: Any = SimpleNamespace(stderr="", failure=SimpleNamespace(message="it exited with 1"))
-    assert alarm._dead(died).reason == last_words.last_words(said).reason != ""
-    assert alarm._dead(silent).reason == last_words.normalize("it exited with 1")
+    assert class_watch._dead(died).reason == last_words.last_words(said).reason != ""
+    assert class_watch._dead(silent).reason == last_words.normalize("it exited with 1")
 
 
 def test_an_attempt_without_a_program_has_a_run_and_no_result():

@@ -18,8 +18,8 @@ import pytest
 from harness import signals
 from harness.errors import UsageError
 from harness.grading.attempts import grading_progress
-from harness.grading.attempts.concurrent_runs import ALONE
 from harness.grading.attempts.grading_progress import GradingProgress
+from harness.grading.attempts.orders import ALONE
 from harness.limit import Limit
 from harness.options import Limits
 from harness.records import (
