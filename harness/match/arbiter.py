@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -35,16 +35,20 @@ _OF_ORACLE = {GO: GoReferee, GOMOKU: GomokuReferee}
 class Arbiter:
     """Plays the games of a match, each when it is told to, in whichever process."""
 
-    def __init__(self, match: Match, declared: Specification | None = None) -> None:
-        """``declared``: of the game, if its reference is the referee.
+    def __init__(
+        self, match: Match, declared: Specification | None = None, hidden: Iterable[str] = ()
+    ) -> None:
+        """``declared``: of the game, if its reference is the referee. ``hidden``: files that no
+        engine sees.
 
         Raises:
             SandboxError: there is no such sandbox here.
         """
         self.match = match
         self._declared = declared
+        unseen = [CaseFile(path, (), ()) for path in hidden]
         self._sandboxes = {
-            color: sandbox_for(match.options, [], EVERYONES) for color in (BLACK, WHITE)
+            color: sandbox_for(match.options, unseen, EVERYONES) for color in (BLACK, WHITE)
         }
         self._reference: tuple[int, ProgramProcess] | None = None  # by the id of our process
         self._cores: tuple[int, list[list[int]]] | None = None
@@ -103,7 +107,7 @@ class Arbiter:
         """Return what starts a player's engine."""
         folder = player.folder or self.match.place
         case = CaseFile(os.path.join(folder, "match.gtp"), (), ())
-        return self._sandboxes[color].launcher(case, (), player.submission)
+        return self._sandboxes[color].launcher(case, player.show, player.submission)
 
     def close(self) -> None:
         """End what this process has started for more than one game."""

@@ -84,10 +84,10 @@ class GameClock:
             return True
         if seconds > self.left:
             return False
-        rest = max(0.0, seconds - self._main)
-        self._main = max(0.0, self._main - seconds)
-        if rest or not self._main:
-            self._period -= rest
+        main = self._main
+        self._main = max(0.0, main - seconds)
+        if seconds > main or not main:
+            self._period -= max(0.0, seconds - main)
             self._stones -= 1
             if self._stones < 1:
                 _, self._period, self._stones = self._control

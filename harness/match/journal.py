@@ -42,12 +42,13 @@ class Journal:
     def _open(self, head: dict[str, Any]) -> None:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # (flock would stay with processes that play games when this one is killed.)
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BusyError(f"--journal {self._path}: another process is at this match") from None
-        with open(self._path, "rb") as file:
-            *lines, torn = file.read().split(b"\n")
-        os.ftruncate(self._file, os.fstat(self._file).st_size - len(torn))
+        size = os.fstat(self._file).st_size
+        *lines, torn = os.pread(self._file, size, 0).split(b"\n")
+        os.ftruncate(self._file, size - len(torn))
         os.lseek(self._file, 0, os.SEEK_END)
         if not lines:
             self._write(head)

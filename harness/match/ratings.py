@@ -128,10 +128,3 @@ class Ratings:
         variance = chosen[one, one] + chosen[other, other] - 2 * chosen[one, other]
         logit = float(self._logits[one] - self._logits[other])
         return Rating(logit * ELO, WIDTH * ELO * math.sqrt(max(0.0, variance)))
-
-    def superiority(self, one: int, other: int) -> float:
-        """Return how likely it is that a player is stronger than another."""
-        found = self.difference(one, other)
-        if not found.error or math.isinf(found.error):
-            return 0.5
-        return 0.5 * (1 + math.erf(found.elo / (found.error / WIDTH) / math.sqrt(2)))

@@ -29,6 +29,7 @@ class Player(NamedTuple):
     command: str
     words: tuple[str, ...] = ()
     folder: str = ""  # where it is started
+    show: tuple[str, ...] = ()  # paths that it may read besides its own program
     submission: str = ""  # its folder, if it is an assignment's
     absent: str = ""  # why there is no engine
     seeded: bool = False  # its command has %SRAND: each start gets another number
