@@ -14,9 +14,9 @@ from harness.declared.declaration import (
     Argument,
     Declaration,
 )
-from harness.declared.following import places, vertex_of, width
+from harness.declared.game_state import places, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
-from harness.declared.refusing import refuses
+from harness.declared.commands import refuses
 from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match.records import OVER, Opening, Rules
 from harness.match.referee import Ending
