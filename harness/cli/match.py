@@ -238,13 +238,17 @@ def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
         found = find_assignment(name)
         declared, name = specification_of(found), found.title
         if found.declaration is None or found.declaration.reference is None:
-            raise UsageError(f"--game {given.game}: it declares no [reference] that could referee;"
-                             " --game go and --game gomoku are played by the oracle's rules")
+            raise UsageError(
+                f"--game {given.game}: it declares no [reference] that could referee;"
+                " --game go and --game gomoku are played by the oracle's rules"
+            )
         check(found.declaration, given.game)
         protocol = found.protocol
         size = size or found.declaration.game.sizes[-1]
         if size not in found.declaration.game.sizes:
-            known = ", ".join(f"{columns}x{rows}" for columns, rows in found.declaration.game.sizes)
+            known = ", ".join(
+                f"{columns}x{rows}" for columns, rows in found.declaration.game.sizes
+            )
             raise UsageError(f"--size: found {size[0]}x{size[1]}, expected one of {known}")
     if name != GO and (given.komi or given.ko or given.handicap):
         raise UsageError("--komi, --ko and --handicap go with --game go")
@@ -259,8 +263,10 @@ def _openings(given: argparse.Namespace, arbiter: Arbiter) -> tuple[Opening, ...
     begun = handicap_opening(rules)
     if given.openings:
         if rules.game not in _SIZES or given.random_moves or rules.handicap:
-            raise UsageError("--openings goes with --game go or gomoku, and neither with"
-                             " --random-moves nor --handicap")
+            raise UsageError(
+                "--openings goes with --game go or gomoku, and neither with"
+                " --random-moves nor --handicap"
+            )
         found = read_openings(given.openings, rules, given.opening_moves)
         for opening in found:
             arbiter.referee(opening)
@@ -419,4 +425,3 @@ def _add_schedule(parser: CommandParser) -> None:
     add("--journal", metavar="FILE", default="",
         help="keep each game in this file, and do not play again those that it has: the same"
         " command continues a match that was interrupted")  # fmt: skip
-

@@ -209,7 +209,9 @@ def _scrub(game: Game, place: int) -> Game:
         claim if game.plan.player(color) == place else ""
         for color, claim in zip((BLACK, WHITE), game.claims, strict=True)
     )
-    return game._replace(detail=game.detail if loser == place else "", claims=(claims[0], claims[1]))
+    return game._replace(
+        detail=game.detail if loser == place else "", claims=(claims[0], claims[1])
+    )
 
 
 def _write_own(path: str, found: Standings, place: int) -> None:
@@ -218,6 +220,4 @@ def _write_own(path: str, found: Standings, place: int) -> None:
         if place in (game.plan.black, game.plan.white):
             parts = pages.game_parts(match, game)
             report_files.write(f"{path}/{pages.game_page(game)}", parts, lasting=False)
-    report_files.write(
-        f"{path}/{pages.INDEX}", pages.index_parts(found, "Tournament", only=place)
-    )
+    report_files.write(f"{path}/{pages.INDEX}", pages.index_parts(found, "Tournament", only=place))

@@ -147,4 +147,3 @@ class Arbiter:
         place, shares = self._cores
         with suppress(OSError):  # nothing is left after a process has died: the system decides
             os.sched_setaffinity(0, shares[os.read(place, 1)[0]])
-

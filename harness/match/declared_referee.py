@@ -75,7 +75,9 @@ class DeclaredReferee:
             said = conversation(tuple(self._said), self._reference.natures)
             return self._reference.replies(said)[-1]
         except EngineError as error:
-            raise ReferenceFailedError(f"the reference did not answer '{command}': {error}") from None
+            raise ReferenceFailedError(
+                f"the reference did not answer '{command}': {error}"
+            ) from None
 
     def play(self, text: str) -> str:
         """Let the reference play a move; see :class:`~harness.match.referee.Referee`."""
@@ -135,8 +137,10 @@ def check(declaration: Declaration, name: str) -> None:
             ("two colors", len(declaration.game.colors) == 2),
             ("over", declaration.game.over),
             ("a command that plays", declaration.move),
-            ("a command that chooses and plays a move, such as genmove",
-             any(one.plays for one in declaration.of_kind(CHOOSES))),
+            (
+                "a command that chooses and plays a move, such as genmove",
+                any(one.plays for one in declaration.of_kind(CHOOSES)),
+            ),
         )
         if not is_there
     ]

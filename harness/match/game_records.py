@@ -99,7 +99,10 @@ def _commands(match: Match, game: Game) -> bytes:
     columns, rows = match.rules.size
     size = f"{columns}" if columns == rows else f"{columns} {rows}"
     names = [match.players[one].name for one in (game.plan.black, game.plan.white)]
-    heading = [f"{one_line(names[0])} - {one_line(names[1])}", *explanation(match, game).split("\n")]
+    heading = [
+        f"{one_line(names[0])} - {one_line(names[1])}",
+        *explanation(match, game).split("\n"),
+    ]
     lines = [*(f"# {line}" for line in heading), f"boardsize {size}", "clear_board"]
     opening = match.openings[game.plan.opening]
     lines += _plays(opening.moves)

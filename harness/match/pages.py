@@ -50,7 +50,9 @@ def game_page(game: Game) -> str:
 _SECTION = Markup('<section aria-label="%s"><div class="sec-h"><h2>%s</h2></div>%s</section>\n')
 
 
-def index_parts(found: Standings, title: str = "Match", *, only: int | None = None) -> Iterator[Markup]:
+def index_parts(
+    found: Standings, title: str = "Match", *, only: int | None = None
+) -> Iterator[Markup]:
     """Yield the first page. ``only``: a player: of others' games there is no link then."""
     held = found.held
     games = [one for one in held.games if only in (None, one.plan.black, one.plan.white)]
@@ -58,7 +60,9 @@ def index_parts(found: Standings, title: str = "Match", *, only: int | None = No
         Markup("<h1>%s</h1>%s") % (title, facts(_facts(found))),
         _warnings(found),
         _SECTION % ("Standings", "Standings", standings_table(found)),
-        _SECTION % ("Crosstable", "Crosstable", _crosstable(found)) if len(found.rows) > 2 else NOTHING,
+        _SECTION % ("Crosstable", "Crosstable", _crosstable(found))
+        if len(found.rows) > 2
+        else NOTHING,
         _SECTION % ("Elo", "Elo with 95 % intervals", _interval_plot(found)),
         _course_section(found),
         _SECTION % ("Games", "Games", _games(held.match, games)),
@@ -119,7 +123,9 @@ def _standing(row: Standing, rank: int) -> Markup:
         ("Elo", row.rating.elo, elo(row.rating).strip()),
     )
     cells = join_markup(_CELL % (name, f"{key:g}", shown) for name, key, shown in numbers)
-    begin = Markup('<tr><td class="num" data-l="Rank" data-k="%s">%s</td><td data-k="%s">%s</td>%s')
+    begin = Markup(
+        '<tr><td class="num" data-l="Rank" data-k="%s">%s</td><td data-k="%s">%s</td>%s'
+    )
     end = Markup('<td data-l="Lost by" data-k="%s">%s</td></tr>') % (lost, lost)
     name = one_line(row.player.name, 80)
     return begin % (rank, rank, name, name, cells) + end
@@ -222,12 +228,15 @@ def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: st
         for place, value in enumerate(shown)
     )
     drawn = [
-        Markup('<polyline points="%s" fill="none" stroke="var(--accent)" stroke-width="2"/>') % points
+        Markup('<polyline points="%s" fill="none" stroke="var(--accent)" stroke-width="2"/>')
+        % points
     ]
     for value in sorted({0.0, *bounds, low, high}):
         y = f"{140 - (value - low) * scale:.1f}"
         drawn.append(_LINE % (40, y, _WIDE - 20, y, "var(--line-2)", 1))
-        drawn.append(_TEXT % (34, y, "end", f"{value:g}" if value == int(value) else f"{value:.2f}"))
+        drawn.append(
+            _TEXT % (34, y, "end", f"{value:g}" if value == int(value) else f"{value:.2f}")
+        )
     told = f"{title}: {values[-1]:.2f} after {len(values)}"
     return _SVG % (_WIDE, height, _WIDE, height, told, join_markup(drawn))
 
@@ -254,9 +263,7 @@ def _games(match: Match, games: Sequence[Game]) -> Markup:
 
 def _game_row(match: Match, game: Game) -> Markup:
     number, count = game.plan.number + 1, len(game.moves)
-    names = [
-        one_line(match.players[one].name, 40) for one in (game.plan.black, game.plan.white)
-    ]
+    names = [one_line(match.players[one].name, 40) for one in (game.plan.black, game.plan.white)]
     why = f"{game.reason}; an engine counts otherwise" if game.disputed else game.reason
     key = game.winner
     return _GAME % (number, game_page(game), number, *names, key, game.result, why, count, count)
@@ -315,4 +322,3 @@ def _play(
     for color, point in moves:
         position = position.place(point, color) if point else position
     return position, (0, 0)
-

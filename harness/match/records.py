@@ -125,7 +125,11 @@ class Game(NamedTuple):
         moves = [f"{'?bw'[color]} {vertex}" for color, vertex in self.moves]
         others = {"seconds": list(self.seconds), "claims": list(self.claims)}
         own = self._asdict() | others
-        return own | {"plan": list(self.plan), "winner": " bw"[self.winner].strip(), "moves": moves}
+        return own | {
+            "plan": list(self.plan),
+            "winner": " bw"[self.winner].strip(),
+            "moves": moves,
+        }
 
 
 def game_from_json(found: Mapping[str, Any]) -> Game:

@@ -176,7 +176,9 @@ class GomokuReferee(_BoardReferee):
             raise IllegalMove(f"{word}: {_WHY[error.reason]}") from None
         self.to_play = opponent(self.to_play)
         if game.is_over:
-            self.end = Ending(game.winner, FIVE if game.winner else FULL, "" if game.winner else "0")
+            self.end = Ending(
+                game.winner, FIVE if game.winner else FULL, "" if game.winner else "0"
+            )
         return vertex(point)
 
 
@@ -241,8 +243,9 @@ def handicap_opening(rules: Rules) -> Opening:
     columns, rows = rules.size
     most = most_fixed(rows) if rows == columns else 0
     if rules.game != GO or not 2 <= rules.handicap <= most:
-        raise UsageError(f"--handicap {rules.handicap}: found a board for {most} stones, expected"
-                         " a game of Go with 2 stones or more on a board that has points for them")
+        raise UsageError(
+            f"--handicap {rules.handicap}: found a board for {most} stones, expected"
+            " a game of Go with 2 stones or more on a board that has points for them"
+        )
     stones = [(BLACK, vertex(point)) for point in fixed_points(rows, rules.handicap)]
     return Opening(f"handicap {rules.handicap}", tuple(stones), (), WHITE)
-

@@ -102,9 +102,7 @@ def follow(sprt: Sprt, pairs: Iterable[float]) -> Course:
     course = sprt.llr(counts)
     end, verdict = decide(sprt, course)
     last = len(seen) if end is None else end + 1
-    return Course(
-        tuple(course[:last].tolist()), tuple(counts[:, last - 1].tolist()), verdict
-    )
+    return Course(tuple(course[:last].tolist()), tuple(counts[:, last - 1].tolist()), verdict)
 
 
 def decide(sprt: Sprt, course: Sequence[float]) -> tuple[int | None, str | None]:

@@ -128,9 +128,7 @@ class Standings:
         baseline = self.held.baseline
         if baseline is None:
             return []
-        return [
-            self._compare(row.place, baseline) for row in self.rows if row.place != baseline
-        ]
+        return [self._compare(row.place, baseline) for row in self.rows if row.place != baseline]
 
     def _compare(self, player: int, baseline: int) -> Comparison:
         found, course = self.ratings.difference(player, baseline), self.held.course

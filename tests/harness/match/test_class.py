@@ -72,7 +72,9 @@ class TestGraded:
 
     def test_a_student_s_pages_show_own_games_and_name_nobody_else(self, graded: Path) -> None:
         for name in PROGRAMS:
-            texts = {path.name: path.read_text() for path in (graded / "students" / name).iterdir()}
+            texts = {
+                path.name: path.read_text() for path in (graded / "students" / name).iterdir()
+            }
             assert len(texts) == 1 + 6
             whole = "".join(texts.values())
             assert f">{name}<" in texts["index.html"]
