@@ -88,7 +88,8 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Company) -> 
     folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
     chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     wanted = TournamentOptions(points=Fraction(chosen["points"]))
-    means, units = grade.means(options, plan), grade.units(plan, context.store)
+    means = grade.means(options, plan)._replace(ran_on={})  # the usual one cannot be sent
+    units = grade.units(plan, context.store)
     own = [unit._replace(tasks=()) for unit in units]  # no case file is needed to play
     spawn = multiprocessing.get_context("spawn")
     told, tell = spawn.Pipe(duplex=False)
