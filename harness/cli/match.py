@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 from harness.cli import run, sandbox
 from harness.cli.arguments import CommandParser
@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> int:
     players = _players(given)
     sprt, baseline = _test(given, players)
     rules, declared = _rules(given)
-    match = Match(players, rules, options=_options(given, players), place=os.getcwd())
+    match = Match(players, rules, options=_options(given, players), place=str(Path.cwd()))
     arbiter = Arbiter(match, declared)
     match = match._replace(openings=_openings(given, arbiter))
     arbiter.match = match
@@ -139,7 +139,7 @@ def _status(held: Held, found: Standings) -> ExitCode:
 
 
 class _Progress:
-    """Tells of each game as it ends: on a terminal, in one line that is written again and again."""
+    """Tells of each game as it ends: on a terminal, in one line that is written anew."""
 
     def __init__(self, match: Match, given: argparse.Namespace) -> None:
         self._names = [player.name for player in match.players]

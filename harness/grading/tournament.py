@@ -1,8 +1,8 @@
 """The submissions of a class play each other, in the box and with the limits of their marks.
 
-Marks do not change. The teacher gets all games with names, and a table in which a rank may be worth
-points; each student's own pages show the whole table and the student's own games. Others are known
-there by their rank alone, and nothing that their programs wrote is shown but moves.
+Marks do not change. The teacher gets all games with names, and a table in which a rank may be
+worth points. Each student's own pages show the whole table and the student's own games. Others are
+known there by their rank alone, and nothing that their programs wrote is shown but moves.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def rules_of(assignment: Assignment, size: int = 0) -> Rules:
     return Rules(assignment.title, sizes[-1], protocol=assignment.protocol)
 
 
-def hold_tournament(
+def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is written
     means: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
 from harness.errors import HarnessError
 from harness.match.game import play_game
-from harness.match.records import GO, GOMOKU, Game, Match, Opening, Plan, Player
+from harness.match.records import GO, GOMOKU, Game, Match, Opening, Plan, Player, Rules
 from harness.match.referee import (
     GomokuReferee,
     GoReferee,
@@ -18,6 +18,7 @@ from harness.match.referee import (
     after_opening,
     draw_opening,
 )
+from harness.paths import join_path
 from harness.records import CaseFile
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from harness.engine.launch import Launcher
     from harness.specifications.record import Specification
 
-_OF_ORACLE = {GO: GoReferee, GOMOKU: GomokuReferee}
+_OF_ORACLE: dict[str, Callable[[Rules, Opening], Referee]] = {GO: GoReferee, GOMOKU: GomokuReferee}
 
 
 class Arbiter:
@@ -106,7 +107,7 @@ class Arbiter:
     def launcher(self, color: int, player: Player) -> Launcher:
         """Return what starts a player's engine."""
         folder = player.folder or self.match.place
-        case = CaseFile(os.path.join(folder, "match.gtp"), (), ())
+        case = CaseFile(join_path(folder, "match.gtp"), (), ())
         return self._sandboxes[color].launcher(case, player.show, player.submission)
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from harness.declared.commands import refuses
 from harness.declared.declaration import (
     CHOOSES,
     COLOR,
@@ -16,7 +17,6 @@ from harness.declared.declaration import (
 )
 from harness.declared.game_state import places, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
-from harness.declared.commands import refuses
 from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match.records import OVER, Opening, Rules
 from harness.match.referee import Ending
@@ -97,7 +97,7 @@ class DeclaredReferee:
         return " ".join(words)
 
     def _winner(self, text: str) -> int:
-        """Return the color with whose name, or with the other name's first letter, a text begins."""
+        """Return the color with whose name a text begins; EMPTY: nobody has won."""
         first = text.strip().lower()
         for color, name in zip((BLACK, WHITE), self._game.colors, strict=False):
             if first.startswith(name.lower()):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import product
 
 from harness.errors import UsageError
@@ -77,7 +75,7 @@ class Referee(Protocol):
         """Whether an engine's reply refuses a command, though it may say that all is well."""
 
 
-class _BoardReferee:
+class _BoardReferee(Referee):
     """What the two games of the oracle have in common."""
 
     claim = ""
@@ -87,7 +85,7 @@ class _BoardReferee:
         self._rules = rules
         self.end: Ending | None = None
         self.to_play = opening.to_play
-        self.begin = (f"boardsize {self._columns}", "clear_board")
+        self.begin: tuple[str, ...] = (f"boardsize {self._columns}", "clear_board")
         self.begin += tuple(self.tell(*stone) for stone in opening.setup)
 
     def _start(self, opening: Opening) -> Position:
@@ -180,13 +178,6 @@ class GomokuReferee(_BoardReferee):
                 game.winner, FIVE if game.winner else FULL, "" if game.winner else "0"
             )
         return vertex(point)
-
-
-@contextmanager
-def oracle_referee(rules: Rules, opening: Opening) -> Iterator[Referee]:
-    """Give the referee of a game that the oracle knows, after the moves of its opening."""
-    referee = (GoReferee if rules.game == GO else GomokuReferee)(rules, opening)
-    yield after_opening(referee, opening)
 
 
 def after_opening(referee: Referee, opening: Opening) -> Referee:

@@ -1,4 +1,4 @@
-"""Who plays whom: pairs of games with one opening, in rounds. Pure: the same games, the same plan."""
+"""Who plays whom: pairs of games with one opening, in rounds. Pure."""
 
 from __future__ import annotations
 

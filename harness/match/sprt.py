@@ -27,7 +27,7 @@ _PRIOR = 8
 
 
 class Sprt(NamedTuple):
-    """What is tested: H1, that the first engine is stronger by ``elo1``, against H0, by ``elo0``."""
+    """H1, that the first engine is stronger by ``elo1``, against H0, by ``elo0``."""
 
     elo0: float = 0.0
     elo1: float = 10.0

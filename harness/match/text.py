@@ -10,9 +10,11 @@ from harness.match.ratings import Rating
 from harness.match.records import GO, Game, Rules
 from harness.match.sprt import Course, Sprt
 from harness.match.standings import Standings
-from harness.text import number_of
+from harness.match.tournament import Held
+from harness.text import at_most, number_of
 
 _NAME = 24  # columns
+_SHOWN = 5  # games that were not played
 
 
 def lines(found: Standings) -> Iterator[str]:
@@ -20,6 +22,19 @@ def lines(found: Standings) -> Iterator[str]:
     held = found.held
     yield f"{number_of(len(held.games), 'game')} of {describe(held.match.rules)}"
     yield ""
+    yield from _table(found)
+    yield ""
+    yield f"ended by: {_counts(found.reasons)}" if found.reasons else "no games"
+    for row in found.ranked:
+        if row.lost:
+            yield f"{one_line(row.player.name, _NAME)} lost by: {_counts(row.lost)}"
+    if held.sprt and held.course:
+        yield from sprt_lines(held.sprt, held.course)
+    yield from (one.sentence(held.match.players) for one in found.comparisons)
+    yield from _doubts(held)
+
+
+def _table(found: Standings) -> Iterator[str]:
     names = [one_line(row.player.name, _NAME) for row in found.ranked]
     width = max(6, *map(len, names))
     yield f"{'engine':{width}}  points  games  as Black  as White  Elo (95 %)"
@@ -27,21 +42,15 @@ def lines(found: Standings) -> Iterator[str]:
         black, white = map(str, row.colors.values())
         shown = f"{row.points:6g}  {row.score.games:5}  {black:>8}  {white:>8}"
         yield f"{name:{width}}  {shown}  {elo(row.rating)}"
-    yield ""
-    yield f"ended by: {_counts(found.reasons)}" if found.reasons else "no games"
-    for row in found.ranked:
-        if row.lost:
-            yield f"{one_line(row.player.name, _NAME)} lost by: {_counts(row.lost)}"
+
+
+def _doubts(held: Held) -> Iterator[str]:
+    """Yield what else a reader must know."""
     if disputed := sum(game.disputed for game in held.games):
         yield f"an engine counts another winner than the referee in {number_of(disputed, 'game')}"
-    if held.sprt and held.course:
-        yield from sprt_lines(held.sprt, held.course)
-    for comparison in found.comparisons:
-        yield comparison.sentence(held.match.players)
-    for plan, why in held.unplayed[:5]:
-        yield f"game {plan.number + 1} was not played, the harness failed: {why}"
-    if len(held.unplayed) > 5:
-        yield f"and {len(held.unplayed) - 5} more games"
+    told = [f"game {plan.number + 1}: {why}" for plan, why in held.unplayed]
+    for line in at_most(told, _SHOWN):
+        yield f"not played, because the harness failed: {line}"
     if not held.is_whole:
         yield "the match is not over; with --journal the same command continues it"
 

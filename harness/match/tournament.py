@@ -130,7 +130,7 @@ class Tournament:
 
 
 def _pairs(games: Mapping[int, Game]) -> Iterator[float]:
-    """Yield the points of the first player in each pair of games, up to one that is not complete."""
+    """Yield the points of the first player in each pair, up to one that is not complete."""
     number = 0
     while number in games and number + 1 in games:
         both = games[number], games[number + 1]

@@ -2,10 +2,10 @@
 
 The first table is of engines that do not think: the harness's own processor time for a move, less
 that of a game without moves. The second is of GNU Go at two levels on 9 by 9 with paired openings,
-against a loop that does what gogui-twogtp does: one game after the other, each engine asked in turn
-through pipes, no limits, no referee, the winner as an engine counts it. (gogui-twogtp itself is in
-no package that we can install.) Seeds are fixed, so that both play the same games; winners are
-compared where both players passed. Only the ratio of wall times means anything, and only on a
+against a loop that does what gogui-twogtp does: one game after the other, each engine asked in
+turn through pipes, no limits, no referee, the winner as an engine counts it. (gogui-twogtp itself
+is in no package that we can install.) Seeds are fixed, so that both play the same games; winners
+are compared where both players passed. Only the ratio of wall times means anything, and only on a
 machine that is not busy. ``MATCH_GAMES=100`` plays more games.
 """
 
@@ -79,7 +79,7 @@ def command(level):
     return (GNUGO, "--mode", "gtp", "--level", str(level), *rules)
 
 
-def loop(match, plans):
+def loop(match, plans):  # noqa: C901 - as plain as can be
     """Play the games as a plain loop does; return the winners as Black's engine counts them."""
     winners = {}
     for plan in plans:

@@ -79,4 +79,3 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
         assert student.get(f"{grading}/tournament/index.html").status_code == 404
     cyd = Browser(service).enter(course.links["cyd"])
     assert cyd.get(f"{course.assignment}/mark/tournament/index.html").status_code in (200, 404)
-

@@ -17,7 +17,6 @@ from harness.grading.attempts.orders import Company, GradingContext
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Submission
 from harness.grading.tournament import (
-    STUDENTS,
     TournamentOptions,
     hold_tournament,
     rules_of,
@@ -39,6 +38,11 @@ _OPTIONS = "options.json"
 def folder_of(made: Path, grading: str) -> Path:
     """Return where the tournament of a grading is; ``made``: the folder of its assignment."""
     return made / "tournaments" / grading
+
+
+def own_folder(made: Path, grading: str, key: str) -> Path:
+    """Return where the pages of one student or group are."""
+    return folder_of(made, grading) / STUDENTS / key
 
 
 def has_pages(folder: Path) -> bool:
@@ -110,7 +114,7 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Company) -> 
         raise HarnessError(f"the tournament: {trouble}")
 
 
-def _hold(
+def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     parent: int,
     tell: Connection,
     means: GradingContext,

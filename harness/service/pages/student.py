@@ -286,7 +286,7 @@ def own_tournament(context: Context) -> Response:
 def _tournament(context: RequestContext, own: _OwnMark) -> Path:
     """Return the folder of the student's or group's own pages."""
     made = context.service.settings.assignment_folder(context.require().assigned.id)
-    return tournaments.folder_of(made, own.grading.id) / tournaments.STUDENTS / own.key
+    return tournaments.own_folder(made, own.grading.id, own.key)
 
 
 def _find(db: Connection, context: RequestContext) -> _OwnMark:

@@ -41,9 +41,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "hex" / "private" / "kept-secret.gtp").write_text(SECRET)
     declared = (place / "hex" / "assignment.toml").read_text()
     (place / "hex" / "assignment.toml").write_text(
-        declared.replace('public = ["cases/*.gtp"]', 'public = ["cases/*.gtp"]\n'
-                         'private = ["private/*.gtp"]').replace("sizes = [1, 2, 3, 4]", "sizes = [3]")
-    )  # fmt: skip
+        declared.replace("[cases]", '[cases]\nprivate = ["private/*.gtp"]').replace(
+            "sizes = [1, 2, 3, 4]", "sizes = [3]"
+        )
+    )
     for name, program in PROGRAMS.items():
         home = place / "in" / name
         home.mkdir(parents=True)
@@ -100,7 +101,7 @@ def test_what_another_program_wrote_is_not_shown() -> None:
     )
     held = Held(match(player("ada"), player("ben")), Schedule(ROUND_ROBIN, 2, 2), games)
     seen = of_student(held, Standings(held), 0)
-    assert [one.name for one in seen.held.match.players][0] == "ada"
+    assert [one.name for one in seen.held.match.players] == ["ada", "No. 2"]
     assert "ben" not in repr(seen.held)
     assert [one.detail for one in seen.held.games] == ["", "my own words"]
     assert seen.held.games[0].claims == ("mine", "")

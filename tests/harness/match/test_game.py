@@ -132,7 +132,7 @@ def test_a_ko_is_not_taken_back_at_once(ko: str) -> None:
     # Black C3 D2 D4 E3, White B3 C2 C4: White takes at D3, and Black takes back at C3.
     referee = GoReferee(RULES._replace(ko=ko), Opening())
     moves(referee, "c3 b3 d2 c2 d4 c4 e3 d3")
-    with pytest.raises(IllegalMove, match="ko|repeats"):
+    with pytest.raises(IllegalMove, match=r"ko|repeats"):
         referee.play("c3")
     moves(referee, "a1 a5 c3")  # with stones in the corners it is another position
 
