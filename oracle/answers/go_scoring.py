@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.color import BLACK, WHITE
 from oracle.explanation import Explanation, Fact, Sentence, a_color, figure, number, numbers
 from oracle.komi import exact, plain_text, result_text
-from oracle.rules import area
+from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
 from oracle.vertex import Point
 
@@ -38,17 +38,17 @@ class Region:
 
 def score(position: Position, komi: Komi = 0) -> Decimal:
     """Return Black's points minus White's and the komi, exactly."""
-    return exact().subtract(area.score(position.grid, position.black, position.white), komi)
+    return exact().subtract(go.score(position.grid, position.black, position.white), komi)
 
 
 def answer(position: Position, komi: Komi = 0) -> str:
     """Return ``B+n``, ``W+n`` or ``0``, as go-scoring.txt, "GTP Command for Scoring" has it."""
-    return result_text(area.score(position.grid, position.black, position.white), komi)
+    return result_text(go.score(position.grid, position.black, position.white), komi)
 
 
 def owners(position: Position) -> dict[Point, int]:
     """Return who counts each point of the board: ``BLACK``, ``WHITE`` or ``NEUTRAL``."""
-    black, white, neutral = area.area(position.grid, position.black, position.white)
+    black, white, neutral = go.area(position.grid, position.black, position.white)
     owned = ((BLACK, black), (WHITE, white), (NEUTRAL, neutral))
     return {point: owner for owner, mask in owned for point in position.grid.points(mask)}
 

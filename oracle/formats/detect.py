@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from oracle.boards.board_lines import decode, lines_of, quote, read_bytes
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
 from oracle.errors import FormatError
 
 TYPE_CHECKING = False
@@ -30,11 +29,11 @@ FORMATS: dict[str, tuple[str, ...]] = {
 # The function that reads each; only the one that is needed is imported.
 _READERS = {
     "sgf": ("oracle.sgf", "read_sgf"),
-    "text": ("oracle.boards.digits", "read_digits"),
+    "text": ("oracle.boards.diagram", "read_digits"),
     "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
     "picture": ("oracle.boards.gosensei", "read_picture"),
     "diagram": ("oracle.boards.diagram", "read_diagram"),
-    "drawing": ("oracle.boards.drawing", "read_drawing"),
+    "drawing": ("oracle.boards.diagram", "read_drawing"),
     "gtp": ("oracle.formats.case_positions", "read_case"),
 }
 
@@ -101,7 +100,7 @@ def detect(data: bytes, path: str = "") -> str:
 
 
 def _is_drawing(text: str) -> bool:
-    from oracle.boards.drawing import is_drawing
+    from oracle.boards.diagram import is_drawing
 
     return is_drawing(text)
 

@@ -10,9 +10,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from time import process_time
 
-from harness.grading.exports import writing as exports
+from harness.grading.exports import exporters as exports
 from harness.grading.records import PRIVATE, PUBLIC, Attempt
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.reading import casefile, suite
 from harness.records import RunResult
 from harness.report import html
@@ -32,7 +32,7 @@ def results():
     wrong = [one for one in MISTAKES.values() if one.assignment == "go-scoring"]
     kinds = []
     for place, mistake in enumerate(wrong):
-        engines = [mistaken.mutant_engine(mistake)] + [
+        engines = [in_process.mutant_engine(mistake)] + [
             specification("go-scoring").reference_engine()
         ] * (place % 3 == 0)
         kinds += [[result_of(case, engine) for case in cases] for engine in engines]

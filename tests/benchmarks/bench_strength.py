@@ -10,7 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from time import process_time
 
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.strength import of_file
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
@@ -47,7 +47,7 @@ def main():
 
         def right(case, assignment=assignment, judge=judge):
             for _ in range(WRONG):
-                mistaken.failing_lines(case, specification(assignment).reference_engine(), judge)
+                in_process.failing_lines(case, specification(assignment).reference_engine(), judge)
 
         matrix = time_work(lambda case: of_file(case, wrong, assignment), cases)  # noqa: B023
         peer = time_work(right, cases)

@@ -11,7 +11,7 @@ from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.units import Unheard
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from tests.cluster.test_set_aside import PASSED, Away
 from tests.harness import small_class
 from tests.harness.small_class import Student

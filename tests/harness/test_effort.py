@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.reading.effort import MOST, Bound
+from harness.reading.matchers import MOST, Bound
 
 
 @pytest.mark.parametrize("order", [(10, 1000, 10, 1000), (1000, 10, 999, 1001), (0, 1, 0, 1)])

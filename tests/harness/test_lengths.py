@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from harness.errors import HarnessError
-from harness.grading.attempts import class_watch
-from harness.grading.attempts.class_watch import Trouble
+from harness.grading.attempts import grading_progress
+from harness.grading.attempts.grading_progress import Trouble
 from harness.grading.attempts.units import quote
 from harness.reading import answer_files, last_words, pattern
-from harness.reading.selection import Selection
+from harness.reading.named_case_files import Selection
 from harness.records import Reply
 
 
@@ -37,7 +37,7 @@ def test_an_answer_that_is_an_error_is_called_so() -> None:
 
 
 def describe(text: str) -> str:
-    return class_watch._describe(2, "ada", Trouble("x", text, builds=True), "")
+    return grading_progress._describe(2, "ada", Trouble("x", text, builds=True), "")
 
 
 def answers(*lines: str) -> Callable[[str], object]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.options import BoxLimits
-from harness.sandbox import bubblewrap, file_tree, kernel, landlock, launcher, limits, view
+from harness.sandbox import bubblewrap, inside, kernel, landlock, launcher, limits, view
 from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import LaunchPlan, Mount, Watched, WritableSpace
 
@@ -352,7 +352,7 @@ def mount_calls(monkeypatch, tmp_path):
         monkeypatch.setattr(kernel, name, note)
     outside = tmp_path / "outside"
     outside.mkdir()
-    monkeypatch.setattr(file_tree, "_OUTSIDE", str(outside))
+    monkeypatch.setattr(inside, "_OUTSIDE", str(outside))
     return calls
 
 
@@ -365,7 +365,7 @@ def test_what_is_shown_in_a_file_tree(kind, attributes, is_folder, mount_calls, 
     source = tmp_path / "outside" / "it"
     source.mkdir() if is_folder else source.touch()
     place = tmp_path / "above" / "place"
-    file_tree._MAKERS[kind](Mount(kind, str(place), "/it"), WritableSpace(0, 0))
+    inside._MAKERS[kind](Mount(kind, str(place), "/it"), WritableSpace(0, 0))
     assert mount_calls == [("bind", str(source), str(place), attributes)]
     assert place.is_dir() == is_folder
     if not is_folder:
@@ -378,8 +378,8 @@ def test_what_is_written_to_in_a_file_tree(mount_calls, tmp_path):
     (tmp_path / "outside" / "from" / "secret").write_text("text")
     scratch, copy = tmp_path / "scratch", tmp_path / "copy"
     room = WritableSpace(1000, 5, (24, 1))
-    file_tree._MAKERS["scratch"](Mount("scratch", str(scratch)), room)
-    file_tree._MAKERS["copy"](Mount("copy", str(copy), "/from", ("/from/secret",)), room)
+    inside._MAKERS["scratch"](Mount("scratch", str(scratch)), room)
+    inside._MAKERS["copy"](Mount("copy", str(copy), "/from", ("/from/secret",)), room)
     assert mount_calls == [
         ("mount", "tmpfs", str(scratch), "tmpfs", NO_DEVICES, "mode=1777,size=1000,nr_inodes=5"),
         ("mount", "tmpfs", str(copy), "tmpfs", NO_DEVICES, "mode=1777,size=1024,nr_inodes=6"),
@@ -387,18 +387,18 @@ def test_what_is_written_to_in_a_file_tree(mount_calls, tmp_path):
     assert [path.name for path in copy.iterdir()] == ["file"]
     assert scratch.is_dir()
     mount_calls.clear()
-    file_tree._MAKERS["scratch"](Mount("scratch", str(scratch)), WritableSpace(0, 0, (24, 1)))
+    inside._MAKERS["scratch"](Mount("scratch", str(scratch)), WritableSpace(0, 0, (24, 1)))
     assert mount_calls[0][-1] == "mode=1777,size=50%,nr_inodes=0"
 
 
 def test_what_is_hidden_in_a_file_tree(mount_calls, tmp_path):
     room = WritableSpace(1000, 5)
-    file_tree._MAKERS["mask file"](Mount("mask file", "/a"), room)
-    file_tree._MAKERS["mask folder"](Mount("mask folder", "/b"), room)
+    inside._MAKERS["mask file"](Mount("mask file", "/a"), room)
+    inside._MAKERS["mask folder"](Mount("mask folder", "/b"), room)
     link = tmp_path / "above" / "link"
-    file_tree._MAKERS["link"](Mount("link", str(link), "to/it"), room)
+    inside._MAKERS["link"](Mount("link", str(link), "to/it"), room)
     proc = tmp_path / "proc"
-    file_tree._MAKERS["proc"](Mount("proc", str(proc)), room)
+    inside._MAKERS["proc"](Mount("proc", str(proc)), room)
     assert mount_calls == [
         ("bind", str(tmp_path / "outside/dev/null"), "/a", 1 | 4),
         ("mount", "tmpfs", "/b", "tmpfs", NO_DEVICES, "mode=000,size=4k,nr_inodes=1"),
@@ -410,15 +410,13 @@ def test_what_is_hidden_in_a_file_tree(mount_calls, tmp_path):
 
 
 def test_a_file_tree_is_made_apart_and_becomes_the_whole(mount_calls, monkeypatch):
-    monkeypatch.setattr(file_tree, "_OUTSIDE", "/.outside")
+    monkeypatch.setattr(inside, "_OUTSIDE", "/.outside")
     for name in ("mkdir", "chdir", "rmdir"):
-        monkeypatch.setattr(
-            file_tree.os, name, lambda path, _n=name: mount_calls.append((_n, path))
-        )
+        monkeypatch.setattr(inside.os, name, lambda path, _n=name: mount_calls.append((_n, path)))
     monkeypatch.setitem(
-        file_tree._MAKERS, "bind", lambda mount, room: mount_calls.append(mount.place)
+        inside._MAKERS, "bind", lambda mount, room: mount_calls.append(mount.place)
     )
-    file_tree.arrange([Mount("bind", "/a"), Mount("bind", "/b")], WritableSpace(0, 0))
+    inside.arrange([Mount("bind", "/a"), Mount("bind", "/b")], WritableSpace(0, 0))
     assert mount_calls == [
         ("mount", "none", "/", "", (1 << 14) | (1 << 18)),
         ("mount", "tmpfs", "/tmp", "tmpfs", NO_DEVICES, "mode=755"),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.options import GIB
-from harness.sandbox import canary, cgroup, file_tree, inside, kernel, landlock, seccomp
+from harness.sandbox import canary, cgroup, inside, kernel, landlock, seccomp
 from harness.sandbox.plan import LaunchPlan, Mount, Watched, WritableSpace
 
 PLAN = LaunchPlan(
@@ -51,7 +51,7 @@ def noted_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         monkeypatch.setattr(inside.os, name, note(name), raising=False)
     monkeypatch.setattr(inside.os, "fork", note("fork", 77), raising=False)
     monkeypatch.setattr(inside.signal, "signal", note("signal"))
-    monkeypatch.setattr(file_tree, "arrange", note("arrange"))
+    monkeypatch.setattr(inside, "arrange", note("arrange"))
     monkeypatch.setattr(landlock, "confine", note("confine"))
     monkeypatch.setattr(landlock, "keep_signals_in", note("keep_signals_in"))
     monkeypatch.setattr(inside, "set_limits", note("set_limits"))

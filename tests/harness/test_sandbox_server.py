@@ -18,9 +18,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.limit import CPU_SECONDS
 from harness.options import GIB
-from harness.sandbox import box_clock, cgroup, estimate, server, watch
+from harness.records import CPU_SECONDS
+from harness.sandbox import box_clock, cgroup, server, watch
 from harness.sandbox.plan import BoxReport, LaunchPlan, Watched
 
 ROOT = Path(__file__).parents[2]
@@ -359,7 +359,7 @@ def test_a_disk_is_looked_at_less_often(unstarted_box, usage, monkeypatch):
 
 
 def test_time_is_what_is_counted_or_what_is_seen_and_estimated(unstarted_box, monkeypatch):
-    monkeypatch.setattr(estimate, "share", lambda task: 0.5)
+    monkeypatch.setattr(box_clock, "share", lambda task: 0.5)
     begun = unstarted_box._looked
     running = stat_of(7, own=1.0, running=True)
     assert unstarted_box._time([running], 1.0) == 1.0

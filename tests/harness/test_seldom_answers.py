@@ -17,9 +17,16 @@ from harness.errors import (
     UndecidedError,
     UsageError,
 )
-from harness.judging import board_replay, diagnosis, explain, likeness, mistaken, mutant_replay
-from harness.reading import casefile, expectation, matchers, named_case_files, statuses, suite
-from harness.reading.selection import Selection
+from harness.judging import (
+    board_replay,
+    diagnosis,
+    equivalence,
+    explain,
+    in_process,
+    mutant_replay,
+)
+from harness.reading import answer_files, casefile, expectation, matchers, named_case_files, suite
+from harness.reading.named_case_files import Selection
 from harness.records import Exchange, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
@@ -57,9 +64,9 @@ def test_whatever_breaks_a_mistaken_program_breaks_it_down():
         def handle(self, text: str) -> str:
             raise KeyError(text)
 
-    ((step, how),) = mistaken.replay(CASE.steps, Engine())  # type: ignore[arg-type]
+    ((step, how),) = in_process.replay(CASE.steps, Engine())  # type: ignore[arg-type]
     assert step is CASE.steps[0]
-    assert isinstance(how, mistaken.Crash)
+    assert isinstance(how, in_process.Crash)
     assert str(how) == "KeyError('loadsgf a.sgf')"
 
 
@@ -278,7 +285,7 @@ ANSWERS_CASE = casefile.parse(b"?score\n0\n= 1\n", "x.txt")
 def test_whether_a_whole_answer_was_wrong_alike(theirs, mine, alike):
     """A file of answers judges all of a reply; what is compared has its status, too."""
     file: Any = SimpleNamespace(case=ANSWERS_CASE)
-    ended = Outcome(0, Verdict.FAILED, statuses.make_judged_reply(reply(theirs)))
+    ended = Outcome(0, Verdict.FAILED, answer_files.make_judged_reply(reply(theirs)))
     assert diagnosis._ends_alike(file, ended, reply(mine)) is alike
 
 
@@ -331,17 +338,17 @@ def test_a_board_has_what_was_sent_before_the_file_and_to_an_engine_that_was_sta
 def test_nothing_is_asked_of_an_engine_that_was_told_to_quit():
     case = casefile.parse(b"10 name\n#? [x]\nquit\n20 name\n#? [x]\n", "x")
     engine = specification("go-scoring").reference_engine()
-    assert [step.text for step, _ in mistaken.replay(case.steps, engine)] == ["10 name", "quit"]
+    assert [step.text for step, _ in in_process.replay(case.steps, engine)] == ["10 name", "quit"]
 
 
 def test_tests_behind_what_breaks_an_engine_have_no_identity(monkeypatch):
     case = casefile.parse(b"10 name\n#? [x]\n20 name\n#? [x]\n30 name\n#? [x]\n", "x")
     own = specification("go-scoring")
-    answers = iter([["fine"], [mistaken.Crash("x")]])
+    answers = iter([["fine"], [in_process.Crash("x")]])
     monkeypatch.setattr(
-        likeness.mistaken, "replay", lambda steps, _: [(steps[0], raw) for raw in next(answers)]
+        equivalence.mistaken, "replay", lambda steps, _: [(steps[0], raw) for raw in next(answers)]
     )
-    assert [step.id for step, _ in likeness.identities(case, own)] == [10, 20]
+    assert [step.id for step, _ in equivalence.identities(case, own)] == [10, 20]
 
 
 @pytest.mark.parametrize("chosen", ["A1", "e5", "D2"])
@@ -351,7 +358,7 @@ def test_a_mutant_chooses_at_random_what_another_engine_chose(chosen):
     heard = mutant_replay.RecordedConversation(
         case.steps, (reply(""), reply(chosen), None), None, lambda *_: True, ""
     )
-    engine = mistaken.mutant(frozenset(), "gomoku-rules")
+    engine = in_process.mutant(frozenset(), "gomoku-rules")
     assert mutant_replay.answers(heard, engine)[1:] == [f"= {chosen.upper()}\n\n"]
 
 
@@ -365,7 +372,7 @@ def test_a_mutant_chooses_by_itself_where_another_engine_did_not_play():
             Failure(FailureKind.DIED, "It died.", 1),
             lambda *_: True,
         )
-        engine = mistaken.mutant(frozenset(), "gomoku-rules")
+        engine = in_process.mutant(frozenset(), "gomoku-rules")
         chosen.add(str(mutant_replay.answers(heard, engine)[1]))
     (one,) = chosen
     assert one.startswith("= ")

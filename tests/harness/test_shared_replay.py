@@ -5,11 +5,11 @@ from itertools import pairwise
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.judging import mistaken, shared_replay
+from harness.judging import in_process, shared_replay
 from harness.judging.mutant_replay import RecordedConversation, Replayer, answers
 from harness.reading import casefile
 from harness.specifications import specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import reply_of
 from oracle.mistakes import ASSIGNMENTS, Breakdown
 
 # What mutants may do differently with what they share.
@@ -50,7 +50,7 @@ def assert_alike(case, assignment):
                 found[place] += [(told.step, comparable(raw))] * (bits >> place & 1)
     assert shown
     for place, mistake in shown.items():
-        alone = mistaken.answers(case, mistaken.mutant_engine(mistake))
+        alone = in_process.answers(case, in_process.mutant_engine(mistake))
         assert found[place] == [(step, comparable(raw)) for step, raw in alone], mistake
 
 
@@ -73,14 +73,14 @@ def test_mutants_answer_together_as_alone(assignment, text):
 @pytest.mark.parametrize(("assignment", "text"), TEXTS.values(), ids=TEXTS)
 def test_a_mutant_with_several_mistakes_leaves_the_right_path_and_comes_back(assignment, text):
     steps = casefile.parse(text.encode(), "x.gtp").steps
-    right = [raw for _, raw in mistaken.replay(steps, mistaken.mutant((), assignment))]
+    right = [raw for _, raw in in_process.replay(steps, in_process.mutant((), assignment))]
     replies = *map(reply_of, right), *[None] * (len(steps) - len(right))
     one = RecordedConversation(steps, replies, None, lambda index, reply: True)
     replayer = Replayer([one], assignment)
     mistakes = specification(assignment).mistakes
     for chosen in [*([alone] for alone in mistakes), *pairwise(mistakes)]:
         found = replayer._replay(0, frozenset(chosen))[1]
-        alone = answers(one, mistaken.mutant(chosen, assignment))
+        alone = answers(one, in_process.mutant(chosen, assignment))
         assert [*map(comparable, found)] == [*map(comparable, alone)], chosen
 
 
@@ -99,13 +99,13 @@ def test_the_name_of_a_command_is_the_one_that_an_engine_looks_up(line, name):
 
 
 def test_of_one_question_at_the_end_mutants_are_asked_nothing_else(monkeypatch):
-    asked, answer = [], mistaken.answer
+    asked, answer = [], in_process.answer
 
     def note(engine, text):
         asked.append(text)
         return answer(engine, text)
 
-    monkeypatch.setattr(mistaken, "answer", note)
+    monkeypatch.setattr(in_process, "answer", note)
     case = casefile.parse(b"boardsize 5\nplay b c3\nkomi 1\n1 score", "x.gtp")
     mistakes = specification("go-scoring").mistakes[:3]
     list(shared_replay.answers(case, dict(enumerate(mistakes))))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import PatternError
-from harness.reading import awk_regex, effort, expectation, java_regex
+from harness.reading import awk_regex, expectation, java_regex, matchers
 from harness.records import Pattern
 from tests import golden
 from tests.harness import random_patterns, test_awk_regex, test_expectation, test_java_regex
@@ -116,8 +116,8 @@ def test_what_an_expression_is_in_python(name, asked, translate):
 
 def test_how_long_an_expression_takes():
     def measure(expression: str) -> list[object]:
-        nodes = list(effort._parser.parse(expression, re.ASCII))
-        return [tuple(effort._sequence(nodes, length)) for length in (0, 3, 70)]
+        nodes = list(matchers._parser.parse(expression, re.ASCII))
+        return [tuple(matchers._sequence(nodes, length)) for length in (0, 3, 70)]
 
     translated = map(or_refused(java_regex.in_python), JAVA)
     check("effort", (one for one in translated if not one.startswith("refused")), measure)

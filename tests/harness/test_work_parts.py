@@ -20,7 +20,6 @@ from harness.errors import UsageError
 from harness.grading.attempts import grading_progress
 from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import ALONE
-from harness.limit import Limit
 from harness.options import Limits
 from harness.records import (
     Build,
@@ -29,12 +28,13 @@ from harness.records import (
     Failure,
     FailureKind,
     FileResult,
+    Limit,
     Outcome,
     Reply,
     Restart,
     Verdict,
 )
-from harness.report import heartbeat
+from harness.report import progress
 from harness.sandbox.relocating import room_in
 from harness.service.jobs.worker import OnOtherMachines
 from harness.work import __main__ as work
@@ -431,7 +431,7 @@ def test_what_was_not_measured_is_zero():
 
 
 def heartbeat_of(*keys: str) -> str:
-    return heartbeat.waiting_for(list(keys))
+    return progress.waiting_for(list(keys))
 
 
 class Live:

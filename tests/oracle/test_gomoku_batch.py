@@ -8,7 +8,7 @@ import pytest
 from oracle import batch_gomoku
 from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.color import BLACK, WHITE
-from oracle.rules.policy import TYPES
+from oracle.rules.gomoku import TYPES
 from tests.oracle.gomoku_boards import position, random_board
 
 SHAPES = [*((size, size) for size in range(1, 20)), (1, 9), (9, 1), (4, 17), (25, 25)]
