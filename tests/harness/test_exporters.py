@@ -29,7 +29,7 @@ def files(material):
 # A platform that knows students by their key and takes whole points.
 SCHOOL = """\
 from harness.errors import UsageError
-from harness.grading.exports.sheet_filling import SheetForm
+from harness.grading.exports.sheet import SheetForm
 
 
 def form(sheet, columns, title, shown):

@@ -346,7 +346,9 @@ def test_tests_behind_what_breaks_an_engine_have_no_identity(monkeypatch):
     own = specification("go-scoring")
     answers = iter([["fine"], [in_process.Crash("x")]])
     monkeypatch.setattr(
-        equivalence.mistaken, "replay", lambda steps, _: [(steps[0], raw) for raw in next(answers)]
+        equivalence.in_process,
+        "replay",
+        lambda steps, _: [(steps[0], raw) for raw in next(answers)],
     )
     assert [step.id for step, _ in equivalence.identities(case, own)] == [10, 20]
 
