@@ -35,7 +35,7 @@ FORMATS = {
     "gtp-harness history --json": "harness.history.text",
     "gtp-harness grade, class.json": "harness.grading.exports.class_json",
     "gtp-harness verify --json": "harness.cli.verify:_document",
-    "gtp-harness strength --json": "harness.cli.strength_report:document",
+    "gtp-harness strength --json": "harness.cli.strength:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",
     "gtp-harness calibrate --json": "harness.cli.calibrate:_document",
 }

@@ -11,7 +11,7 @@ from zlib import crc32
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness import open_folders
+from harness import shared_files
 from harness.records import Failure, Reply
 from harness.text import encode
 from harness.vocabulary.stones import (
@@ -101,7 +101,7 @@ def lay_files(script: Script, folder: Path) -> None:
     """Write the files that a script's commands name into a folder, unless they are there."""
     for name, text in script.files:
         if not (folder / name).exists():
-            open_folders.write(folder / name, text.encode())
+            shared_files.write_open(folder / name, text.encode())
 
 
 # --- What Hypothesis draws: conversations about positions in which programs go wrong -------------
