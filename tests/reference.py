@@ -35,6 +35,7 @@ FORMATS = {
     "gtp-harness verify --json": "harness.cli.verify:_document",
     "gtp-harness strength --json": "harness.cli.strength_report:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",
+    "gtp-harness match --json": "harness.match.document",
     "gtp-harness calibrate --json": "harness.cli.calibrate:_document",
 }
 
