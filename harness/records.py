@@ -119,7 +119,7 @@ class Failure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The verdict on one test."""
+    """The verdict on one test. :attr:`FileResult.tests` has it with its step."""
 
     step: int  # index into CaseFile.steps
     verdict: Verdict
@@ -165,6 +165,11 @@ class FileResult(NamedTuple):
     seconds: float  # wall time of the file's commands
     cpu_seconds: float  # difference of the engine's two cputime answers, 0 if it is absurd
     restarts: tuple[Restart, ...] = ()
+
+    @property
+    def tests(self) -> tuple[tuple[Step, Outcome], ...]:
+        """Each test with its outcome, in file order."""
+        return tuple((self.case.steps[outcome.step], outcome) for outcome in self.outcomes)
 
     @property
     def failure(self) -> Failure | None:
@@ -234,6 +239,15 @@ class RunResult(NamedTuple):
     diagnoses: tuple[Diagnosis, ...] = ()  # what explains the failures, where something does
     unfinished: tuple[str, ...] = ()  # files not run, or not to their end: there was a Ctrl-C
     repeat: Repeat = Repeat()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all was run and judged, and no test failed unexpectedly: exit status 0."""
+        is_whole = not (self.errors or self.faults or self.unfinished)
+        return is_whole and not any(
+            file.failure or any(one.verdict is Verdict.FAILED for one in file.outcomes)
+            for file in self.files
+        )
 
 
 class Waiting(NamedTuple):

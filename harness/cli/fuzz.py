@@ -379,7 +379,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
     if fuzzer.asked:
         yield f"asked: {', '.join(f'{name} {count:,}' for name, count in fuzzer.asked.items())}"
     if not findings and (shortfall := fuzzer.shortfall):
-        yield f"this is no success: {shortfall}"
+        yield f"this says nothing about the engine: {shortfall}"
     for slow in fuzzer.slow:
         yield (
             f"{slow.name} takes {slow.seconds:.1f} s: asked {slow.asked:,}"

@@ -7,10 +7,10 @@ baseline), ``openings``, ``games`` and ``unplayed`` (the harness failed). A play
 ``command``, ``rank``, ``points``, ``sat_out`` (games of a Swiss), wins, draws and losses as
 ``black`` and as ``white``, the reasons ``won_by`` and ``lost_by``, ``elo`` (with ``low`` and
 ``high`` of the 95 % interval; null without games), ``seconds`` and ``moves``. A game has
-``number``, ``pair`` and ``round`` from 1, the names ``black`` and ``white``, ``opening`` (its place
-in the list, from 0), ``result`` as SGF has it, ``winner`` (``b``, ``w`` or empty), ``reason``,
-``detail``, ``score``, ``moves`` after the opening, ``seconds`` of both engines, ``claims`` (what
-each said of the end), ``attempts`` and ``disputed``, whether a claim names another winner.
+``number``, ``pair`` and ``round`` from 1, the names ``black`` and ``white``, ``opening`` (its
+place in the list, from 0), ``result`` as SGF has it, ``winner`` (``b``, ``w`` or empty),
+``reason``, ``detail``, ``score``, ``moves`` after the opening, ``seconds`` of both engines,
+``claims`` (what each said of the end) and ``disputed``, whether a claim names another winner.
 """
 
 from __future__ import annotations

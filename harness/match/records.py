@@ -96,7 +96,6 @@ class Game(NamedTuple):
     moves: tuple[tuple[int, str], ...] = ()  # after the opening
     seconds: tuple[float, float] = (0.0, 0.0)  # that Black's and White's engine used
     claims: tuple[str, str] = ("", "")  # what each said of the end; "" if it was not asked
-    attempts: int = 1
 
     def points(self, color: int) -> float:
         """Return 1 for a win, 0.5 for a draw, 0 for a loss."""

@@ -33,12 +33,13 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read(path: str, dialect: str = "gogui") -> CaseFile:
+def read(path: str | os.PathLike[str], dialect: str = "gogui") -> CaseFile:
     """Read the case file at ``path``.
 
     Raises:
         CaseError: it cannot be read, or a line of it is wrong.
     """
+    path = os.fspath(path)
     return parse(content(path), path, dialect)
 
 

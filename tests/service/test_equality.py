@@ -169,8 +169,7 @@ def test_so_are_those_of_two_hundred_of_every_kind(service, c_tools, java, tmp_p
 
 
 TOOLS = {"gosensei": "c_tools", "java-go": "java"}  # fixtures
-# One has a course folder, and boards on its pages; one is built, and answers through an adapter.
-SOME = (("sqlite", "go-scoring"), ("sqlite", "gosensei"))
+SOME = (("sqlite", "go-scoring"),)  # it has a course folder, and boards on its pages
 ALL = [
     pytest.param(*pair, marks=[] if pair in SOME else [pytest.mark.slow])
     for pair in itertools.product(["sqlite", "postgresql"], SHIPPED)

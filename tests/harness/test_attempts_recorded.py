@@ -1,10 +1,8 @@
-"""What happens seldom while attempts are run, each branch by itself."""
+"""Attempts of a grading: what is written of them, together or at once, and what is read again."""
 
 from __future__ import annotations
 
 import contextlib
-import io
-import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,13 +15,11 @@ from harness.errors import (
     SandboxError,
     UsageError,
 )
-from harness.exits import ExitCode
 from harness.grading.attempts import (
     assembly,
     attempt_plan,
     attempt_runner,
     class_watch,
-    grading_progress,
     orders,
     set_aside,
 )
@@ -34,16 +30,12 @@ from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile, last_words
 from harness.records import Build
-from harness.running.jobs import Fault
-from harness.work import __main__ as work
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
-    CaseStarted,
     HarnessFailed,
-    UnitFinished,
 )
 from tests.harness.made_attempts import result_of
 
@@ -71,60 +63,9 @@ def test_private_points_need_private_case_files(named, monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    ("details", "said"),
-    [
-        ('Traceback:\n  File "a", line 1\n    x\n  File "b", line 2\n    y\nKeyError\n',
-         'it broke (File "b", line 2)'),
-        ("", "it broke"),
-        ("nothing of files", "it broke"),
-    ],
-)  # fmt: skip
-def test_how_the_harness_broke_is_told_in_a_line(details, said):
-    assert attempt_runner._describe_fault(Fault("it broke", details)) == said
-
-
-def test_the_line_of_a_grading_on_a_terminal():
-    made = grading_progress._make()
-    kinds = [type(one).__name__ for one in made.columns]
-    assert kinds == [
-        *("BarColumn", "MofNCompleteColumn", "TimeElapsedColumn"),
-        *("TextColumn", "TimeRemainingColumn", "TextColumn"),
-    ]
-    assert made.columns[0].bar_width == 24
-    assert [made.columns[place].text_format for place in (3, 5)] == ["left", "{task.description}"]
-    assert [made.columns[place].markup for place in (3, 5)] == [True, False]
-    assert made.live.console.stderr
-    assert made.live.transient
-    assert not made.live.auto_refresh
-
-
 def make_unit(**changes: Any) -> GradingUnit:
     own: Any = SimpleNamespace(key="ada", sha256="", root="go/", kept=("a.py",))
     return GradingUnit(own, Path("ada.tgz"), "b", (Task("1", CASE), Task("2", CASE)), **changes)
-
-
-def test_a_submission_as_a_bench_takes_it():
-    found = orders.submission_for_bench(make_unit())
-    assert found == (Path("ada.tgz"), "go/", ("a.py",), "b")
-
-
-def test_a_bench_has_the_limits_of_the_assignment():
-    own = find("go-scoring")
-    made = orders.bench_of(GradingContext(own, Path("course"), "off", (), 77.0, 1), own.box)
-    assert made._kit == (own, Path("course"), None, own.limits, False, 77.0, 0.0)
-
-
-def test_orders_that_are_over_leave_no_sandbox_and_no_file(monkeypatch):
-    own, closed = find("go-scoring"), []
-    sandbox = SimpleNamespace(close=lambda: closed.append("sandbox"))
-    monkeypatch.setattr(orders, "sandbox_of", lambda *_: sandbox)
-    context = GradingContext(own, Path("course"), "3", (), 77.0, 1)
-    made = orders.Orders(context, own.box, alone=False)
-    assert Path(made._store.name).is_dir()
-    made.close()
-    assert closed == ["sandbox"]
-    assert not Path(made._store.name).exists()
 
 
 def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeypatch):
@@ -151,14 +92,6 @@ def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeyp
         unit = make_unit()._replace(archive=archive)
         assert list(made.run([unit], 1, lambda *_: None)) == []
     assert heard == [("2", True)]
-
-
-def test_files_that_commands_name_are_taken_along(tmp_path):
-    for name in ("a.sgf", "x/b.txt", "e", "f.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(name)
-    found = orders._find_named_files(Task("1", CASE), tmp_path)
-    assert [one.name for one in found] == ["a.sgf", "x/b.txt"]
 
 
 class Written:
@@ -250,115 +183,6 @@ def test_without_the_lease_nothing_more_is_written():
     assert str(told.value) == "another process has taken over the grading in the ledger"
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        (["broke"], ExitCode.FAULT),
-        (["broke", "begun"], ExitCode.FAULT),
-        (["begun", "broke", "begun"], ExitCode.FAULT),
-        (["begun"], ExitCode.OK),
-    ],
-)
-def test_a_unit_that_broke_anywhere_ends_with_a_fault(words, status, monkeypatch, capsysbinary):
-    made = {"broke": HarnessFailed("1", "full"), "begun": CaseStarted("1")}
-
-    class Worker:
-        def do(self, unit: object, say: Any) -> UnitFinished:
-            for word in words:
-                say(made[word])
-            return UnitFinished()
-
-        def close(self) -> None:
-            pass
-
-    monkeypatch.setattr(work.unit_worker, "read", lambda *_: None)
-    monkeypatch.setattr(work, "_content", lambda _: b"")
-    monkeypatch.setattr(work, "_worker", lambda _: Worker())
-    assert work._do(SimpleNamespace(file="-")) == status  # type: ignore[arg-type]
-    assert len(capsysbinary.readouterr().out.splitlines()) == len(words)
-
-
-def test_what_comes_of_a_unit_is_told_at_once(monkeypatch):
-    """Who reads the lines shows how far the unit is."""
-    written, seen = io.BytesIO(), []
-
-    class Worker:
-        def do(self, unit: object, say: Any) -> UnitFinished:
-            for basis in "12":
-                say(CaseStarted(basis))
-                seen.append(written.getvalue().count(b"\n"))
-            return UnitFinished()
-
-        def close(self) -> None:
-            pass
-
-    own = SimpleNamespace(file="-")
-    monkeypatch.setattr(work.unit_worker, "read", lambda *_: None)
-    monkeypatch.setattr(work, "_content", lambda _: b"")
-    monkeypatch.setattr(work, "_worker", lambda _: Worker())
-    monkeypatch.setattr(work.sys, "stdout", io.TextIOWrapper(io.BufferedWriter(written)))  # type: ignore[type-var]
-    assert work._do(own) == ExitCode.OK  # type: ignore[arg-type]
-    assert seen == [1, 2]
-
-
-def test_a_worker_that_is_told_to_end_unwinds(monkeypatch):
-    """Killed at once, it would leave the folders of submissions behind."""
-
-    def serve(*_: object, **__: object) -> None:
-        signal.raise_signal(signal.SIGTERM)
-        pytest.fail("it goes on")
-
-    before = signal.signal(signal.SIGTERM, lambda *_: None)
-    monkeypatch.setattr(work.signals, "_HAS_TIMERS", False)
-    monkeypatch.setattr(work.signals, "leave_sigint_to_the_parent", lambda: None)
-    monkeypatch.setattr(work, "die_with_parent", lambda _: None)
-    monkeypatch.setattr(work, "_worker", lambda _: None)
-    monkeypatch.setattr(work.unit_worker, "serve", serve)
-    monkeypatch.setattr(work.sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-    monkeypatch.setattr(work.sys, "stdout", io.TextIOWrapper(io.BytesIO()))
-    try:
-        ended = work._serve(SimpleNamespace(unshared=False))  # type: ignore[arg-type]
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert ended == 128 + signal.SIGTERM
-
-
-def test_what_runs_now_is_told_of_the_unit_by_its_number():
-    heard: list[Any] = []
-    listener = SimpleNamespace(
-        on_word=lambda *pair: heard.append(("word", *pair)),
-        on_progress=lambda *pair: heard.append(("progress", *pair)),
-        on_time=lambda units: heard.append(("time", units)),
-    )
-
-    class Asked:
-        def run(self, units, workers, on_word, on_time, **named) -> Any:
-            on_time([1, 0])
-            on_word(1, HarnessFailed("1", "full"))
-            named["on_progress"](0, CaseStarted("2"))
-            yield 1, Fault("it broke", "")
-            heard.append((workers, named["shared"]))
-
-    own: Any = GradingContext(find("go-scoring"), None, "off", (), 1.0, 1)
-    written: Any = Written()
-    runner = attempt_runner.Runner(written, own, listener)
-    looked: list[Any] = []
-    runner._token = "t"
-    runner._watch = SimpleNamespace(look=looked.append, note=None)  # type: ignore[assignment]
-    units = [make_unit(), make_unit(spent=1.0)]
-    asked: Any = Asked()
-    runner._round(units, asked, 1, 3)
-    assert heard == [
-        ("time", [units[1], units[0]]),
-        ("word", units[1], HarnessFailed("1", "full")),
-        ("progress", units[0], CaseStarted("2")),
-        ("word", units[1], HarnessFailed("2", "it broke")),
-        (3, True),
-    ]
-    assert looked == [[units[1]]]
-    assert {token for _, token, *_ in written.said} == {"t"}
-
-
 def test_builds_that_fail_alike_have_one_reason():
     said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
     found = [class_watch.trouble(Build(False, "", one), []) for one in said]
@@ -409,14 +233,6 @@ def test_an_attempt_without_a_run_says_why(state, fault, said):
     reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault) == (None, said)
-
-
-def test_engines_that_die_alike_have_the_reason_that_they_said():
-    said = 'Traceback (most recent call last):\n  File "a.py", line 1\nNameError: x\n'
-    died: Any = SimpleNamespace(stderr=said, failure=SimpleNamespace(message="it exited with 1"))
-    silent: Any = SimpleNamespace(stderr="", failure=SimpleNamespace(message="it exited with 1"))
-    assert class_watch._dead(died).reason == last_words.last_words(said).reason != ""
-    assert class_watch._dead(silent).reason == last_words.normalize("it exited with 1")
 
 
 def test_an_attempt_without_a_program_has_a_run_and_no_result():

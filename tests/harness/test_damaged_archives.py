@@ -1,28 +1,22 @@
-"""What happens seldom while archives are read, each branch by itself."""
+"""Archives that are damaged, odd or too large: read as other programs read them, or refused."""
 
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 import zlib
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from harness.errors import (
     ArchiveError,
-    ReadingFailedError,
     UsageError,
 )
 from harness.intake import (
     archive,
     archive_writing,
-    confined_reading,
     frames,
-    reader_server,
     reading,
     tar,
 )
@@ -49,82 +43,9 @@ def test_an_archive_may_unpack_to_as_many_bytes_as_the_limit():
         meter.count_unpacked(1)
 
 
-def test_a_reader_of_archives_gives_up_all_rights(monkeypatch):
-    done: list[Any] = []
-    kernel = reader_server.kernel
-    for name in ("drop_capabilities", "no_new_privileges", "prctl"):
-        monkeypatch.setattr(kernel, name, lambda *words, name=name: done.append((name, *words)))
-    monkeypatch.setattr(reader_server.landlock, "abi", lambda: 4)
-    monkeypatch.setattr(
-        reader_server.landlock, "confine", lambda *words: done.append(("confine", *words))
-    )
-    reader_server._give_up()
-    assert done == [
-        ("drop_capabilities",),
-        ("no_new_privileges",),
-        ("prctl", "not dumpable", kernel.PR_SET_DUMPABLE, 0),
-        ("confine", (), 4),
-    ]
-    monkeypatch.setattr(reader_server.landlock, "abi", lambda: 0)
-    reader_server._give_up()
-    assert [one[0] for one in done[4:]] == [one[0] for one in done[:3]]
-
-
-def test_a_child_ends_whatever_stops_it(monkeypatch):
-    """Else it would go on as a second server."""
-
-    class EndedError(BaseException):
-        pass
-
-    def fail(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    def end(status: int) -> None:
-        raise EndedError(status)
-
-    monkeypatch.setattr(reader_server.os, "fork", lambda: 0)
-    monkeypatch.setattr(reader_server.os, "_exit", end)
-    monkeypatch.setattr(reader_server, "_answer", fail)
-    got: Any = SimpleNamespace(archive=-1, sink=-1)
-    control: Any = SimpleNamespace(close=lambda: None)
-    with pytest.raises(EndedError) as told:
-        reader_server._fork(got, b"", control, fail)  # type: ignore[arg-type]
-    assert told.value.args == (0,)
-
-
 def test_a_folder_that_cannot_be_read_is_told():
     with pytest.raises(UsageError, match=r"^cannot read /no/such/place: No such file or direct"):
         archive_writing.files_in(Path("/no/such/place"))
-
-
-def test_a_reader_that_cannot_be_asked_is_told(monkeypatch):
-    reader = confined_reading.ConfinedReader("pass")
-
-    def fail(*_: object) -> None:
-        raise OSError("no room")
-
-    monkeypatch.setattr(reader, "_send", fail)
-    before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(ReadingFailedError, match=r"^no archive can be read: no room$"):
-        reader.read(io.FileIO(os.devnull), Meter(IntakeLimits(), 0))  # type: ignore[arg-type]
-    assert len(os.listdir("/proc/self/fd")) == before
-
-
-def test_a_child_is_heard_piece_by_piece_and_in_time():
-    source, writing = os.pipe()
-    heard = confined_reading._Pipe(source, 60)
-    os.write(writing, b"abcdef")
-    assert [heard.take(2), heard.take(0), heard.take(3)] == [b"ab", b"", b"cde"]
-    os.close(writing)
-    with pytest.raises(ReadingFailedError, match=r"^the reader of an archive died$"):
-        heard.take(2)
-    heard.close()
-    source, writing = os.pipe()
-    for seconds in (-1, 0.01):
-        with pytest.raises(ReadingFailedError, match=r"archive did not end in time$"):
-            confined_reading._Pipe(source, seconds).take(1)
-    os.close(source)
-    os.close(writing)
 
 
 @pytest.mark.parametrize(
@@ -262,64 +183,6 @@ def test_compressed_data_that_is_damaged():
     assert told.value.member == "a"
 
 
-@pytest.mark.parametrize(
-    ("raw", "flags", "name"),
-    [
-        (b"a", 0, "a"),
-        ("ä".encode(), 0, "ä"),
-        ("ä".encode(), 0x800, "ä"),
-        (b"\x84", 0, "ä"),  # as the first PC wrote it
-        (b"\x84", 0x800, "\udc84"),  # UTF-8 was promised
-        (b"\x84", 0x808, "\udc84"),
-        (b"\x84", 0xF7FF, "ä"),
-    ],
-)
-def test_a_name_is_read_as_it_was_written(raw, flags, name):
-    assert zip_archive._decode(raw, flags) == name
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (None, b"a reading"),
-        (ArchiveError("it is damaged", "a"), (frames.REFUSED, ["it is damaged", "a"])),
-        (ArchiveError("it is empty"), (frames.REFUSED, ["it is empty", ""])),
-        (KeyError("x"), (frames.FAULT, "KeyError: 'x'")),
-    ],
-)
-def test_what_a_child_says_of_an_archive(error, said, monkeypatch, tmp_path):
-    """It reads from the beginning, wherever its parent has been, and knows how long it is."""
-    seen: list[Any] = []
-
-    def read(file: Any, meter: Meter) -> Any:
-        seen.append((file.read(), meter.limits, meter._compressed))
-        if error:
-            raise error
-        return "a reading"
-
-    monkeypatch.setattr(reader_server, "_confine", lambda *words: seen.append(words))
-    monkeypatch.setattr(
-        reader_server.frames, "write_reading", lambda sink, found: sink.write(found.encode())
-    )
-    request = reader_server.Request(IntakeLimits(), 5)
-    place = tmp_path / "a"
-    place.write_bytes(b"0123456789")
-    archive = os.open(place, os.O_RDONLY)
-    os.lseek(archive, 4, os.SEEK_SET)
-    heard, sink = os.pipe()
-    reader_server._answer(reader_server._ReceivedArchive(request, archive, sink), b"calls", read)
-    assert seen[0] == (request, b"calls")
-    assert seen[1] == (b"0123456789", IntakeLimits(), 10)
-    got = os.read(heard, 10_000)
-    os.close(heard)
-    if error is None:
-        assert got == said
-    else:
-        wanted = io.BytesIO()
-        frames.say(wanted, *said)
-        assert got == wanted.getvalue()
-
-
 def test_what_is_not_read_of_a_member_is_passed_over():
     said = io.BytesIO()
     members = [
@@ -357,87 +220,6 @@ def test_a_directory_of_a_zip_with_more_than_it_says():
     assert told.value.message == ("it is damaged: its directory has more members than it says")
 
 
-class Noting:
-    """Notes what is called."""
-
-    def __init__(self) -> None:
-        self.done: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda: self.done.append(name)
-
-
-def test_who_closes_a_reader_waits_for_its_server():
-    noting = Noting()
-    reader = confined_reading.ConfinedReader("pass")
-    reader._server = noting, noting  # type: ignore[assignment]
-    reader.close()
-    assert noting.done == ["close", "wait"]
-    reader.close()
-    assert noting.done == ["close", "wait"]
-
-
-def test_a_reader_waits_for_a_server_that_died_before_it_starts_another(monkeypatch):
-    noting = Noting()
-
-    def send(control: Any, *_: Any) -> None:
-        if control is noting:
-            raise BrokenPipeError
-
-    reader = confined_reading.ConfinedReader("pass")
-    reader._server = noting, noting  # type: ignore[assignment]
-    monkeypatch.setattr(confined_reading.socket, "send_fds", send)
-    monkeypatch.setattr(confined_reading, "_start", lambda program: ("another", program))
-    reader._send(b"", [])
-    assert noting.done == ["close", "wait"]
-    assert reader._server == ("another", "pass")
-
-
-def test_a_reader_of_archives_ends_when_its_socket_breaks(monkeypatch):
-    def fail(_control: object) -> None:
-        raise ConnectionResetError
-
-    for place, names in [
-        (reader_server.os, ("setsid",)),
-        (reader_server.signal, ("signal", "pthread_sigmask")),
-        (reader_server.gc, ("freeze", "disable")),
-        (reader_server.seccomp, ("computing",)),
-        (reader_server, ("_give_up",)),
-    ]:
-        for name in names:
-            monkeypatch.setattr(place, name, lambda *_: None)
-    monkeypatch.setattr(reader_server.socket, "socket", lambda fileno: None)
-    monkeypatch.setattr(reader_server, "_receive", fail)
-    reader_server.main(0)
-
-
 @pytest.mark.parametrize("name", ["a/b", "a//b/", "./a/./b", "a/b/."])
 def test_a_name_has_no_parts_that_say_nothing(name):
     assert check_name(name, IntakeLimits()) == ("a", "b")
-
-
-@pytest.mark.parametrize(("pid", "done"), [(7, []), (0, ["close", "answer", "exit 0"])])
-def test_an_archive_is_read_by_a_child_and_its_server_goes_on(pid, done, monkeypatch):
-    noting = Noting()
-    monkeypatch.setattr(reader_server.os, "fork", lambda: pid)
-    monkeypatch.setattr(reader_server.os, "_exit", lambda code: noting.done.append(f"exit {code}"))
-    monkeypatch.setattr(reader_server, "_answer", lambda *_: noting.done.append("answer"))
-    archive, sink = os.pipe()
-    got = reader_server._ReceivedArchive(reader_server.Request(IntakeLimits(), 5), archive, sink)
-    reader_server._fork(got, b"", noting, lambda *_: None)  # type: ignore[arg-type, return-value]
-    assert noting.done == done
-    for descriptor in (archive, sink):
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            os.fstat(descriptor)
-
-
-def test_a_server_that_has_no_room_for_a_child_goes_on(monkeypatch):
-    def fork() -> int:
-        raise BlockingIOError("no more processes")
-
-    monkeypatch.setattr(reader_server.os, "fork", fork)
-    archive, sink = os.pipe()
-    got = reader_server._ReceivedArchive(reader_server.Request(IntakeLimits(), 5), archive, sink)
-    reader_server._fork(got, b"", Noting(), lambda *_: None)  # type: ignore[arg-type, return-value]
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(sink)  # so who asked hears that the child has ended

@@ -1,23 +1,17 @@
-"""What happens seldom in a ledger, each branch by itself."""
+"""A ledger keeps every row, says which one was changed, and what could not be written."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
-import sqlite3
-from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine
-from sqlalchemy.exc import DBAPIError, StatementError
 
 from harness.errors import (
     HarnessError,
-    LedgerError,
     UsageError,
 )
 from harness.grading.ledger import (
@@ -26,9 +20,7 @@ from harness.grading.ledger import (
     opening,
     originals,
     places,
-    salvage,
     seal,
-    sqlite_file,
 )
 from harness.grading.ledger.ledger import (
     BuildRow,
@@ -130,31 +122,12 @@ def test_builds_that_count_no_more_are_told_in_order(tmp_path):
     )
 
 
-def test_a_database_that_cannot_be_checked_says_why(tmp_path):
-    def fail(_query: str) -> None:
-        raise DBAPIError("PRAGMA", {}, sqlite3.DatabaseError("disk image is malformed"))
-
-    made: Any = object.__new__(SqliteFile)
-    made.connection = SimpleNamespace(exec_driver_sql=fail)
-    assert made.own_errors(3) == ["disk image is malformed"]
-
-
 def test_a_file_that_cannot_be_opened_is_named(tmp_path):
     with pytest.raises(UsageError) as told:
         SqliteFile(tmp_path)
     assert str(told.value) == (
         f"{tmp_path} cannot be used as a ledger: unable to open database file"
     )
-
-
-def test_no_error_of_a_server_has_what_was_written_in_it(monkeypatch):
-    """Names and marks of students would be in logs."""
-    monkeypatch.setattr(Engine, "connect", lambda self: self)
-    engine: Any = ledger_server._connect("postgresql://localhost/marks", "marks")
-    error = StatementError(
-        "refused", "INSERT", {"name": "Ada"}, None, hide_parameters=engine.hide_parameters
-    )
-    assert "Ada" not in str(error)
 
 
 def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatch):
@@ -167,105 +140,10 @@ def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatc
     assert asked == [(("leasing",), {}), (("leasing",), {"shared": True})]
 
 
-def test_what_a_transaction_broke_at_is_told_even_if_it_cannot_be_rolled_back():
-    """A server that is gone has rolled it back by itself."""
-
-    def execute(query: str) -> None:
-        if query == "ROLLBACK":
-            raise DBAPIError(query, {}, sqlite3.OperationalError("no transaction is active"))
-
-    made: Any = object.__new__(SqliteFile)
-    made.connection = SimpleNamespace(exec_driver_sql=execute)
-    with pytest.raises(HarnessError, match="the disk is full"), made.changing():
-        raise HarnessError("the disk is full")
-
-
-MALFORMED = DBAPIError("SELECT", {}, sqlite3.DatabaseError("disk image is malformed"))
-
-
-def test_a_row_is_described_although_its_plan_cannot_be_read(ledger, monkeypatch):
-    def fail(_query: object) -> None:
-        raise MALFORMED
-
-    row = chains.SignedRow(tuple(str(i) for i in range(12)), 4, chains.Digest("", "", ()))
-    monkeypatch.setattr(ledger.chains, "_db", SimpleNamespace(execute=fail))
-    assert ledger.chains.describe_row("result", row) == "result 4"
-
-
-def test_a_table_that_cannot_be_read_to_its_end_is_read_from_there_too(monkeypatch):
-    asked: list[str] = []
-
-    def execute(query: Any) -> Any:
-        asked.append(str(query).partition("ORDER BY ")[2])
-        yield (asked[-1], 1, "")
-        raise MALFORMED
-
-    found: Any = object.__new__(salvage._Damaged)
-    found._db = SimpleNamespace(execute=execute)
-    found.is_signed = True
-    known = {"run": {7}}  # what lies between the damage is asked for by its name
-    monkeypatch.setattr(found, "_find_known_names", known.get, raising=False)
-    rows = list(found._read("run"))
-    assert asked == ["run.id", "run.id DESC", ""]
-    assert [row.values[0] for row in rows] == asked
-
-
-@pytest.mark.parametrize("checked", [True, False])
-def test_of_case_files_only_true_contents_are_saved(checked):
-    """By their names; without the ledger's key all are saved, and said to be unchecked."""
-    true, false = hashlib.sha256(b"10 score\n").hexdigest(), "f" * 64
-    found: Any = object.__new__(salvage._Damaged)
-    found.checked = checked
-    found.rows = lambda _: [SimpleNamespace(values=["", "", "", "", one]) for one in (true, false)]
-    found._db = SimpleNamespace(execute=lambda _: [(b"10 score\n",)])
-    saved = {true: b"10 score\n"} if checked else dict.fromkeys((true, false), b"10 score\n")
-    assert dict(found.contents()) == saved
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (MALFORMED, "not all of it can be read: disk image is malformed"),
-        (LedgerError("its key is missing"), "its key is missing"),
-    ],
-)
-def test_what_cannot_be_checked_to_its_end_is_told(error, said, tmp_path, monkeypatch):
-    def fail() -> None:
-        raise error
-
-    held = SimpleNamespace(
-        errors=list, version=3, is_signed=True, rows=lambda _: [], database=SimpleNamespace(
-            reading=nullcontext), chains=SimpleNamespace(tampering=fail),
-    )  # fmt: skip
-    monkeypatch.setattr(salvage, "_open", lambda _: nullcontext(held))
-    facts, wrong = salvage.check(tmp_path / "x")
-    assert facts[1:] == ["0 results, 0 marks"]
-    assert wrong == [said]
-
-
 def test_what_a_driver_logs_is_not_told_twice():
     assert ledger_server
     kinds = {type(one) for one in logging.getLogger("psycopg").handlers}
     assert logging.NullHandler in kinds
-
-
-@pytest.mark.parametrize("kind", ["connect", "unicode"])
-def test_what_a_server_says_at_first_is_told_with_its_name(kind, monkeypatch):
-    closed: list[int] = []
-
-    def fail(*_: object) -> None:
-        raise MALFORMED
-
-    connection = SimpleNamespace(close=lambda: closed.append(1))
-    monkeypatch.setattr(ledger_server.extras, "require", lambda *_: None)
-    monkeypatch.setattr(
-        ledger_server, "_connect", fail if kind == "connect" else lambda *_: connection
-    )
-    monkeypatch.setattr(ledger_server.ServerDatabase, "_require_unicode", fail)
-    monkeypatch.setattr(ledger_server.ServerDatabase, "close", lambda _: closed.append(1))
-    with pytest.raises(HarnessError, match=r"^the server of ada[ :]"):
-        ledger_server.ServerDatabase("postgresql://x", "the server of ada")
-    assert closed == [1] * (kind == "unicode")
 
 
 @pytest.mark.parametrize("named", [None, "", "not/absolute"])
@@ -359,13 +237,6 @@ def test_an_end_of_a_chain_that_others_wrote_is_refused(changes):
         )
 
 
-def test_a_chain_without_rows_is_whole():
-    found: Any = chains.Chains(SimpleNamespace(), OWN, "")  # type: ignore[arg-type]
-    found.head = lambda table: seal.Head()
-    found.rows = lambda table: []
-    assert list(found._find_broken_rows("run")) == []
-
-
 # --- what cannot be written
 
 
@@ -438,12 +309,6 @@ def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):
     assert str(told.value) == f"cannot write the ledger's key {path}: No space left on device"
 
 
-def test_damaged_names_are_told():
-    with pytest.raises(HarnessError) as told, sqlite_file._naming_errors("db", "do"):
-        b"\xff".decode()
-    assert str(told.value) == "db is damaged: invalid start byte. do"
-
-
 def test_a_place_says_how_it_is_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger_server, "ServerDatabase", lambda *words: words)
     place = places.of("postgresql://ada:secret@host/db")
@@ -452,41 +317,3 @@ def test_a_place_says_how_it_is_opened(tmp_path, monkeypatch):
     made = opening.open_database(places.of(tmp_path / "ledger"))
     assert (made.name, type(made)) == (str(tmp_path / "ledger"), SqliteFile)
     made.close()
-
-
-def test_what_a_server_says_is_told_with_its_name():
-    made: Any = object.__new__(ledger_server.ServerDatabase)
-    made.name = "the server of ada"
-    with pytest.raises(HarnessError, match=r"^the server of ada[ :]"), made.naming_errors():
-        raise MALFORMED
-
-
-def test_a_mark_is_saved_with_a_run_that_stands_for_the_one_that_is_lost():
-    """Marks name the run that gave them; of one that is lost nothing but its number is known."""
-    done: list[tuple[object, ...]] = []
-    made: Any = object.__new__(salvage._Salvage)
-    mark = dict.fromkeys(chains.SIGNED["mark"], "x")
-    marks = [tuple((mark | {"run": run}).values()) for run in (4, 1, 3, 1, 4)]
-    made._rows = {
-        "seed": [],
-        "run": [chains.SignedRow((run, *RUNS[0][1:]), run, FIRST.digest) for run in (1, 2)],
-        "mark": [chains.SignedRow(values, 1, FIRST.digest) for values in marks],
-    }
-    made._into = SimpleNamespace(
-        chains=SimpleNamespace(extend=lambda table, rows: done.append((table, *rows))),
-        database=SimpleNamespace(insert_new=lambda table, rows: None),
-    )
-    made._found = SimpleNamespace(contents=dict)
-    made._append = lambda table: done.append((table,))
-    made._keep = lambda table, holds: None
-    made._plan = set
-    made._write_results = lambda attempts: done.append(("result", attempts))
-    made._write()
-    empty = ("",) * 5
-    assert done == [
-        ("run",),
-        ("run", (3, *empty), (4, *empty)),
-        *((table,) for table in ("case_file", "submission", "wanted", "build")),
-        ("result", set()),
-        ("mark",),
-    ]

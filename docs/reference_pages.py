@@ -1,6 +1,7 @@
-"""The reference pages in ``docs/reference``, made from the code.
+"""What the build of the documentation adds to the pages in ``docs/reference``, from the code.
 
-``GTP_HARNESS_GOLDEN=write pytest tests/test_reference.py`` makes them anew.
+In the repository each page has its title and says where else the same is found. ``docs/conf.py``
+adds the rest while Sphinx reads it, so no text of the code is kept twice.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ import contextlib
 import inspect
 import io
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 from unittest.mock import patch
 
 import harness
@@ -22,9 +26,7 @@ from harness.assignments import assignment
 from harness.declared import declaration
 from harness.errors import AssignmentError
 from harness.toml_schema import REQUIRED, KeyPlace, Schema
-from tests.documents import ROOT
 
-FOLDER = ROOT / "docs" / "reference"
 _COLUMNS = "80"
 
 # The JSON that commands write, and the module or function whose docstring describes it.
@@ -40,20 +42,6 @@ FORMATS = {
 }
 
 
-def pages() -> dict[str, str]:
-    """Return the text of each page by its name."""
-    return {
-        "commands.md": commands(),
-        "formats.md": formats(),
-        "python.md": python(),
-        "assignment-keys.md": assignment_keys(),
-    }
-
-
-def _head(title: str, about: str) -> str:
-    return f"# {title}\n\n{about} This page is made from the code by `tests/reference.py`.\n"
-
-
 def _rst(text: str) -> str:
     return f"\n```{{eval-rst}}\n{text}\n```\n"
 
@@ -65,7 +53,6 @@ def commands() -> str:
     """Return the page of all commands: what ``--help`` prints for each."""
     return "".join(
         [
-            _head("Commands", "What `--help` prints for each command."),
             *_program("gtp-harness", harness.cli.main, harness.cli.COMMANDS),
             *_program("gtp-oracle", oracle.cli.main, oracle.cli.COMMANDS),
         ]
@@ -94,8 +81,7 @@ def _help(main: Callable[[list[str]], int], *words: str) -> str:
 
 def formats() -> str:
     """Return the page of the JSON that commands write."""
-    text = _head("JSON that commands write", "Members may be added to a document of version 1.")
-    return text + "".join(f"\n## {title}\n{_rst(_describe(at))}" for title, at in FORMATS.items())
+    return "".join(f"\n## {title}\n{_rst(_describe(at))}" for title, at in FORMATS.items())
 
 
 def _describe(place: str) -> str:
@@ -104,15 +90,58 @@ def _describe(place: str) -> str:
     return inspect.getdoc(getattr(found, name) if name else found) or ""
 
 
+# --- requests of the API -----------------------------------------------------------------------
+
+
+_GROUPS = (
+    "/courses/{course}/assignments/{assignment}",
+    "/courses/{course}",
+    "/suites/{suite}",
+    "",
+)
+
+
+def api() -> str:
+    """Return the page of all requests that programs can send to a service."""
+    # They need what a service needs, which the other pages do not.
+    from fastapi.openapi.utils import get_openapi
+
+    from harness.service.app import ROUTES
+
+    every: list[Any] = [one for routes in ROUTES for one in routes.routes]
+    routes = [one for one in every if one.include_in_schema]
+    schema = get_openapi(title="gtp-harness", version="1", routes=routes)["paths"]
+    rows: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    for route in sorted(routes, key=lambda one: one.path):
+        path = route.path_format.removeprefix("/api/v1")
+        group = next(one for one in _GROUPS if path.startswith(one))
+        (method,) = route.methods
+        described = schema[route.path_format][method.lower()]
+        rows[group].append(_request(f"{method} {path.removeprefix(group)}", described, route))
+    head = "| request | what it does | for | scope |\n|---|---|---|---|\n"
+    return "".join(
+        f"\n## Below `/api/v1{group}`\n\n{head}{''.join(found)}" for group, found in rows.items()
+    )
+
+
+def _request(request: str, described: dict[str, Any], route: Any) -> str:
+    """Return the row of a request: what may be asked with it, what it does, who may send it."""
+    from harness.service.web.access import guard_of
+
+    guard: Any = guard_of(route)
+    query = [one["name"] for one in described.get("parameters", ()) if one["in"] == "query"]
+    asks = "&".join(f"{name}=" for name in query if name not in ("after", "limit"))
+    told = described["description"].partition("\n\n")[0].replace("``", "`")
+    request = f"{request.strip()}{asks and f'?{asks}'}"
+    return f"| `{request}` | {told} | {guard.rule.name} | {guard.scope} |\n"
+
+
 # --- the Python interface ----------------------------------------------------------------------
 
 
 def python() -> str:
     """Return the page of all public names of both packages, for Sphinx to fill."""
-    text = _head(
-        "Python interface", "All public names. [From Python](../library.md) shows them at work."
-    )
-    return text + "".join(map(_package, (harness, oracle)))
+    return "".join(map(_package, (harness, oracle)))
 
 
 def _package(package: ModuleType) -> str:
@@ -155,12 +184,7 @@ _TABLES: dict[str, Schema] = {
 
 def assignment_keys() -> str:
     """Return the page of the keys: what each takes, and what it is if it is missing."""
-    page = "[Assignment files](../../cases/ASSIGNMENTS.md)"
-    about = (
-        f"What each key takes. {page} says what it means, and what may be left out. A limit of 0"
-        " means no limit. What is missing of a command that GTP has is as in GTP."
-    )
-    return _head("Keys of assignment.toml", about) + "".join(map(_table, _TABLES))
+    return "".join(map(_table, _TABLES))
 
 
 def _table(name: str) -> str:
@@ -188,3 +212,66 @@ def _missing(default: object) -> str:
     if isinstance(default, tuple) and default and all(isinstance(one, str) for one in default):
         return ", ".join(f"`{one}`" for one in default)
     return f"`{default}`" if isinstance(default, int | float | str) and default != "" else "none"
+
+
+# --- the evidence of the threat model ------------------------------------------------------------
+
+EVIDENCE = Path(__file__).with_name("evidence.toml")
+_CLAIMS = {
+    "sandbox": ("The sandbox", "claim", "attacks"),
+    "channels": ("Channels between runs", "channel", "attacks"),
+    "others": ("Other claims", "claim", "tests"),
+}
+
+
+def evidence() -> str:
+    """Return the page of the attacks and tests of each claim, of each threat and each layer."""
+    found = tomllib.loads(EVIDENCE.read_text(encoding="utf-8"))
+    return "".join([*_claims(found), *_threats(found["service"]), *_layers()])
+
+
+def _claims(found: dict[str, dict[str, list[str]]]) -> Iterator[str]:
+    for key, (title, what, by) in _CLAIMS.items():
+        yield f"\n## {title}\n\n| {what} | {by} |\n|---|---|\n"
+        yield from (f"| {one} | {_names(names)} |\n" for one, names in found[key].items())
+
+
+def _threats(found: Any) -> Iterator[str]:
+    yield "\n## A service\n\n| threat | what holds it | tests |\n|---|---|---|\n"
+    for one in found:
+        yield f"| {one['threat']} | {one['held']} | {_names(one['tests'])} |\n"
+
+
+def _names(names: Iterable[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
+
+
+def _layers() -> Iterator[str]:
+    """Yield the table of layers: the attack that gets through without each."""
+    # What the tests use: it is not installed.
+    from tests.harness.sandbox_mutants import MUTANTS
+
+    levels: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
+    for mutant in MUTANTS:
+        levels.setdefault((mutant.layer, mutant.attack, mutant.also), []).append(mutant.level)
+    yield (
+        "\n## Layers\n\nTwo layers stop some attacks. For these the *second lock* is removed in"
+        " both runs: the layer alone stops the attack, and without both it gets through."
+        " *Identity* is the change to a user without rights, when root starts engines.\n\n"
+        "| layer | level | attack that gets through without it | second lock |\n"
+        "|---|---|---|---|\n"
+    )
+    for (layer, attack, also), found in sorted(levels.items()):
+        where = ", ".join(map(str, sorted(found, reverse=True)))
+        yield f"| {layer} | {where} | `{attack}` | {' and '.join(also) or '–'} |\n"
+
+
+# By the name of the page in ``docs/reference``.
+PAGES = {
+    "commands": commands,
+    "assignment-keys": assignment_keys,
+    "api": api,
+    "formats": formats,
+    "python": python,
+    "evidence": evidence,
+}
