@@ -37,6 +37,7 @@ FORMATS = {
     "gtp-harness verify --json": "harness.cli.verify:_document",
     "gtp-harness strength --json": "harness.cli.strength:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",
+    "gtp-harness match --json": "harness.match.document",
     "gtp-harness calibrate --json": "harness.cli.calibrate:_document",
 }
 
