@@ -8,20 +8,21 @@ import pytest
 from distributed.client import FutureState
 from distributed.core import Status
 
-from harness.cluster import cluster_state, message_filter
+from harness.cluster import dask_messages, state
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError, _PlainClient, wait
-from harness.cluster.message_filter import BROUGHT, GuardedScheduler, GuardedWorker
+from harness.cluster.connector import Connector, NoSchedulerError, wait
+from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
     Drop,
-    FinishedUnit,
+    Facts,
     Load,
     LostUnit,
     NamedUnit,
+    Needs,
     PresentWorkers,
+    list_announced_resources,
 )
-from harness.cluster.rules import Facts, Needs, list_announced_resources
 from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
 
@@ -180,25 +181,6 @@ def test_one_of_who_does_not_have_the_task_is_not(scheduler, key, worker, run, r
     assert len(scheduler.after) == 1
 
 
-@pytest.mark.parametrize(
-    ("dask", "asked"), [({"status": "OK", "heartbeat-interval": 0.5}, 2.0),
-                        ({"status": "OK", "heartbeat-interval": 9.0}, 9.0),
-                        ({"status": "missing"}, 2.0)],
-)  # fmt: skip
-def test_workers_say_seldom_that_they_are_there(dask, asked, monkeypatch):
-    heard = []
-
-    def hear(_self, **said):
-        heard.append(said)
-        return dask
-
-    monkeypatch.setattr(distributed.Scheduler, "heartbeat_worker", hear)
-    made = object.__new__(GuardedScheduler)
-    answer = made.heartbeat_worker(address="tcp://one", extensions={"spans": {}})
-    assert answer == {**dask, "heartbeat-interval": asked}
-    assert heard == [{"address": "tcp://one", "extensions": None}]
-
-
 @pytest.mark.parametrize("is_list", [True, False])
 def test_no_worker_speaks_as_another(is_list):
     """Else it could bring a false report in the name of one that is honest."""
@@ -207,22 +189,15 @@ def test_no_worker_speaks_as_another(is_list):
     async def read(deserializers):
         return [dict(message), "OK"] if is_list else dict(message)
 
-    comm = message_filter.speaking_as(SimpleNamespace(read=read), "tcp://one")
+    comm = dask_messages.speaking_as(SimpleNamespace(read=read), "tcp://one")
     found = asyncio.run(comm.read())
     assert (found[0] if is_list else found) == {"op": "task-finished", "worker": "tcp://one"}
-
-
-def test_only_a_report_that_is_waited_for_is_kept():
-    client = SimpleNamespace(futures={"key": None}, reports={})
-    for key in ("key", "other"):
-        _PlainClient._handle_brought(client, key, "tcp://one", "a report")
-    assert client.reports == {"key": ("tcp://one", "a report")}
 
 
 @pytest.mark.parametrize(("length", "is_sent_along"), [(1 << 18, True), ((1 << 18) + 1, False)])
 def test_a_long_report_is_the_result_of_its_task(length, is_sent_along):
     task, report = SimpleNamespace(metadata={}), "x" * length
-    assert message_filter.hand_in(report, task) == ("" if is_sent_along else report)
+    assert dask_messages.hand_in(report, task) == ("" if is_sent_along else report)
     assert task.metadata == ({BROUGHT: report} if is_sent_along else {})
 
 
@@ -282,47 +257,6 @@ def test_what_nobody_waits_for_is_dropped_without_a_word():
     assert is_released
 
 
-@pytest.mark.parametrize("is_another_sent", [True, False])
-def test_what_has_ended_is_released_with_the_next_load_or_soon(is_another_sent, monkeypatch):
-    monkeypatch.setattr("harness.cluster.connector.wait", lambda _: asyncio.sleep(0))
-    monkeypatch.setattr("harness.cluster.connector._LINGERS", 3600 if is_another_sent else 0)
-    client, said = Client(), []
-
-    async def run():
-        connector = Connector(client, Served(), said.append)
-        connector._note_workers((ONE,))
-        connector.send(load(ONE.address))
-        client.futures[0].status = "finished"
-        client.reports["key"] = (ONE.address, "a report")
-        while len(said) < 2:
-            await asyncio.sleep(0)
-        assert not client.futures[0].is_released
-        if is_another_sent:
-            connector.send(load(ONE.address)._replace(id="another"))
-        else:
-            await asyncio.sleep(0.01)
-        return [one.is_released for one in client.futures]
-
-    assert asyncio.run(run()) == ([True, False] if is_another_sent else [True])
-    assert said[:2] == [PresentWorkers((ONE,)), FinishedUnit("id", ONE.address, "a report")]
-
-
-@pytest.mark.parametrize(
-    ("op", "sent"),
-    [("release-worker-data", []), ("task-finished", [{"op": "task-finished"}])],
-)
-def test_that_a_result_is_forgotten_goes_with_the_next_message(op, sent, monkeypatch):
-    told = []
-    monkeypatch.setattr(
-        distributed.Worker, "batched_send", lambda _, message: told.append(message)
-    )
-    worker = object.__new__(GuardedWorker)
-    worker.batched_stream = SimpleNamespace(buffer=[])
-    worker.batched_send({"op": op})
-    assert told == sent
-    assert worker.batched_stream.buffer == ([] if sent else [{"op": op}])
-
-
 # --- which worker it was ---
 
 
@@ -340,7 +274,7 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
     """By the end of its future, or by the workers that are there: whichever comes first."""
     said, client = [], Client()
     client.status, own = "running", load(TWO.address)
-    client.scheduler = LosingScheduler(cluster_state.task_name(own))
+    client.scheduler = LosingScheduler(state.task_name(own))
 
     async def end_in_error(future):
         future.status = "error"
@@ -368,16 +302,16 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
 def test_a_unit_is_known_by_its_assignment_and_whose_it_is():
     whose = 'Ada "L" \x1b[2J'
     own = load(ONE.address)._replace(assignment="counting", submission=whose)
-    name = cluster_state.task_name(own)
+    name = state.task_name(own)
     assert name.startswith("unit-id ")
-    found = cluster_state.read_task_name(name)
+    found = state.read_task_name(name)
     assert (found.id, found.assignment) == ("id", "counting")
     assert found.submission.startswith('Ada "L" ') and "\x1b" not in found.submission
 
 
 @pytest.mark.parametrize("name", ["unit-id", "unit-id 7", 'unit-id ["a"]', "unit-id [[", "id {"])
 def test_a_unit_of_another_version_is_known_by_its_id(name):
-    assert cluster_state.read_task_name(name).described == "id"
+    assert state.read_task_name(name).described == "id"
 
 
 # --- the state of workers ----------------------------------------------------------------------
@@ -397,9 +331,9 @@ def test_what_a_worker_does_is_read():
     figures = {
         "cpu": 99.5,
         "memory": 5,
-        cluster_state.OWN: cluster_state.own_figures(7, 1, "no disk"),
+        state.OWN: state.own_figures(7, 1, "no disk"),
     }
-    found = cluster_state.summarize(
+    found = state.summarize(
         identity(figures),
         {ONE.address: ['unit-a ["counting", "Ada"]']},
         [("tcp://x", "lab9:7-ab", 1.0, ['unit-b ["counting", "Bob"]'])],
@@ -420,18 +354,18 @@ def test_what_a_worker_does_is_read():
         None,
         [],
         {"cpu": "much", "memory": -1},
-        {"cpu": float("nan"), cluster_state.OWN: []},
-        {cluster_state.OWN: {"done": True, "troubles": float("inf"), "trouble": 7}},
-        {"memory": 1e300, cluster_state.OWN: {"done": 1e300, "troubles": 1 << 63}},
+        {"cpu": float("nan"), state.OWN: []},
+        {state.OWN: {"done": True, "troubles": float("inf"), "trouble": 7}},
+        {"memory": 1e300, state.OWN: {"done": 1e300, "troubles": 1 << 63}},
     ],
 )
 def test_nonsense_of_a_worker_is_left_out(metrics):
-    (worker,) = cluster_state.summarize(identity(metrics), {}, [], 100.0).workers
+    (worker,) = state.summarize(identity(metrics), {}, [], 100.0).workers
     assert (worker.load, worker.memory, worker.done, worker.troubles) == (0.0, 0, 0, 0)
 
 
 def test_what_is_none_of_ours_is_not_shown_and_escapes_are():
-    assert cluster_state.summarize(identity({}, resources={}), {}, [], 1.0).workers == ()
-    told = {cluster_state.OWN: cluster_state.own_figures(0, 1, "\x1b[2J" + "x" * 1000)}
-    (worker,) = cluster_state.summarize(identity(told), {}, [], 1.0).workers
+    assert state.summarize(identity({}, resources={}), {}, [], 1.0).workers == ()
+    told = {state.OWN: state.own_figures(0, 1, "\x1b[2J" + "x" * 1000)}
+    (worker,) = state.summarize(identity(told), {}, [], 1.0).workers
     assert "\x1b" not in worker.trouble and len(worker.trouble) < 400

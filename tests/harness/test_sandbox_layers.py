@@ -371,34 +371,6 @@ def test_the_working_directory_can_be_written(place: Path) -> None:
     assert layout.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
 
 
-ENVIRONMENTS = [
-    (1, (), {"HOME": "/nonexistent"}),
-    (1, ("/a", "/b"), {"HOME": "/b", "TMPDIR": "/b"}),
-    (2, (), {"HOME": "/tmp"}),
-    (2, ("/a", "/b"), {"HOME": "/tmp", "TMPDIR": "/b"}),
-    (3, (), {"HOME": "/tmp"}),
-]
-
-
-@pytest.mark.parametrize(("level", "writable", "own"), ENVIRONMENTS)
-def test_all_the_environment_of_an_engine(
-    level: int, writable: tuple[str, ...], own: dict[str, str]
-) -> None:
-    assert layout.environment(level, writable) == {
-        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/local/games",
-        "LANG": "C.UTF-8",
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        **own,
-    }
-
-
-def test_outer_places_are_made_before_inner_ones(place: Path) -> None:
-    seen = view.of_program(["/usr/bin/env", str(place / "sub")], str(place))
-    places = [mount.place for mount in layout.mounts(seen)]
-    assert places.index("/tmp") < places.index(str(place)) < places.index(str(place / "sub"))
-
-
 # --- limits
 
 
@@ -453,81 +425,6 @@ def test_no_limit_is_zero() -> None:
 
 
 # --- control groups, of a kernel that is not this one's: plain files
-
-
-def fake_group(folder: Path, **files: str) -> str:
-    """Make a group with files, ``memory__max`` meaning ``memory.max``."""
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / name.replace("__", ".")).write_text(text)
-    return str(folder)
-
-
-def test_version_2_has_one_group_for_all(tmp_path: Path) -> None:
-    group = tmp_path / "group"
-    files = ("memory__max", "memory__swap__max", "memory__events", "pids__max")
-    counted = cgroup.ControlGroups([fake_group(group, **dict.fromkeys(files, "oom_kill 1\n"))])
-    counted.allow(GIB, 100)
-    assert int((group / "memory.max").read_text()) == GIB + 24 * MIB
-    assert (group / "memory.swap.max").read_text() == "0"
-    assert (group / "pids.max").read_text() == "108"
-    assert counted.hit() is None  # that kill was of the engine before
-    (group / "memory.events").write_text("low 0\nmax 3\noom 1\noom_kill 2\n")
-    assert counted.hit() == ("memory", GIB, GIB, "bytes")
-    counted.allow(0, 0)
-    assert (group / "pids.max").read_text() == "max"
-    assert counted.hit() is None
-
-
-def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
-    memory, pids = tmp_path / "memory", tmp_path / "pids"
-    bytes_ = ("limit_in_bytes", "memsw__limit_in_bytes", "max_usage_in_bytes")
-    files = dict.fromkeys((f"memory__{name}" for name in bytes_), "0")
-    counted = cgroup.ControlGroups(
-        [fake_group(pids, pids__max=""), fake_group(memory, memory__oom_control="", **files)]
-    )
-    counted.allow(GIB, 100)
-    assert int((memory / "memory.limit_in_bytes").read_text()) == GIB + 24 * MIB
-    assert (pids / "pids.max").read_text() == "108"
-    assert counted.hit() is None
-    (memory / "memory.max_usage_in_bytes").write_text(str(524 * MIB))
-    (memory / "memory.oom_control").write_text("under_oom 0\noom_kill 1\n")
-    assert counted.peak() == 500 * MIB
-    assert counted.hit() == ("memory", GIB, GIB, "bytes")
-
-
-OWN_GROUPS = [
-    ("0::/user/x\n", ["/sys/fs/cgroup/user/x"]),
-    ("0::/\n", ["/sys/fs/cgroup"]),
-    (
-        "8:pids:/a\n7:blkio:/b\n4:memory:/c\n3:cpu,cpuacct:/d\n0::/\n",
-        ["/sys/fs/cgroup/pids/a", "/sys/fs/cgroup/memory/c", "/sys/fs/cgroup"],
-    ),
-    ("2:cpu,memory:/d:e\n", ["/sys/fs/cgroup/memory/d:e"]),
-]
-
-
-@pytest.mark.parametrize(("own", "tried"), OWN_GROUPS)
-def test_groups_are_made_below_our_own(
-    own: str, tried: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(cgroup, "_read", lambda folder, name: own)
-    monkeypatch.setattr(cgroup, "_is_usable", lambda folder: asked.append(folder) or True)
-    assert cgroup.usable_parents() == asked == tried
-    monkeypatch.setattr(cgroup, "_is_usable", lambda folder: folder == tried[-1])
-    assert cgroup.usable_parents() == tried[-1:]
-
-
-def test_a_folder_is_used_if_a_group_that_is_made_there_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    for name in ("missing", "file", ""):  # the last one is a folder like any other
-        assert not cgroup._is_usable(str(tmp_path / name))
-    monkeypatch.setattr(cgroup, "_exists", lambda folder, name: name == "pids.max")
-    assert cgroup._is_usable(str(tmp_path))
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_without_groups_memory_is_polled() -> None:

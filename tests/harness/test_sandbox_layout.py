@@ -129,44 +129,6 @@ def test_where_an_engine_may_write(folder, expected):
     assert seen.places_to_write == expected
 
 
-@pytest.mark.parametrize(
-    ("paths", "kept"),
-    [([], ()), (["/b", "/a/c", "/a", "/ab", "/b"], ("/a", "/ab", "/b")), (["/a", "/"], ("/",))],
-)
-def test_outer_folders_contain_the_inner_ones(paths, kept):
-    assert view._outermost(paths) == kept
-
-
-@pytest.mark.parametrize(
-    ("folder", "shown", "submission", "copies"),
-    [
-        ("/a", ("/a",), "", ("/a",)),
-        ("/a/b", ("/a",), "", ("/a/b",)),
-        ("/b", ("/a",), "", ()),
-        ("/usr/share", ("/usr",), "", ()),
-        ("/s", ("/s",), "/s", ("/s",)),
-        ("/s/in", ("/s",), "/s", ("/s",)),
-        ("/a", ("/a", "/s"), "/s", ("/s", "/a")),
-        ("/", ("/a",), "/s", ("/s",)),
-    ],
-)
-def test_folders_of_which_an_engine_has_a_copy(folder, shown, submission, copies):
-    assert view._copies(folder, shown, submission) == copies
-
-
-def test_the_system_s_folders_and_links(monkeypatch):
-    there = {"/bin": "usr/bin", "/usr": "", "/lib64": "usr/lib64", "/nix/store": ""}
-    monkeypatch.setattr(view.os.path, "exists", lambda path: path in there or path == "/etc/mono")
-    monkeypatch.setattr(view.os.path, "islink", lambda path: bool(there.get(path)))
-    monkeypatch.setattr(view.os, "readlink", lambda path: there[path])
-    found = {"java-*": ["/etc/java-17", "/etc/java-gone"], "mono": ["/etc/mono"]}
-    monkeypatch.setattr(view.Path, "glob", lambda self, p: iter(map(Path, found.get(p, []))))
-    assert view._system() == (
-        ["/usr", "/nix/store", "/etc/mono"],
-        (("/bin", "usr/bin"), ("/lib64", "usr/lib64")),
-    )
-
-
 def test_what_every_system_has_is_named():
     assert view.SYSTEM == (
         "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/nix/store", "/gnu/store"
@@ -198,12 +160,3 @@ def test_paths_that_a_word_names(tmp_path):
     assert find_named("away") == []  # a link out of its folder
     assert find_named("nothing") == []
     assert find_named("") == []
-
-
-def test_a_file_beside_many_others_is_shown_alone(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert view._files_of(str(tmp_path / "file")) == [str(tmp_path / "file")]
-    assert view._files_of(str(tmp_path)) == []
-    monkeypatch.setenv("HOME", "/home/ada")
-    assert view._files_of(str(tmp_path / "file")) == [str(tmp_path)]

@@ -10,6 +10,8 @@ import pytest
 
 from harness.environments import interpreters
 from harness.environments.records import Interpreter
+from harness.sandbox import levels
+from harness.sandbox.launcher import BoxLauncher
 from harness.service.storage import data_folder
 
 
@@ -35,4 +37,19 @@ def _one_look_at_the_systems_python() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interpreters, "inspect_python", inspect_or_remember)
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _one_canary() -> Iterator[None]:
+    """Every job proves its sandbox: here one canary does for all, boxes have their own tests."""
+    prove, held = levels.prove, set()
+
+    def prove_once(launcher: BoxLauncher) -> None:
+        if launcher.level not in held:
+            prove(launcher)
+            held.add(launcher.level)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "prove", prove_once)
         yield
