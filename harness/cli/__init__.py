@@ -39,6 +39,7 @@ COMMANDS = {
     "ledger": ("harness.cli.ledger", "check a ledger of marks, or rescue a damaged one"),
     "generate": ("harness.cli.generate", "make case files from game records"),
     "fuzz": ("harness.cli.fuzz", "search for commands that an engine answers wrongly"),
+    "match": ("harness.cli.match", "let engines play games against each other"),
     "strength": ("harness.cli.strength", "measure which common mistakes case files catch"),
     "bank": ("harness.cli.bank", "make a bank of wrong engines from former classes"),
     "env": ("harness.cli.env", "build the Python environment of an assignment's engines"),

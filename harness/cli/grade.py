@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from harness.grading.ledger.ledger import Ledger
     from harness.grading.records import StudentSubmissions
 
+TOURNAMENTS = ("round-robin", "swiss")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 _DESCRIPTION = """\
@@ -85,6 +86,8 @@ def main(arguments: list[str]) -> int:
         parser.error(f"give --assignment: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
         parser.error("give either SOURCE or --marks-only")
+    if given.tournament and given.marks_only:
+        parser.error("--marks-only runs nothing, but a tournament runs engines")
     if given.audit and given.marks_only:
         parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
@@ -119,6 +122,10 @@ class _Command:
         self._check_sheets()
         if self._given.audit:
             auditing.require(self._wanted.assignment)
+        if self._given.tournament:
+            from harness.grading.tournament import rules_of
+
+            rules_of(self._wanted.assignment, self._given.tournament_size)
         concluded, plan = self._grade_with_ledger()
         store = Store(self._originals)
         compared = grade.find_same_programs(self._wanted, concluded, store)
@@ -127,6 +134,7 @@ class _Command:
         output = self._wanted.output
         files = writing.write(conclusion.result, output, self._sheets, notes.append)
         files += auditing.case_files(conclusion.result, output)
+        files += self._hold_tournament(plan)
         self._say(conclusion)
         for path in writing.find_stale(output, files):
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
@@ -170,6 +178,14 @@ class _Command:
                 self._warn(broke)
         result = auditing.add_audits(conclusion.result, plan, output)
         return conclusion._replace(result=result)
+
+    def _hold_tournament(self, plan: GradingPlan) -> tuple[Path, ...]:
+        """Let the submissions play each other, if that is wanted; return what was written."""
+        if not self._given.tournament:
+            return ()
+        from harness.cli import tournament
+
+        return tournament.hold(self._given, self._wanted, plan, self._originals)
 
     def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading.ledger.ledger import Ledger
@@ -363,6 +379,16 @@ def _percent(text: str) -> Fraction:
     return value
 
 
+def _points(text: str) -> Fraction:
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected points, such as 3 or 2.5")
+    return value
+
+
 def command_line() -> CommandParser:
     """Return the parser of its command line."""
     parser = CommandParser("grade", description=_DESCRIPTION, epilog=_EPILOG)
@@ -429,6 +455,15 @@ def _add_run(parser: CommandParser) -> None:
         help="after the marks, send random commands for S seconds to each submission with at least"
         " 90 %% of the points for case files, and report wrong answers; marks do not"
         " change")  # fmt: skip
+    add("--tournament", choices=TOURNAMENTS, default="",
+        help="after the marks, let the submissions play each other: everybody everybody, or those"
+        " with as many points; marks do not change")  # fmt: skip
+    add("--tournament-size", type=whole(2, "a whole number from 2", 25), default=0, metavar="N",
+        help="lines of the tournament's board (default: 9; a declared game: its"
+        " largest)")  # fmt: skip
+    add("--tournament-points", type=_points, default=Fraction(0), metavar="N",
+        help="points that the first rank is worth in the tournament's table, the last none; they"
+        " are no part of the mark")  # fmt: skip
     add("--go-on", action="store_true",
         help="grade even if the first submissions all fail to start for the same"
         " reason")  # fmt: skip

@@ -229,6 +229,11 @@ class ProgramProcess:
         return not any(map(self._program.refuses, self._replies))
 
     @property
+    def natures(self) -> Natures:
+        """What its commands do."""
+        return self._program.natures
+
+    @property
     def answered(self) -> tuple[Reply, ...]:
         """The replies to the last conversation, up to where the program broke."""
         return tuple(self._replies)

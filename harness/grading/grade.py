@@ -261,7 +261,10 @@ def units(found: GradingPlan, store: Store) -> list[GradingUnit]:
             one,
             store.path(one.sha256),
             planned[one.key][0].build,
-            tuple(Task(each.basis, *read[each.kind, each.name]) for each in planned[one.key]),
+            tuple(
+                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == IMAGE)
+                for each in planned[one.key]
+            ),
         )
         for one in found.submissions
         if one.key in planned

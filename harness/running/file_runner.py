@@ -94,8 +94,6 @@ def run_file(
     """
     if setting.patience:
         setting.patience.begin_file()
-    if setting.short:
-        setting.short.begin_file()
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _FileRun(case, setting, report)
@@ -278,6 +276,11 @@ class _FileRun:
             self._setting.patience.note_hang()
         self._failures.append(error.failure._replace(step=step))
 
+    def _gives_up(self) -> bool:
+        """Whether nobody needs to know the rest: of an image at which the engine was cut short."""
+        short = self._setting.short
+        return short is not None and short.is_image and self._session.was_cut
+
     def _limit_next(self, name: str) -> None:
         """Set the limits of the command that is sent next; "": one of the harness's own."""
         session, limits, short = self._session, self._setting.options.limits, self._setting.short
@@ -309,7 +312,7 @@ class _FileRun:
         """Return where the file continues after an engine failed at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
-        if not options.restart or options.fail_fast or self._quit:
+        if not options.restart or options.fail_fast or self._quit or self._gives_up():
             return None
         from harness.running import restarting
 

@@ -132,7 +132,9 @@ class Orders:
         if not kept.exists():
             kept.write_bytes(task.content)
         beside = tuple(_find_named_files(task, path.parent))
-        return records.UnitCase(task.basis, path.name, Sha256(sha256), beside, str(path.parent))
+        return records.UnitCase(
+            task.basis, path.name, Sha256(sha256), beside, str(path.parent), task.is_image
+        )
 
     @cached_property
     def _assignment(self) -> records.Folder:

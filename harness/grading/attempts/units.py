@@ -20,6 +20,7 @@ class Task(NamedTuple):
     case: CaseFile  # by its real path
     content: bytes = b""  # of the case file
     machine: str = ""  # of a cluster, where it was run before
+    is_image: bool = False  # of another case file: its tests give no points
 
 
 class GradingUnit(NamedTuple):

@@ -29,7 +29,14 @@ from harness.report.views import Views
 from harness.service import machines, monitoring
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
-from harness.service.jobs import drafts, engine_runs, previews, private_cases, result_files
+from harness.service.jobs import (
+    drafts,
+    engine_runs,
+    previews,
+    private_cases,
+    result_files,
+    tournaments,
+)
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.records import (
@@ -42,6 +49,7 @@ from harness.service.records import (
     PLAN,
     PREVIEW,
     RUN,
+    TOURNAMENT,
     CourseAssignment,
     Grading,
     Job,
@@ -476,4 +484,7 @@ KINDS: dict[str, Doing] = {
     MEASURE: lambda context, job, _: private_cases.measure(context, job),
     EXPORT: export,
     RUN: run_engine,
+    TOURNAMENT: lambda context, job, company: tournaments.hold(
+        context, _grading(context, job), company
+    ),
 }
