@@ -32,7 +32,7 @@ from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.mistakes import Hang, Mistake
 
 

@@ -25,7 +25,14 @@ def report(path: str, found: Standings) -> None:
 
 
 def document(found: Standings) -> dict[str, Any]:
-    """Return all that is known of a match."""
+    """Return all that is known of a match: ``gtp-harness/match``, version 1.
+
+    Members: ``rules``, ``title``, ``format``, ``sandbox``, ``is_whole`` (false if games are left),
+    ``players`` by their ranks (``black`` and ``white`` are wins, draws and losses with that color;
+    ``elo`` with its interval, or null if nothing is known), ``reasons`` (how games ended, and how
+    often), ``sprt`` (or null), ``comparisons`` with a baseline, ``openings``, ``games`` in the order
+    of the schedule, and ``unplayed`` games with the reason.
+    """
     held, players = found.held, found.held.match.players
     return {
         "schema": SCHEMA,

@@ -17,6 +17,7 @@ from harness.grading.attempts.orders import Company, GradingContext
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Submission
 from harness.grading.tournament import (
+    STUDENTS,
     TournamentOptions,
     hold_tournament,
     rules_of,
