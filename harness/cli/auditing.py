@@ -21,7 +21,7 @@ def require(assignment: Assignment) -> None:
     Raises:
         UsageError: Hypothesis is not installed, or nobody knows which answers are right.
     """
-    from harness.fuzzing.drawing import require_hypothesis
+    from harness.fuzzing.hypothesis_setup import require_hypothesis
     from harness.grading.auditing.audit import require_oracle
 
     require_hypothesis("--audit")

@@ -30,7 +30,7 @@ from harness.reading.answer_files import COUNTS, ILLEGAL, REASONS
 from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification, reply_of
-from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.mistakes import Hang, Mistake
 
 

@@ -1,4 +1,4 @@
-"""Boards as comments of case files and :func:`oracle.draw_text` draw them: ``.``, ``X`` and ``O``.
+"""Boards as comments of case files draw them, and as :func:`oracle.draw.draw_text` does.
 
 ::
 

@@ -18,7 +18,7 @@ from harness.fuzzing.drawing import scripts
 from harness.judging import in_process
 from harness.judging.diagnosis import diagnoses
 from harness.specifications import specification
-from harness.vocabulary.conversations import lay_files
+from harness.vocabulary.script import lay_files
 from oracle.mistakes import can_meet
 from tests.harness.test_diagnosis import result_of
 

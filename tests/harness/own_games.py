@@ -31,7 +31,7 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification, reply_of
-from harness.vocabulary.conversations import Script, Trace
+from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Crash
 from tests.harness.in_process import InProcess, Known
 

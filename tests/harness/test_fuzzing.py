@@ -26,7 +26,7 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import Reply
 from harness.specifications import specification
-from harness.vocabulary.conversations import Script
+from harness.vocabulary.script import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
 from tests.harness.in_process import InProcess, start_fuzzer
 from tests.harness.umasks import strict_umask

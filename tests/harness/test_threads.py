@@ -26,7 +26,7 @@ from harness.running.runs import run
 from harness.specifications import specification
 from harness.specifications.record import reply_of
 from harness.verifying.whole import verify
-from harness.vocabulary.conversations import Script, Trace, lay_files
+from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.grid import grid
 from oracle.mistakes import MISTAKES, mistaken_engine
 from oracle.position import Position
