@@ -30,7 +30,7 @@ _COLUMNS = "80"
 # The JSON that commands write, and the module or function whose docstring describes it.
 FORMATS = {
     "gtp-harness run --json": "harness.report.json",
-    "gtp-harness history --json": "harness.history.history_json",
+    "gtp-harness history --json": "harness.history.text",
     "gtp-harness grade, class.json": "harness.grading.exports.class_json",
     "gtp-harness verify --json": "harness.cli.verify:_document",
     "gtp-harness strength --json": "harness.cli.strength_report:document",

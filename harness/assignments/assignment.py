@@ -276,7 +276,7 @@ def _load_declared(
 
     ``state``: of the reference's files: another one where they have been written to since.
     """
-    from harness.declared.declared_extension import extend
+    from harness.declared.declaration import extend
     from harness.declared.specifying import specify
 
     return extend(specify(key, declaration, place, words), place)

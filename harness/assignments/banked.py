@@ -10,8 +10,8 @@ from pathlib import Path
 
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
-from harness.banks import storing
-from harness.banks.records import BankEntry, WrongEngine
+from harness.banks import banks
+from harness.banks.banks import BankEntry, WrongEngine
 from harness.engine.launch import as_typed, split_program
 from harness.errors import UsageError
 
@@ -32,7 +32,7 @@ def engines(
         found += _list_declared_engines(assignment)
         for folder in map(Path, folders):
             prefix = f"{folder.name}/" if len(folders) > 1 else ""
-            for entry in storing.read(folder).entries:
+            for entry in banks.read(folder).entries:
                 one = _make_ready(entry, folder, assignment, sandbox, stack)
                 found.append(one._replace(name=f"{prefix}{one.name}"))
         yield found
@@ -60,7 +60,7 @@ def _make_ready(
     home = room / assignment.archive.folder
     shutil.copytree(bank / entry.folder, home)
     if assignment.engine.overlay:
-        workspace.overlay(bank / storing.COURSE, room / assignment.engine.overlay)
+        workspace.overlay(bank / banks.COURSE, room / assignment.engine.overlay)
     built = build_steps.build(assignment, room, sandbox)
     if built and not built.ok:
         raise UsageError(f"{bank / entry.folder} cannot be built: {built.message}")

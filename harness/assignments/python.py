@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.environments import environment_building, environment_cache, interpreters
+from harness.environments import environment_cache, interpreters
 from harness.environments.environment_cache import Stored
 from harness.environments.records import (
     DeclaredEnvironment,
@@ -107,7 +107,7 @@ def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stor
     """
 
     def build(folder: Path) -> Stored:
-        return environment_building.build(folder, choice.base, choice.wanted, assignment.place)
+        return environment_cache.build(folder, choice.base, choice.wanted, assignment.place)
 
     return environment_cache.make(choice.name, build)
 

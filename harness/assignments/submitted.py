@@ -13,7 +13,7 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.contents import SortedFiles, sort_files
 from harness.errors import ArchiveError
 from harness.intake import archive
-from harness.intake.placing import place
+from harness.intake.archive import place
 
 
 class InspectedArchive(NamedTuple):

@@ -2,6 +2,6 @@
 
 An engine of a bank is a student's of a former year without anything that says whose it was
 (:mod:`~harness.grading.banking.anonymous`), one that a teacher names, or a mutant of a reference
-(:mod:`~harness.banks.mutants`). A bank is a folder (:mod:`~harness.banks.storing`);
+(:mod:`~harness.banks.mutants`). A bank is a folder (:mod:`~harness.banks.banks`);
 :mod:`~harness.banks.bank_runs` puts tests to its engines.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from harness.banks.records import WrongEngine
+from harness.banks.banks import WrongEngine
 from harness.errors import SandboxError
 from harness.judging import mistaken
 from harness.judging.strength import MeasuredTest, Strength

@@ -1,23 +1,396 @@
-"""The order of a check, and its last sentence."""
+"""The context that all steps of a check share."""
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
-from harness.assignments import needs, workspace
+from harness.assignments import needs, receipt, workspace
 from harness.assignments.assignment import Assignment
-from harness.assignments.python import with_python
-from harness.check import archive_step, files_step
-from harness.check.check_context import CheckContext, CheckOptions
+from harness.assignments.build_steps import build
+from harness.assignments.contents import (
+    SortedFiles,
+    describe_changed_copy,
+    describe_empty,
+    faults,
+    foreign,
+    remarks,
+    sort_files,
+)
+from harness.assignments.public_tests import (
+    TrialResult,
+    explain,
+    run_public_tests,
+    shorten_path,
+    troubles,
+    unknowns,
+)
+from harness.assignments.python import advise_on_module, with_python
+from harness.assignments.submitted import inspect_archive
 from harness.check.saying import CheckReporter
-from harness.check.testing import Testing, build_and_show
 from harness.errors import ArchiveError, UsageError
-from harness.escaping import one_line
+from harness.escaping import escape_controls, one_line
 from harness.exits import ExitCode
-from harness.report.tally import exit_code
+from harness.intake import archive
+from harness.intake.archive_writing import files_in, pack
+from harness.judging.diagnosis import diagnoses
+from harness.options import Options
+from harness.records import FileResult
+from harness.report.file_view import crash_of, paths_of_crashes
+from harness.report.progress import LiveProgress
+from harness.report.tally import exit_code, phrases, tally, total
+from harness.text import number_of
 from oracle import __version__
+
+
+class CheckOptions(NamedTuple):
+    """What is to be checked, and how."""
+
+    source: Path  # a folder or an archive
+    assignment: Assignment
+    output: Path  # the folder the archive goes to
+    overlay: Path | None = None  # the course's folder; None: looked for
+    sandbox: str = "auto"
+    jobs: int = 0
+    python: str = ""  # the engine's, by its path; empty: the assignment's choice
+    line: str = ""  # of the only test to be run, in the only public case file; "": all, and write
+    live: bool = False  # draw how far the tests are
+
+
+class CheckContext(NamedTuple):
+    """Where one check is worked on."""
+
+    wanted: CheckOptions
+    room: Path  # a new folder, gone afterwards
+    sayer: CheckReporter
+
+    @property
+    def assignment(self) -> Assignment:
+        """Return the assignment."""
+        return self.wanted.assignment
+
+    @property
+    def stage(self) -> Path:
+        """Return the folder with all that the engine sees."""
+        return self.room / "stage"
+
+    @property
+    def made(self) -> Path:
+        """Return the archive to be submitted."""
+        return self.wanted.output / self.assignment.archive.name
+
+
+# --- The first step: what was given, a folder or an archive, against what the assignment wants ---
+
+
+class CheckedFiles(NamedTuple):
+    """The files that are tested and submitted, in a folder."""
+
+    folder: Path
+    found: SortedFiles
+    copy: Path | None = None  # of the course's folder, which came along
+
+
+def look(context: CheckContext) -> CheckedFiles:
+    """Inspect the given files, and collect those that are kept in one folder.
+
+    Raises:
+        ArchiveError: it is refused.
+    """
+    source = context.wanted.source
+    context.sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
+    return _folder(context, source) if source.is_dir() else _archive(context, source)
+
+
+def _folder(context: CheckContext, source: Path) -> CheckedFiles:
+    sayer, assignment = context.sayer, context.assignment
+    folder = assignment.archive.folder
+    names, odd = files_in(source)
+    found = sort_files(names, "", assignment.files)
+    if source.name != folder:
+        sayer.note(f"The folder is called {source.name!r}; in the archive it is {folder}.")
+    sizes = {name: (source / name).stat().st_size for name in found.kept}
+    _describe(context, found, sizes)
+    if odd:
+        sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
+    copy = source / (assignment.engine.overlay or "none")
+    return CheckedFiles(source, found, copy if copy.is_dir() else None)
+
+
+def _archive(context: CheckContext, source: Path) -> CheckedFiles:
+    sayer, assignment, room = context.sayer, context.assignment, context.room
+    inside = inspect_archive(str(source), assignment)
+    contents, found = inside.contents, inside.found
+    count = number_of(len(contents.files), "file")
+    sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
+    for remark in inside.remarks:
+        sayer.note(remark)
+    _describe(context, found, inside.sizes)
+    workspace.unpack(str(source), room / "given", inside.root, found.kept)
+    overlay = assignment.engine.overlay
+    workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
+    return CheckedFiles(room / "given", found, room / "copy" if found.forbidden else None)
+
+
+def _describe(context: CheckContext, found: SortedFiles, sizes: dict[str, int]) -> None:
+    for name, size in sizes.items():
+        is_log = name == context.assignment.files.log
+        old = " (an old one: a new one replaces it)" if is_log else ""
+        context.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
+    context.sayer.remarks(remarks(found, context.assignment.engine.overlay))
+    context.sayer.faults([*faults(found), *foreign(found, context.assignment)])
+
+
+# --- The build steps and the public tests: what they print, where they fail, and what explains it
+
+
+MOST_HUNG = 3  # files whose engine hangs; after them nobody need wait for the others
+_SHOWN = 40  # lines of a build's output
+
+
+def build_and_show(context: CheckContext) -> bool:
+    """Build on the stage and show what is said; return whether there is something to be run."""
+    sayer, assignment = context.sayer, context.assignment
+    if assignment.build:
+        sayer.step(f"The build: {'; '.join(map(_show_step, assignment.build.steps))}")
+    made = build(assignment, context.stage, context.wanted.sandbox)
+    if made is None:
+        return True
+    lines = escape_controls(made.output).rstrip().splitlines()
+    for line in _shorten(lines):
+        sayer.note(line)
+    if made.ok:
+        sayer.note("built" if lines else "built, with no output")
+    else:
+        sayer.faults([one_line(made.message)])
+    return made.ok
+
+
+def _show_step(step: tuple[str, ...]) -> str:
+    words = step[2:] if step[:2] == ("sh", "-c") else step
+    return one_line(" ".join(words).replace("{adapter}/", "").replace("{folder}/", ""))
+
+
+def _shorten(lines: list[str]) -> list[str]:
+    """Return the first lines and the last: a compiler's first error counts most."""
+    left_out = len(lines) - _SHOWN
+    if left_out <= 0:
+        return lines
+    cut = _SHOWN * 3 // 4
+    return [*lines[:cut], f"[… {left_out} lines …]", *lines[-(_SHOWN - cut) :]]
+
+
+class Testing:
+    """The public tests."""
+
+    def __init__(self, context: CheckContext) -> None:
+        self._context = context
+        self._assignment = context.assignment
+        self._sayer = context.sayer
+        files = len(context.assignment.public_cases())
+        self._live = LiveProgress(files) if context.wanted.live else None
+        self._told: set[object] = set()  # ways to break that were shown in full
+
+    def run(self) -> TrialResult:
+        """Run them against what lies on the stage."""
+        self._sayer.step("The public tests")
+        wanted = self._context.wanted
+        lines = wanted.line or None
+        options = Options(
+            sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG, lines=lines
+        )
+        update = self._live.update if self._live else None
+        try:
+            trial = run_public_tests(
+                self._assignment, self._context.stage, options, self._tell_of, update
+            )
+        finally:
+            if self._live:
+                self._live.stop()
+        self._sum_up(trial)
+        return trial
+
+    def _tell_of(self, file: FileResult) -> None:
+        with self._live.hide() if self._live else nullcontext():
+            self._tell(file)
+
+    def _tell(self, file: FileResult) -> None:
+        """Say how one case file went, and show what went wrong."""
+        seen = explain(file, self._assignment)
+        counts = ", ".join(words for _, _, words in phrases(seen.tally))
+        self._sayer.note(f"{seen.file.case.path:24} {counts}")
+        crashes = set(map(crash_of, file.failures))
+        if crashes and crashes <= self._told and not seen.remarkable:
+            self._sayer.note("the same engine failure as before", "bad")
+            return
+        self._told |= crashes
+        self._sayer.paragraphs(self._sayer.terminal.file(seen))
+
+    def _sum_up(self, trial: TrialResult) -> None:
+        sayer, files = self._sayer, trial.result.files
+        counts = phrases(total(map(tally, files)))
+        sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
+        for one in diagnoses(files):
+            first, *others = map(escape_controls, one.lines)
+            sayer.note(f"diagnosis: {first}", "warn")
+            for other in others:
+                sayer.note(f"  - {other}", "warn")
+        for paths in paths_of_crashes(files).values():
+            names = ", ".join(shorten_path(path, self._assignment) for path in paths)
+            if len(paths) > 1:
+                sayer.note(f"the same engine failure in {len(paths)} case files: {names}", "bad")
+        if python := self._assignment.python:
+            what = "adapter" if self._assignment.adapter else "engine"
+            sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
+            for advice in self._advice(files):
+                sayer.note(f"{advice}.", "warn")
+        if trial.no_sandbox:
+            sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
+        else:
+            sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
+        sayer.wrong += troubles(trial.result)
+        sayer.unknown += unknowns(trial.result)
+        sayer.odd += _odd(files)
+
+    def _advice(self, files: Sequence[FileResult]) -> list[str]:
+        """Return what to do about packages; a module may be the missing folder's."""
+        overlay = self._assignment.engine.overlay
+        if overlay and not (self._context.stage / overlay).is_dir():
+            return []
+        reasons = (one.reason for file in files for one in file.failures)
+        return list(dict.fromkeys(filter(None, map(advise_on_module, reasons))))
+
+
+def _odd(files: Sequence[FileResult]) -> list[str]:
+    """Return what costs no test here, and may well do so elsewhere."""
+    count = sum(bool(file.warnings) for file in files)
+    where = f"in {count} of {number_of(len(files), 'file')}"
+    return [f"the engine violates the protocol {where}, see '! protocol' above"] if count else []
+
+
+# --- Archives: one made and unpacked as the teacher will, the log added, a last look -------------
+
+
+def make_archive(context: CheckContext, given: CheckedFiles) -> CheckedFiles:
+    """Make an archive of what is kept, and unpack it twice: to be kept, and to be run.
+
+    Whatever is built and run on the stage then changes nothing of what is submitted.
+
+    Raises:
+        UsageError: there is nothing to be packed.
+    """
+    sayer, form = context.sayer, context.assignment.archive
+    sayer.step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
+    kept = tuple(name for name in given.found.kept if name != context.assignment.files.log)
+    if not kept:
+        raise UsageError(
+            f"{context.wanted.source}: {describe_empty(given.found, context.assignment)}"
+        )
+    path = context.room / form.name
+    pack(path, form.folder, given.folder, kept)
+    for file in archive.examine(str(path)).files:
+        sayer.note(escape_controls(file.name))
+    tested = context.room / "tested" / form.folder
+    for folder in (tested, context.stage / form.folder):
+        workspace.unpack(str(path), folder, f"{form.folder}/", kept)
+    return CheckedFiles(tested, given.found._replace(kept=kept))
+
+
+def overlay(context: CheckContext, copy: Path | None) -> None:
+    """Put the course folder beside the submission's, and name what its copy has changed.
+
+    ``copy``: what came with the submission.
+    """
+    sayer, name = context.sayer, context.assignment.engine.overlay
+    if not name:
+        return
+    sayer.step(f"The course folder {name}")
+    source = _overlay_source(context, name)
+    if source is None:
+        sayer.note(f"Course folder {name} not found: give it with --overlay.", "warn")
+        return
+    count = workspace.overlay(source, context.stage / name)
+    files = number_of(count, "file")
+    sayer.note(f"{name} added beside {context.assignment.archive.folder}: {files}")
+    if copy is not None and (changed := workspace.list_differences(copy, context.stage / name)):
+        sayer.remarks([describe_changed_copy(changed)])
+
+
+def _overlay_source(context: CheckContext, name: str) -> Path | None:
+    """Return the folder named, or the teacher's, or the one beside the checked files."""
+    if context.wanted.overlay:
+        return context.wanted.overlay
+    places = (context.assignment.place / name, context.wanted.source.parent / name)
+    return next((place for place in places if place.is_dir()), None)
+
+
+def write_archive(context: CheckContext, tested: CheckedFiles, status: int) -> tuple[str, ...]:
+    """Write the log, if one is asked for, and the archive; return the names of its files."""
+    names = tested.found.kept
+    if context.assignment.files.log:
+        names = (*names, _write_log(context, tested, status))
+    _keep(context)
+    pack(context.made, context.assignment.archive.folder, tested.folder, names)
+    return names
+
+
+def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
+    """Close the transcript; it goes to what is submitted, and to the folder that was given."""
+    form, log = context.assignment.archive, context.assignment.files.log
+    context.sayer.step(f"The log {log}, and the archive {form.name} with it")
+    _receipt(context, tested)
+    context.sayer.note(
+        f"The log ends here; it is added to {form.folder}, and that is packed again."
+    )
+    transcript = context.sayer.transcript.close(status)
+    (tested.folder / log).write_bytes(transcript)
+    if context.wanted.source.is_dir():
+        _write(context.wanted.source / log, transcript)
+    return log
+
+
+def _receipt(context: CheckContext, tested: CheckedFiles) -> None:
+    """Write the receipt for what was tested, while it can still be in the log."""
+    digests = receipt.digests_in(tested.folder, tested.found.kept)
+    for line in receipt.lines(receipt.make_receipt(context.assignment, digests)):
+        context.sayer.note(line)
+
+
+def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
+    """Read the archive as the teacher will: it has what was tested, and nothing else."""
+    sayer, name = context.sayer, context.made.name
+    sayer.step(f"A last look at the contents of {name}: tar -tf {name}")
+    contents = archive.examine(str(context.made))
+    last = context.room / "last"
+    workspace.unpack(str(context.made), last, f"{context.assignment.archive.folder}/", names)
+    for file in contents.files:
+        sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
+    if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
+        sayer.wrong.append(f"{name} differs from the tested files")
+    sayer.note(receipt.hash_line("archive", contents.sha256))
+
+
+def _keep(context: CheckContext) -> None:
+    """Keep the archive that was given, if the new one would take its place."""
+    target = context.made
+    if target.exists() and target.samefile(context.wanted.source):
+        kept = target.with_name(f"before-{target.name}")
+        target.replace(kept)
+        context.sayer.note(f"The archive that was given is now called {kept.name}.")
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+# --- The order of a check, and its last sentence -------------------------------------------------
+
 
 _NOTHING = "nothing wrong was found"
 _ALL_OF_IT = "check without --test before you hand in"
@@ -35,9 +408,9 @@ def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
     with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
         context = CheckContext(wanted._replace(assignment=assignment), room, sayer)
         try:
-            given = files_step.look(context)
-            tested = archive_step.make_archive(context, given)
-            archive_step.overlay(context, given.copy)
+            given = look(context)
+            tested = make_archive(context, given)
+            overlay(context, given.copy)
         except ArchiveError as error:
             sayer.note(f"The archive is refused: {error}.", "bad")
             sayer.say(f"\nDo not hand it in: {error}.")
@@ -45,8 +418,8 @@ def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
         status = _tests(context)
         if wanted.line:
             return _verdict_on_one(status, sayer)
-        names = archive_step.write_archive(context, tested, status)
-        archive_step.last_look(context, tested, names)
+        names = write_archive(context, tested, status)
+        last_look(context, tested, names)
     return _verdict(context.made, status, sayer)
 
 

@@ -21,7 +21,7 @@ def require(assignment: Assignment) -> None:
     Raises:
         UsageError: Hypothesis is not installed, or nobody knows which answers are right.
     """
-    from harness.fuzzing.hypothesis_setup import require_hypothesis
+    from harness.fuzzing.drawing import require_hypothesis
     from harness.grading.auditing.audit import require_oracle
 
     require_hypothesis("--audit")
@@ -40,9 +40,7 @@ def run(
     Returns a sentence for each submission in which the harness failed.
     """
     from harness.grading import grade
-    from harness.grading.auditing.audit import Audit, nearly_full
-    from harness.grading.auditing.audit_progress import AuditProgress
-    from harness.grading.auditing.saved_audits import FOLDER
+    from harness.grading.auditing.audit import FOLDER, Audit, AuditProgress, nearly_full
 
     keys = set(nearly_full(result.graded, wanted.assignment))
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
@@ -61,14 +59,14 @@ def run(
 
 def add_audits(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
     """Add what audits found, now or before, of the submissions as they are now."""
-    from harness.grading.auditing import saved_audits
+    from harness.grading.auditing import audit
 
     builds = {one.key: one.build for one in plan.planned}
-    return result._replace(audits=saved_audits.load_known(output / saved_audits.FOLDER, builds))
+    return result._replace(audits=audit.load_known(output / audit.FOLDER, builds))
 
 
 def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
     """Return the case files that show which submissions are still wrong."""
-    from harness.grading.auditing import saved_audits
+    from harness.grading.auditing import audit
 
-    return saved_audits.case_files(output / saved_audits.FOLDER, result.audits)
+    return audit.case_files(output / audit.FOLDER, result.audits)

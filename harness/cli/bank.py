@@ -10,8 +10,8 @@ from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.python import with_python
-from harness.banks import storing
-from harness.banks.records import Bank
+from harness.banks import banks
+from harness.banks.banks import Bank
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
@@ -26,8 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.grading.banking.bank_selection import Added, Former
-    from harness.grading.banking.behaviour import Place
+    from harness.grading.banking.bank_selection import Added, Former, Place
     from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
@@ -69,7 +68,7 @@ def main(arguments: list[str]) -> int:
         parser.error("expected add GRADED or list BANK")
     never_fail_to_encode()
     if given.action == "list":
-        return _list(storing.read(Path(given.folder)))
+        return _list(banks.read(Path(given.folder)))
     return _add(given)
 
 
@@ -154,15 +153,15 @@ def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, original
     wanted = _options(given, found)
     class_ = _class(plan, found, ledger, originals)
     selection = BankSelection(class_, found.files.required, _make_filter(given.commands, plan))
-    before = storing.read(folder) if (folder / storing.FILE).exists() else Bank("", (), {})
+    before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
     trial = ProgramTrial(grade.means(wanted, plan), tasks, plan.planned)
     added = selection.into(folder, before, trial.run)
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
-    storing.keep_course(folder, grade.overlay(wanted))
+    banks.keep_course(folder, grade.overlay(wanted))
     entries = (*before.entries, *added.entries)
-    storing.write(folder, Bank(found.key, entries, count_left_out(before, added)))
+    banks.write(folder, Bank(found.key, entries, count_left_out(before, added)))
     _say(added, folder)
     return ExitCode.OK if added.entries else ExitCode.FAILED
 

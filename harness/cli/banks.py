@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness import platforms
 from harness.assignments.assignment import Assignment
-from harness.banks.mutating import mutant_engines
-from harness.banks.records import WrongEngine
+from harness.banks.banks import WrongEngine
+from harness.banks.mutants import mutant_engines
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
 from harness.engine.launch import as_typed

@@ -17,12 +17,10 @@ from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.option_values import number, whole
 from harness.declared import declaration as declarations
-from harness.declared.bounds import bounds
-from harness.declared.calibrating import TrialBudget, calibrate
-from harness.declared.noticing import Note, notes
-from harness.declared.observed import CommandTally, Observed, TrialDeclaration
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
+from harness.declared.remarks import Note, bounds, notes
+from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDeclaration, calibrate
 from harness.engine.launch import as_typed, split_program
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates, one_line

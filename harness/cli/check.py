@@ -12,9 +12,8 @@ from harness import find_assignment, shipped
 from harness.assignments.assignment import Assignment
 from harness.assignments.at_home import TEST
 from harness.assignments.public_tests import shorten_path
-from harness.check.check_context import CheckOptions
 from harness.check.saying import CheckReporter
-from harness.check.steps import check, source_named
+from harness.check.steps import CheckOptions, check, source_named
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import can_draw, colors, never_fail_to_encode

@@ -83,16 +83,14 @@ def require() -> None:
 
 
 def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:
-    from harness.cluster import certificates, roles, tls
+    from harness.cluster import tls
 
     if not given.folder:
         parser.error("certificates needs DIR, where it writes them")
-    certificates.make(Path(given.folder), given.days)
-    for role in roles.ROLES:
+    tls.make(Path(given.folder), given.days)
+    for role in tls.ROLES:
         print(escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"))
-    print(
-        escape_controls(f"{given.folder}/{certificates.AUTHORITY_KEY}: keep it away from workers")
-    )
+    print(escape_controls(f"{given.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
     return ExitCode.OK
 
 
@@ -106,11 +104,11 @@ def _status(parser: CommandParser, given: argparse.Namespace) -> int:
 
 
 def _scheduler(given: argparse.Namespace) -> int:
-    from harness.cluster import roles
+    from harness.cluster import tls
     from harness.cluster.records import SchedulerSettings
 
     scheme = "tls" if given.tls else "tcp"
-    papers = read_papers(f"{scheme}://{given.host}:{given.port}", given.tls, roles.SCHEDULER)
+    papers = read_papers(f"{scheme}://{given.host}:{given.port}", given.tls, tls.SCHEDULER)
     folder = str(papers.folder) if papers else ""
     status = be("scheduler", SchedulerSettings(given.host, given.port, folder))
     if status >= 0:
@@ -159,10 +157,10 @@ def dispatcher(
 def connector_settings(given: argparse.Namespace) -> ConnectorSettings:
     """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
-    from harness.cluster import roles
+    from harness.cluster import tls
     from harness.cluster.records import ConnectorSettings
 
-    papers = read_papers(given.scheduler, given.tls, roles.SERVER)
+    papers = read_papers(given.scheduler, given.tls, tls.SERVER)
     host, port = _bytes_at(given.bytes_at, given.scheduler)
     return ConnectorSettings(given.scheduler, str(papers.folder) if papers else "", host, port)
 

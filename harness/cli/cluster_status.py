@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def main(settings: ConnectorSettings, *, as_json: bool) -> int:
     """Say what the cluster does; return the exit status."""
-    from harness.cluster import status_query
+    from harness.cluster import state
     from harness.work import canonical_json
 
-    found = status_query.look(settings)
+    found = state.look(settings)
     if as_json:
         print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
     else:
@@ -44,11 +44,11 @@ def text(scheduler: str, found: ClusterState) -> Iterator[str]:
 
 
 def _worker(one: WorkerStatus) -> Iterator[str]:
-    from harness.cluster import rules
+    from harness.cluster import records
 
     facts = one.facts
     yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
-    if unfit := rules.find_unfitness(facts):
+    if unfit := records.find_unfitness(facts):
         yield f"  gets no work: {unfit}"
     levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
     yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"

@@ -22,12 +22,12 @@ from harness.engine.translation import sessions_of
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
-from harness.fuzzing import hypothesis_setup
+from harness.fuzzing import drawing
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.report import report_files
 from harness.sandbox import programs
 from harness.text import number_of, plural
-from harness.vocabulary.script import BOARDS
+from harness.vocabulary.conversations import BOARDS
 from oracle.natures import STANDARD
 
 TYPE_CHECKING = False
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from harness.cli.fuzz_bank import KnownEngines
+    from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
-    from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
+    from harness.fuzzing.fuzzer import Fuzzer
     from harness.specifications.record import Specification
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
@@ -92,7 +93,7 @@ def main(arguments: list[str]) -> int:
         parser.error("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
         parser.error("--bank needs --assignment: the bank belongs to one")
-    hypothesis_setup.require_hypothesis("fuzz")
+    drawing.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
         report_files.try_to_write(given.json)
@@ -152,8 +153,8 @@ def _words(given: argparse.Namespace, command: str, python_named: str = "") -> l
 @contextlib.contextmanager
 def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
+    from harness.fuzzing.by_reference import judge_of
     from harness.fuzzing.fuzzer import Fuzzer
-    from harness.fuzzing.judges import judge_of
     from harness.fuzzing.search import FuzzBudget
 
     budget = FuzzBudget(given.seconds, given.examples)
@@ -164,7 +165,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         open_folders.make(room / BOARDS)
-        open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
+        open_.enter_context(drawing.hypothesis_at_home_in(room))
         words = _words(given, given.program, given.python)
         program = open_.enter_context(_open_engine(given, words, room, given.translate))
         given.specification = given.specification or _by_engine(given, program, room)
@@ -266,14 +267,14 @@ def _look(
     ``known``: the wrong engines that findings may be like. Returns whether it looked to the end:
     findings before a Ctrl-C count.
     """
-    from harness.fuzzing import finding_text
+    from harness.fuzzing import findings
 
     folder, judge = Path(given.output), fuzzer.judge
     try:
         for new in fuzzer.findings():
             finding = new._replace(engines=known.like(new))
             folder.mkdir(parents=True, exist_ok=True)
-            path = finding_text.write(folder, len(found) + 1, finding, judge, given.protocol)
+            path = findings.write(folder, len(found) + 1, finding, judge, given.protocol)
             found.append((finding, path))
             print(_describe(finding, path), flush=True)
             if len(found) == given.findings:

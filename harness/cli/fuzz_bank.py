@@ -9,12 +9,13 @@ from itertools import takewhile
 
 from harness.assignments.assignment import Assignment
 from harness.banks.bank_runs import EngineAsker
-from harness.banks.records import WrongEngine
+from harness.banks.banks import WrongEngine
 from harness.cli import banks
-from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
+from harness.fuzzing.findings import FuzzFinding
+from harness.fuzzing.fuzzer import Fuzzer
 from harness.reading import casefile
 from harness.records import FileResult
-from harness.vocabulary.script import Script, Trace, lay_files
+from harness.vocabulary.conversations import Script, Trace, lay_files
 
 
 class KnownEngines:

@@ -17,7 +17,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.generating import choices, moves, record_reading, scene_production, scene_text
+from harness.generating import record_reading, scene_production, scene_text
 from harness.generating.coverage_report import report
 from harness.processes import processors
 from harness.reading.suite import expand
@@ -77,8 +77,8 @@ def main(arguments: list[str]) -> int:
     found = find_assignment(given.assignment)
     new_folders.make(Path(given.output).parent)
     report_files.try_to_write(given.output)
-    secret = choices.read_secret(given.secret) if given.secret else None
-    chosen = choices.choices(given.seed, secret)
+    secret = record_reading.read_secret(given.secret) if given.secret else None
+    chosen = record_reading.choices(given.seed, secret)
     if found.declaration and not found.declaration.extends:
         return _own_game(given, found, chosen)
     request = _request(given, chosen, is_secret=secret is not None)
@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> int:
     return _status(request, produced)
 
 
-def _own_game(given: Namespace, found: Assignment, chosen: choices.Choices) -> ExitCode:
+def _own_game(given: Namespace, found: Assignment, chosen: record_reading.Choices) -> ExitCode:
     """Make cases for a game that is declared."""
     from harness.cli.generate_own import OwnGame
 
@@ -124,7 +124,7 @@ def _half(given: Namespace) -> str:
 
 
 def _request(
-    given: Namespace, chosen: choices.Choices, *, is_secret: bool
+    given: Namespace, chosen: record_reading.Choices, *, is_secret: bool
 ) -> scene_production.SceneRequest:
     specification = specification_of(find_assignment(given.assignment))
     beside = _cases([*given.beside, *given.kill])
@@ -141,9 +141,9 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
 
 
 def _options(
-    given: Namespace, chosen: choices.Choices, request: scene_production.SceneRequest
+    given: Namespace, chosen: record_reading.Choices, request: scene_production.SceneRequest
 ) -> record_reading.HarvestOptions:
-    after = moves.parse(given.moves) if given.moves else moves.Moves()
+    after = record_reading.parse(given.moves) if given.moves else record_reading.Moves()
     kind, half = request.specification.kind, _HALVES[_half(given)]
     return record_reading.HarvestOptions(
         kind, chosen, after, request.sizes, half, strict=given.strict

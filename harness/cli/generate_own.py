@@ -12,12 +12,10 @@ from harness.cli import banks
 from harness.declared.declaration import Declaration
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.generating.choices import Choices
-from harness.generating.own import openings, test_production, test_text
-from harness.generating.own.declared_coverage import Sources, report
-from harness.generating.own.test_drafting import Drafter
-from harness.generating.own.test_production import ProducedTests, TestRequest
-from harness.generating.record_reading import records
+from harness.generating.own import openings, test_production
+from harness.generating.own.drafts import Drafter
+from harness.generating.own.test_production import ProducedTests, Sources, TestRequest, report
+from harness.generating.record_reading import Choices, records
 from harness.reading import casefile, conversion
 from harness.records import CaseFile
 from harness.report import report_files
@@ -101,7 +99,7 @@ class OwnGame:
         if not produced.drafts:
             raise UsageError("nothing can be asked with these options; no file is written")
         self._copy_files(produced)
-        text = test_text.case_file(produced.drafts, heading)
+        text = test_production.case_file(produced.drafts, heading)
         report_files.write(self._given.output, [self._in_format(text)])
         print("\n".join(report(produced, sources)))
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
@@ -113,7 +111,7 @@ class OwnGame:
             UsageError: another file of that name is there.
         """
         place, beside = self._found.place, Path(self._given.output).parent
-        for name in test_text.find_named_files(produced.drafts, self._declaration, place):
+        for name in test_production.find_named_files(produced.drafts, self._declaration, place):
             content = (place / name).read_bytes()
             if not (beside / name).exists():
                 (beside / name).parent.mkdir(parents=True, exist_ok=True)

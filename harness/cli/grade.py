@@ -114,7 +114,7 @@ class _Command:
         from harness.grading.exports import writing
         from harness.grading.exports.summary import has_no_test
         from harness.grading.ledger.originals import Store
-        from harness.grading.marks.concerns import concerns
+        from harness.grading.marks.findings import concerns
 
         self._check_sheets()
         if self._given.audit:

@@ -11,7 +11,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.gradescope.autograder_settings import VISIBILITIES, GradescopeSettings
+from harness.gradescope.autograder_run import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
 

@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
 
         pages.write(given.output, found)
     if given.json:
-        from harness.history.history_json import document
+        from harness.history.text import document
 
         report_files.write(given.json, [document(found)], encode_without_surrogates)
     if given.json not in report_files.STDOUT:
@@ -88,11 +88,11 @@ def _trends(given: argparse.Namespace) -> Trends:
 
 
 def _show(found: Trends, given: argparse.Namespace) -> None:
-    from harness.history import history_text
+    from harness.history import text
     from harness.report.paint import Paint
 
     paint = Paint(0 if given.no_color else colors(sys.stdout))
-    for line in history_text.lines(found, paint, unicode=not given.ascii):
+    for line in text.lines(found, paint, unicode=not given.ascii):
         print(line)
 
 

@@ -16,7 +16,7 @@ from harness.assignments.assignment import FILE
 from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.declared import proposal_text, proposing
+from harness.declared import proposal
 from harness.declared.protocol_trial import ProtocolTrial, try_protocols
 from harness.engine.launch import split_program
 from harness.errors import UsageError
@@ -77,11 +77,11 @@ def _make(given: argparse.Namespace, folder: Path) -> None:
                 " with a status line: is the command right?"
             )
         cases = _cases(given.public, trial)
-        proposal = proposing.propose(trial, cases)
+        proposed = proposal.propose(trial, cases)
     for path in given.public:
         shutil.copy(path, folder)
-    report_files.write(str(folder / FILE), [proposal_text.text(command, given.sandbox, proposal)])
-    print(f"{folder / FILE}: {number_of(len(proposal.commands), 'command')} proposed\n")
+    report_files.write(str(folder / FILE), [proposal.text(command, given.sandbox, proposed)])
+    print(f"{folder / FILE}: {number_of(len(proposed.commands), 'command')} proposed\n")
 
 
 def _from(folder: Path, words: Sequence[str]) -> str:

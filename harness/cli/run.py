@@ -215,10 +215,10 @@ class _CommandRun:
         return False
 
     def _keep(self, result: RunResult) -> None:
-        from harness.history import history_file, run_keeping
+        from harness.history import history_file
 
         assert self.entered
-        history_file.complete(self.given.history, run_keeping.finish_run(self.entered, result))
+        history_file.complete(self.given.history, history_file.finish_run(self.entered, result))
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -437,9 +437,9 @@ def _enter_history(given: Namespace) -> RunKept | None:
     """
     if not given.history:
         return None
-    from harness.history import history_file, run_keeping
+    from harness.history import history_file
 
-    run = run_keeping.begin_run(given.arguments[0], vars(given))
+    run = history_file.begin_run(given.arguments[0], vars(given))
     return run._replace(number=history_file.enter(given.history, run))
 
 

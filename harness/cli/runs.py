@@ -128,7 +128,7 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
 
 def _revision(file: Path) -> str:
     """Return what tells this build of the engine: the commit, or a digest of the program."""
-    from harness.history.run_keeping import program_digest
+    from harness.history.history_file import program_digest
     from harness.report import json
 
     return _commit() or program_digest(str(json.load(str(file)).get("program", "")))

@@ -50,10 +50,10 @@ def main(arguments: list[str]) -> int:
         parser.error("give the ADDRESS of a scheduler: tls://HOST:PORT")
     cluster.require()
     from harness import paths
-    from harness.cluster import roles
+    from harness.cluster import tls
     from harness.cluster.records import WorkerSettings
 
-    papers = cluster.read_papers(given.scheduler, given.tls, roles.WORKER)
+    papers = cluster.read_papers(given.scheduler, given.tls, tls.WORKER)
     machine = given.machine or socket.gethostname()
     settings = WorkerSettings(
         scheduler=given.scheduler,
@@ -77,7 +77,7 @@ def _make_locks_folder(machine: str) -> Path:
     Raises:
         UsageError: somebody else has made it, to keep us waiting perhaps.
     """
-    from harness.cluster.fetching import MEMORY
+    from harness.cluster.worker_files import MEMORY
 
     place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
     folder = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"

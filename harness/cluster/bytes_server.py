@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import FileIO
 from typing import Any
 
-from harness.cluster import roles
+from harness.cluster import tls
 from harness.cluster.records import ServedFile
 
 _PATIENCE = 30.0  # seconds of a connection on which nothing is said
@@ -101,7 +101,7 @@ class _Server(ThreadingHTTPServer):
         request.settimeout(_PATIENCE)
         if self._tls:
             request = self._tls.wrap_socket(request, server_side=True)
-            if roles.role(request.getpeercert()) != roles.WORKER:
+            if tls.role(request.getpeercert()) != tls.WORKER:
                 request.close()
                 return
         super().finish_request(request, client_address)

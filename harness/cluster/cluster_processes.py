@@ -29,24 +29,20 @@ from distributed.core import Server
 from harness import connection_errors, open_folders
 from harness.cluster import (
     announcing,
-    calibration,
-    cluster_state,
     connector,
+    dask_messages,
     dask_task,
     lean_comm,
-    roles,
-    rules,
-    scheduler_probe,
-    unpickling,
+    records,
+    state,
 )
-from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.fetching import Cache
-from harness.cluster.message_filter import GuardedScheduler, GuardedWorker
-from harness.cluster.prompt_sender import PromptSender
-from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
-from harness.cluster.rules import Facts
+from harness.cluster import tls as tls_files
+from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker
+from harness.cluster.lean_comm import PromptSender
+from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
 from harness.cluster.tls import Papers
 from harness.cluster.unit_executor import Equipment, UnitExecutor
+from harness.cluster.worker_files import Cache, EnvironmentStore
 from harness.errors import UsageError
 from harness.sandbox import limits
 from harness.work import canonical_json
@@ -73,10 +69,10 @@ def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None
         UsageError: this machine does not have the address, or its port is in use.
     """
     prepare()
-    unpickling.refuse()
+    dask_messages.refuse()
 
     async def work() -> None:
-        papers = Papers(Path(settings.tls), roles.SCHEDULER) if settings.tls else None
+        papers = Papers(Path(settings.tls), tls_files.SCHEDULER) if settings.tls else None
         scheduler = GuardedScheduler(
             host=settings.host,
             port=settings.port,
@@ -110,14 +106,14 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     machine = Machine(Path(settings.locks))
     pace = _pace(machine)
     facts = announcing.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
-    papers = Papers(Path(settings.tls), roles.WORKER) if settings.tls else None
+    papers = Papers(Path(settings.tls), tls_files.WORKER) if settings.tls else None
     store = EnvironmentStore(built, settings.environments_size, bases)
     tls = papers.client_context() if papers else None
     own = Equipment(facts, tuple(pythons), cache, store, machine, tls)
     with contextlib.closing(UnitExecutor(own)) as executor:
         dask_task.RUN[:] = [executor.do]
         told(_describe(facts, built))
-        resources = rules.list_announced_resources(facts)
+        resources = records.list_announced_resources(facts)
         asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, told)))
 
 
@@ -137,8 +133,8 @@ def _pace(machine: Machine) -> float:
         UsageError: it is so slow or fast that no time limit means the same here.
     """
     with machine.apart():
-        found = calibration.pace()
-    if wrong := rules.wrong_with_pace(found):
+        found = announcing.pace()
+    if wrong := records.wrong_with_pace(found):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
     return found
 
@@ -169,7 +165,7 @@ async def _work(
             memory_limit=0,  # else Dask would write results to the disk
             dashboard_address="127.0.0.1:0",
             local_directory=settings.cache,
-            metrics={cluster_state.OWN: executor.figures},
+            metrics={state.OWN: executor.figures},
             death_timeout=_JOINING,
         )
 
@@ -186,9 +182,9 @@ async def _join(
     told: Callable[[str], object],
 ) -> GuardedWorker:
     """Return a worker that the scheduler has taken; ``told``: why not, once for each reason."""
-    tell = scheduler_probe.without_repeats(told)
+    tell = connector.without_repeats(told)
     while True:
-        await scheduler_probe.wait_until_reached(settings.scheduler, papers, told)
+        await connector.wait_until_reached(settings.scheduler, papers, told)
         worker = make()
         try:
             await _start(worker, settings.host)
@@ -206,8 +202,8 @@ def carry(settings: ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
     """
     prepare()
-    unpickling.refuse()
-    unpickling.refuse_objects()
+    dask_messages.refuse()
+    dask_messages.refuse_objects()
     asyncio.run(connector.carry(settings))
 
 
@@ -219,8 +215,8 @@ def look(settings: ConnectorSettings, told: Callable[[str], object]) -> None:
         UsageError: it is not one of ours.
     """
     prepare()
-    unpickling.refuse()
-    unpickling.refuse_objects()
+    dask_messages.refuse()
+    dask_messages.refuse_objects()
     told(canonical_json.dumps(asyncio.run(connector.look(settings))))
 
 

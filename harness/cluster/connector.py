@@ -1,27 +1,24 @@
-"""The process that speaks to Dask for a grading: it sends units, and says what happens to them.
-
-It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
-lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
-can no longer be reached it ends. The process that started it starts another one, and sends again
-what has not come back.
-"""
+"""Find out why a scheduler cannot be reached: Dask tries again and again, and does not say."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import ssl
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from distributed import Client, Future
 
 from harness import connection_errors
-from harness.cluster import cluster_state, json_lines, roles, rules, scheduler_probe
+from harness.cluster import records, state, tls
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.message_filter import (
+from harness.cluster.dask_messages import (
     BROUGHT,
     CENSUS,
     LEFT,
@@ -36,16 +33,98 @@ from harness.cluster.records import (
     DaskTask,
     DepartedWorker,
     Drop,
+    Facts,
     FinishedUnit,
     Load,
     LostUnit,
     News,
     PresentWorkers,
 )
-from harness.cluster.rules import Facts
 from harness.cluster.tls import Papers
 from harness.errors import UsageError
 from harness.work import canonical_json
+
+_PROBE_PATIENCE = 5.0  # seconds for a connection
+_PAUSE = 2.0  # seconds between two
+
+
+async def find_obstacle(address: str, papers: Papers | None) -> str:
+    """Return why no connection to a scheduler can be made now; "" if one can."""
+    place = urlsplit(address)
+    context = papers.client_context() if papers else None
+    opening = asyncio.open_connection(place.hostname, place.port, ssl=context)
+    try:
+        reader, writer = await asyncio.wait_for(opening, _PROBE_PATIENCE)
+    except OSError as error:  # of TLS, or of time, too
+        return _explain(error)
+    try:
+        return await _find_silence(reader, papers)
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _find_silence(reader: asyncio.StreamReader, papers: Papers | None) -> str:
+    """Return why a connection is not one to a scheduler, which is the first to speak; "" if it is.
+
+    One that expects TLS waits for us instead, and Dask would wait for it, again and again.
+    """
+    try:
+        said = await asyncio.wait_for(reader.read(1), _PROBE_PATIENCE)
+    except TimeoutError as error:
+        return _explain(error) + (
+            "" if papers else ": it may need TLS (tls://…, with --tls FOLDER)"
+        )
+    except OSError as error:
+        return _explain(error)
+    return "" if said else _explain(ConnectionResetError())
+
+
+def _explain(error: OSError) -> str:
+    """Return an error in words: the first that fits counts."""
+    words = {
+        ssl.SSLCertVerificationError: "its certificate is not one of ours: "
+        f"{getattr(error, 'verify_message', '')}",
+        ssl.SSLError: f"no TLS with it: {getattr(error, 'reason', '') or error}",
+        ConnectionRefusedError: "nothing answers on this port",
+        ConnectionError: "it ended the connection",
+        TimeoutError: f"no answer within {_PROBE_PATIENCE:g} s",
+        socket.gaierror: f"no such host: {error.strerror}",
+        OSError: error.strerror or str(error),
+    }
+    return next(text for kind, text in words.items() if isinstance(error, kind))
+
+
+async def wait_until_reached(
+    address: str, papers: Papers | None, told: Callable[[str], object]
+) -> None:
+    """Try until a connection can be made; ``told``: why it cannot, once for each reason."""
+    tell = without_repeats(told)
+    while obstacle := await find_obstacle(address, papers):
+        tell(f"cannot reach the scheduler {address}: {obstacle}. It is tried again")
+        await asyncio.sleep(_PAUSE)
+
+
+def without_repeats(told: Callable[[str], object]) -> Callable[[str], None]:
+    """Return what passes a sentence on to ``told`` unless it was the last one too."""
+    before = ""
+
+    def tell(sentence: str) -> None:
+        nonlocal before
+        if sentence != before:
+            told(sentence)
+        before = sentence
+
+    return tell
+
+
+# --- The process that speaks to Dask for a grading: it sends units, and says what happens to them
+# It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
+# lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
+# can no longer be reached it ends. The process that started it starts another one, and sends again
+# what has not come back.
+
 
 _PATIENCE = 30.0  # seconds in which a scheduler must answer
 _SEEN = 2.0  # seconds between two tellings of what each worker does
@@ -162,12 +241,12 @@ class Connector:
         self._release_ended()
         token = self._served.tokens.make(load.files)
         future = self._client.send_task(
-            cluster_state.task_name(load),
+            state.task_name(load),
             text=canonical_json.dumps(
                 DaskTask(load.unit, self._served.address, token, load.environment)
             ),
             workers=load.only,
-            resources=rules.list_requested_resources(load.needs),
+            resources=records.list_requested_resources(load.needs),
             number=load.number,
         )
         sent = self._on_the_way[load.id] = _SentUnit(load, future, token)
@@ -208,7 +287,7 @@ class Connector:
     async def _look_who_left(self) -> None:
         """Learn which workers are gone, and what each had; without an answer nothing is learnt."""
         with contextlib.suppress(NoSchedulerError):
-            self._left = cluster_state.read_departed(await _ask_scheduler(self._client, LEFT))
+            self._left = state.read_departed(await _ask_scheduler(self._client, LEFT))
 
     def _who_had(self, sent: _SentUnit) -> str:
         """Return which worker that is gone had a load last, in words; empty: not known."""
@@ -272,7 +351,7 @@ async def describe_cluster(client: Client, found: Mapping[str, Any]) -> ClusterS
     """
     loads = await _ask_scheduler(client, "processing")
     left = await _ask_scheduler(client, LEFT)
-    return cluster_state.summarize(found, loads, left, found[NOW])
+    return state.summarize(found, loads, left, found[NOW])
 
 
 async def wait(future: Future) -> None:
@@ -293,7 +372,7 @@ async def _ask_scheduler(client: Client, operation: str, **options: object) -> A
 
 def _workers(found: Mapping[str, Any]) -> tuple[Facts, ...]:
     workers = (
-        rules.facts_of(address, str(one["name"]), one["resources"])
+        records.facts_of(address, str(one["name"]), one["resources"])
         for address, one in sorted(found["workers"].items())
         if one.get("status", "running") == "running"
     )
@@ -307,7 +386,7 @@ async def carry(settings: ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
         UsageError: the address for the bytes cannot be had.
     """
-    papers = Papers(Path(settings.tls), roles.SERVER) if settings.tls else None
+    papers = Papers(Path(settings.tls), tls.SERVER) if settings.tls else None
     served = _serve_bytes(settings, papers)
     try:
         async with client_of(settings, papers) as client:
@@ -336,7 +415,7 @@ def _serve_bytes(settings: ConnectorSettings, papers: Papers | None) -> BytesSer
 
 async def look(settings: ConnectorSettings) -> ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
-    papers = Papers(Path(settings.tls), roles.SERVER) if settings.tls else None
+    papers = Papers(Path(settings.tls), tls.SERVER) if settings.tls else None
     async with client_of(settings, papers) as client:
         return await describe_cluster(client, await identity(client))
 
@@ -344,7 +423,7 @@ async def look(settings: ConnectorSettings) -> ClusterState:
 @contextlib.asynccontextmanager
 async def client_of(settings: ConnectorSettings, papers: Papers | None) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
-    if obstacle := await scheduler_probe.find_obstacle(settings.scheduler, papers):
+    if obstacle := await find_obstacle(settings.scheduler, papers):
         raise NoSchedulerError(f"it cannot be reached: {obstacle}")
     try:
         client = await _PlainClient(
@@ -371,7 +450,7 @@ async def _read_orders(connector: Connector) -> None:
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     while line := await reader.readline():
-        order = json_lines.read_order(line)
+        order = records.read_order(line)
         if isinstance(order, Drop):
             connector.drop(order)
         else:
@@ -380,5 +459,5 @@ async def _read_orders(connector: Connector) -> None:
 
 def _write_news(news: News) -> None:
     """Tell the process that started us."""
-    sys.stdout.buffer.write(json_lines.to_line(news))
+    sys.stdout.buffer.write(records.to_line(news))
     sys.stdout.buffer.flush()

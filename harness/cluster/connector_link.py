@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.cluster import json_lines
+from harness.cluster import records
 from harness.cluster.records import ConnectorSettings, Load, News
 from harness.errors import UsageError
 from harness.work import canonical_json, own_process
@@ -56,7 +56,7 @@ class Link:
 
     def send(self, load: Load) -> None:
         """Let it send a load, as soon as it reads."""
-        self._outgoing += json_lines.to_line(load)
+        self._outgoing += records.to_line(load)
 
     def receive(self, seconds: float) -> list[News]:
         """Return what it says; wait so long for something. ``status`` tells when it has ended."""
@@ -85,7 +85,7 @@ class Link:
             return []
         *found, self._incoming = (self._incoming + piece).split(b"\n")
         try:
-            return [json_lines.read_news(line) for line in found]
+            return [records.read_news(line) for line in found]
         except UsageError:
             self.status = self._exit_status()  # the PID no longer is our connector's
             return []

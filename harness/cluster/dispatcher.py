@@ -19,24 +19,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments import needs
-from harness.cluster import report_checks, rules
+from harness.cluster import records, results
 from harness.cluster.connector_link import LOST, ConnectorProcess, Link
-from harness.cluster.opinions import Opinions, RoundVerdict
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
+    Facts,
     FinishedUnit,
     Load,
     LostUnit,
+    Needs,
     News,
     PresentWorkers,
     ServedFile,
 )
-from harness.cluster.report_checks import UnbelievableError
-from harness.cluster.rules import Facts, Needs
-from harness.cluster.sendable_environments import SendableEnvironment, sendable
+from harness.cluster.results import Opinions, RoundVerdict, UnbelievableError
+from harness.environments import environment_cache
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import EnginePython
+from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, SandboxError, UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
@@ -194,11 +194,11 @@ class Dispatcher:
     def _note_workers(self, workers: Sequence[Facts]) -> None:
         """Take note of the workers that are there; one of an impossible pace gets nothing."""
         for one in workers:
-            wrong = rules.wrong_with_pace(one.pace)
+            wrong = records.wrong_with_pace(one.pace)
             if wrong and one.address not in self._known:
                 self.remark(f"the worker {one.address} on {one.machine} gets nothing: {wrong}")
         self._known.update((one.address, one) for one in workers)
-        self.workers = tuple(one for one in workers if not rules.wrong_with_pace(one.pace))
+        self.workers = tuple(one for one in workers if not records.wrong_with_pace(one.pace))
 
     def _lose_connector(self, status: int) -> None:
         """Take note that the connector has ended: with it goes all that was on its way."""
@@ -365,13 +365,13 @@ class _UnitRun:
         aside, unusable = own.aside, own.unusable
         believed = [one for one in own.workers if one.address not in aside]
         # What all units may go to; one that is not to go to some machine goes there if it must.
-        fitting = rules.eligible_workers(believed, self._needs)
+        fitting = records.eligible_workers(believed, self._needs)
         ready = [one for one in fitting if one.address not in unusable]
-        for _ in range(rules.count_free(len(believed), len(self._under_way))):
+        for _ in range(records.count_free(len(believed), len(self._under_way))):
             if not (ready and self._waiting):
                 break
             *_, piece = heapq.heappop(self._waiting)
-            places = rules.elsewhere(ready, piece.not_on)
+            places = records.elsewhere(ready, piece.not_on)
             load = self._load(piece, tuple(one.address for one in places))
             self._under_way[own.send(piece, load)] = piece
         if self._under_way or fitting:
@@ -380,14 +380,14 @@ class _UnitRun:
             self._wait_for_worker(believed)
 
     def _wait(self, piece: Piece) -> None:
-        order = rules.order(piece.tries, piece.place)
+        order = records.order(piece.tries, piece.place)
         heapq.heappush(self._waiting, (order, next(self._count), piece))
 
     def _wait_for_worker(self, believed: Sequence[Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
         why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
         if believed:
-            lacking = min((rules.missing(one, self._needs) for one in believed), key=len)
+            lacking = min((records.missing(one, self._needs) for one in believed), key=len)
             why += f"; what is missing: {', '.join(lacking)}"
             if not self._is_lack_told:
                 self._dispatcher.remark(f"{why}. A worker that has it is waited for")
@@ -452,7 +452,7 @@ class _UnitRun:
         try:
             if news.address in self._dispatcher.aside:
                 raise UnbelievableError("it is set aside")
-            brought = report_checks.read_report(news.brought)
+            brought = results.read_report(news.brought)
             if brought.trouble:
                 self._dispatcher.note_trouble(news.address, brought.trouble)
                 self._take_trouble(piece, machine, brought.trouble)
@@ -460,7 +460,7 @@ class _UnitRun:
             pace = self._dispatcher.facts(news.address).pace
             unit = self._units[piece.place]._replace(pace=pace)
             cases = {one.basis: self._case(one) for one in piece.cases}
-            words, ended = report_checks.read_events(brought, unit, cases)
+            words, ended = results.read_events(brought, unit, cases)
         except UnbelievableError as error:
             self._dispatcher.set_aside(news.address, str(error))
             self._requeue(piece, machine)
@@ -523,10 +523,10 @@ class _UnitRun:
         """Whether there is to be a second opinion."""
         if word.doubtful or self._units[piece.place].alone:
             return False
-        if not rules.is_seconded(word.basis, self._secret):
+        if not records.is_seconded(word.basis, self._secret):
             return False
         own = self._dispatcher
-        others = rules.eligible_workers(own.workers, self._needs, (machine,), own.aside)
+        others = records.eligible_workers(own.workers, self._needs, (machine,), own.aside)
         case = next(one for one in piece.cases if one.basis == word.basis)
         return any(one.machine != machine for one in others) and not self._chooses(case)
 
@@ -609,3 +609,29 @@ def _describe(wanted: Needs, python: EnginePython | None) -> str:
 
 def _to_stderr(text: str) -> None:
     print(f"gtp-harness: {escape_controls(text)}", file=sys.stderr, flush=True)
+
+
+# --- Environments of this machine, packed so that they can be sent to workers --------------------
+
+
+class SendableEnvironment(NamedTuple):
+    """An environment of this machine, and the path of its archive."""
+
+    packed: PackedEnvironment
+    archive: Path
+
+
+def sendable(python: EnginePython) -> SendableEnvironment | None:
+    """Return the environment of a Python with its archive; None: ``gtp-harness env`` made none.
+
+    Raises:
+        UnsendableError: it cannot be moved to another machine.
+        UsageError: its archive cannot be written.
+    """
+    stored = environment_cache.of_program(python.program)
+    if stored is None:
+        return None
+    found = SendableEnvironment(*environment_cache.pack(stored))
+    if found.packed.fingerprint != python.fingerprint:
+        raise UnsendableError("it was changed since the grading began")
+    return found

@@ -5,7 +5,7 @@ way. Loads are sent in the order in which they came. The hub trusts nobody more 
 does: it does not read the results of workers. When the connector ends, the hub hangs up on all
 dispatchers, and starts another connector. The dispatchers then send unfinished loads again.
 
-The hub writes its state to a file in its folder, for people (:mod:`harness.cluster.hub_state`).
+The hub writes its state to a file in its folder, for people (:mod:`harness.cluster.state`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cluster import hub_state, json_lines, rules
+from harness.cluster import records, state
 from harness.cluster.connector_link import address, command, explain
-from harness.cluster.hub_state import Flight, HubState
 from harness.cluster.records import (
     ClusterState,
     ConnectorSettings,
@@ -32,6 +31,7 @@ from harness.cluster.records import (
     News,
     PresentWorkers,
 )
+from harness.cluster.state import Flight, HubState
 from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.work import canonical_json
@@ -87,7 +87,7 @@ class Hub:
     async def _write(self) -> None:
         while True:
             with contextlib.suppress(OSError):  # a full disk: it gets old, and is seen
-                hub_state.write(self._folder, self.state())
+                state.write(self._folder, self.state())
             await asyncio.sleep(_WRITTEN)
 
     def state(self) -> HubState:
@@ -135,7 +135,7 @@ class Hub:
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         with contextlib.suppress(UsageError):  # then the PID no longer is our connector's
             while line := await reader.readline():
-                self._take(json_lines.read_news(line))
+                self._take(records.read_news(line))
 
     def _dismiss(self) -> None:
         """Forget a connector, and all that it had."""
@@ -151,7 +151,7 @@ class Hub:
         elif isinstance(news, PresentWorkers):
             self._present, self._was_there = news, True
             for dispatcher in self._dispatchers:
-                dispatcher.write(json_lines.to_line(news))
+                dispatcher.write(records.to_line(news))
         else:
             self._pass_on(news)
         self._send()
@@ -159,22 +159,20 @@ class Hub:
     def _pass_on(self, news: FinishedUnit | LostUnit) -> None:
         sent = self._flying.pop(news.id, None)
         if sent:
-            sent.dispatcher.write(json_lines.to_line(news._replace(id=sent.load.id)))
+            sent.dispatcher.write(records.to_line(news._replace(id=sent.load.id)))
 
     def _send(self) -> None:
         """Send what may be sent now."""
         if self._connector is None or self._present is None:
             return
-        for _ in range(rules.count_free(len(self._present.workers), len(self._flying))):
+        for _ in range(records.count_free(len(self._present.workers), len(self._flying))):
             if not self._waiting:
                 return
             self._count += 1
             sent = self._waiting.popleft()
             name = f"{self._own}-{self._count}-{sent.load.id.rpartition('-')[2]}"
             self._flying[name] = sent
-            self._connector.write(
-                json_lines.to_line(sent.load._replace(id=name, number=self._count))
-            )
+            self._connector.write(records.to_line(sent.load._replace(id=name, number=self._count)))
 
     # --- dispatchers ---
 
@@ -184,7 +182,7 @@ class Hub:
             dispatcher.close()
             return
         self._dispatchers.add(dispatcher)
-        dispatcher.write(json_lines.to_line(self._present))
+        dispatcher.write(records.to_line(self._present))
         try:
             with contextlib.suppress(UsageError, ConnectionError):
                 while line := await reader.readline():
@@ -193,7 +191,7 @@ class Hub:
             self._part(dispatcher)
 
     def _wait(self, dispatcher: asyncio.StreamWriter, line: bytes) -> None:
-        order = json_lines.read_order(line)
+        order = records.read_order(line)
         if isinstance(order, Load):
             self._waiting.append(_HeldLoad(order, dispatcher, time.time()))
             self._send()
@@ -205,7 +203,7 @@ class Hub:
         for name in [name for name, one in self._flying.items() if one.dispatcher is dispatcher]:
             del self._flying[name]
             if self._connector:
-                self._connector.write(json_lines.to_line(Drop(name)))
+                self._connector.write(records.to_line(Drop(name)))
         self._send()
         dispatcher.close()
 

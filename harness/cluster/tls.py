@@ -1,18 +1,20 @@
-"""The address of a cluster, and the certificates that its parts show each other.
-
-On one machine there may be plain TCP; anything else is TLS, in which both ends show a certificate
-of the cluster's own authority.
-"""
+"""The address of a cluster, its certificates, and what the role in a certificate may ask for."""
 
 from __future__ import annotations
 
 import datetime
+import os
 import ssl
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from harness.cluster import roles
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
 from harness.errors import UsageError
 from harness.loopback import is_this_machine
 
@@ -28,7 +30,7 @@ class Papers(NamedTuple):
     """A folder of certificates, and the role of this process."""
 
     folder: Path
-    role: str  # one of harness.cluster.roles.ROLES
+    role: str  # one of harness.cluster.tls.ROLES
 
     @property
     def own(self) -> Path:
@@ -153,7 +155,155 @@ def _read_end(path: Path) -> datetime.datetime:
 def describe(role: str) -> str:
     """Return what a certificate is for."""
     return {
-        roles.SCHEDULER: "for the machine of the scheduler",
-        roles.SERVER: "for the machine that grades, which has the ledger",
-        roles.WORKER: "for each machine that runs engines",
+        SCHEDULER: "for the machine of the scheduler",
+        SERVER: "for the machine that grades, which has the ledger",
+        WORKER: "for each machine that runs engines",
     }[role]
+
+
+# --- The role of a peer, from its certificate, and the operations that each role may ask for -----
+# Dask has no roles: anyone who reaches a scheduler may run code on all workers. Here a certificate
+# names the role of its owner. A worker may only say that it is alive and give the results of its
+# tasks; only the scheduler speaks to a worker. Without TLS, which is allowed only on one machine,
+# everybody on it may do everything.
+
+
+AUTHORITY, SCHEDULER, SERVER, WORKER = "authority", "scheduler", "server", "worker"
+ROLES = (SCHEDULER, SERVER, WORKER)
+UNIT = "gtp-harness"  # the organizational unit of our certificates; the common name is the role
+
+# Operations of Dask, as they are called in its messages.
+_OF_A_WORKER = frozenset(
+    {
+        *("register-worker", "heartbeat_worker", "unregister", "close", "close-stream"),
+        *("task-finished", "task-erred", "long-running", "reschedule", "keep-alive"),
+        *("worker-status-change", "request-refresh-who-has", "release-worker-data", "add-keys"),
+        "steal-response",
+    }
+)
+_AT_SCHEDULER: dict[str, frozenset[str] | None] = {SERVER: None, WORKER: _OF_A_WORKER}
+_AT_WORKER: dict[str, frozenset[str] | None] = {SCHEDULER: None}
+_NONE: frozenset[str] = frozenset()
+
+
+def role(certificate: Mapping[str, Any] | None) -> str:
+    """Return the role that a certificate gives its owner, or "" for an unknown one.
+
+    ``certificate``: as :meth:`ssl.SSLSocket.getpeercert` returns it.
+    """
+    parts = [pair for part in (certificate or {}).get("subject", ()) for pair in part]
+    if ("organizationalUnitName", UNIT) not in parts:
+        return ""
+    names = [value for key, value in parts if key == "commonName"]
+    return names[0] if len(names) == 1 and names[0] in ROLES else ""
+
+
+def at_scheduler(asks: str) -> frozenset[str] | None:
+    """Return the operations that a role may ask a scheduler for; None: all."""
+    return _AT_SCHEDULER.get(asks, _NONE)
+
+
+def at_worker(asks: str) -> frozenset[str] | None:
+    """Return the operations that a role may ask a worker for; None: all."""
+    return _AT_WORKER.get(asks, _NONE)
+
+
+# --- The certificates of a cluster: an authority of its own, and one for each role ---------------
+
+
+AUTHORITY_KEY = "ca-key.pem"
+_HOUR = datetime.timedelta(hours=1)  # clocks of machines differ
+
+
+def make(folder: Path, days: int) -> list[Path]:
+    """Make an authority and a certificate for each role; return what was written.
+
+    Raises:
+        UsageError: the folder cannot be made, or has certificates already.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+    if (folder / CA).exists():
+        raise UsageError(f"{folder / CA} is there already: name a new folder")
+    own_key = ec.generate_private_key(ec.SECP256R1())
+    own = _certificate(AUTHORITY, own_key, None, own_key, days)
+    written = [_write(folder / AUTHORITY_KEY, _key(own_key))]
+    for role in ROLES:
+        key = ec.generate_private_key(ec.SECP256R1())
+        text = _text(_certificate(role, key, own, own_key, days)) + _key(key)
+        written.append(_write(folder / f"{role}.pem", text))
+    return [*written, _write(folder / CA, _text(own))]
+
+
+def _certificate(
+    role: str,
+    key: ec.EllipticCurvePrivateKey,
+    issuer: x509.Certificate | None,
+    signer: ec.EllipticCurvePrivateKey,
+    days: int,
+) -> x509.Certificate:
+    """Return a certificate; ``issuer`` is None for the authority's own."""
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, UNIT),
+            x509.NameAttribute(NameOID.COMMON_NAME, role),
+        ]
+    )
+    now = datetime.datetime.now(datetime.UTC)
+    begun = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(issuer.subject if issuer else name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _HOUR)
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
+        .add_extension(_usage(is_authority=issuer is None), critical=True)
+    )
+    if issuer:
+        both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+        begun = begun.add_extension(x509.ExtendedKeyUsage(both), critical=False)
+    return begun.sign(signer, hashes.SHA256())
+
+
+def _usage(*, is_authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not is_authority,
+        key_cert_sign=is_authority,
+        crl_sign=is_authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _text(certificate: x509.Certificate) -> bytes:
+    text: bytes = certificate.public_bytes(serialization.Encoding.PEM)
+    return text
+
+
+def _key(key: ec.EllipticCurvePrivateKey) -> bytes:
+    text: bytes = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return text
+
+
+def _write(path: Path, content: bytes) -> Path:
+    """Write a file that nobody else can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return path

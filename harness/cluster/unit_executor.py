@@ -17,11 +17,9 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import NamedTuple
 
-from harness.cluster import cluster_state, fetching
-from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.fetching import ByteConnection, Cache, Memory, Source
-from harness.cluster.records import DaskTask, WorkerReport
-from harness.cluster.rules import Facts
+from harness.cluster import state, worker_files
+from harness.cluster.records import DaskTask, Facts, WorkerReport
+from harness.cluster.worker_files import ByteConnection, Cache, EnvironmentStore, Memory, Source
 from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
 from harness.work import (
@@ -77,7 +75,7 @@ class UnitExecutor:
 
     def figures(self, _worker: object = None) -> dict[str, object]:
         """Return what was done so far, for people."""
-        return cluster_state.own_figures(self._done_count, self._troubles, self._trouble)
+        return state.own_figures(self._done_count, self._troubles, self._trouble)
 
     def do(self, text: str, is_wanted: Callable[[], bool]) -> str:
         """Do a task; return the result. Both are JSON; nothing is raised.
@@ -130,8 +128,8 @@ class UnitExecutor:
 
     def _fetch(self, unit: WorkUnit, source: Source) -> None:
         """Bring the bytes of a unit here; raises FetchError."""
-        missing = self._own.cache.use(fetching.of_disk(unit))
-        source.fetch(missing + self._memory.places(fetching.of_cases(unit)))
+        missing = self._own.cache.use(worker_files.of_disk(unit))
+        source.fetch(missing + self._memory.places(worker_files.of_cases(unit)))
         self._own.cache.keep(missing)
 
     def _quiet(self, *, alone: bool) -> AbstractContextManager[object]:

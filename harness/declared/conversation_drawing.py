@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from harness.declared.allowing import Allowing, is_sized
+from harness.declared.commands import Allowing, is_sized
 from harness.declared.declaration import (
     ANY,
     ASKS,
@@ -36,9 +36,9 @@ from harness.declared.declaration import (
     DeclaredCommand,
     DeclaredGame,
 )
-from harness.declared.following import ConversationState, Place, places, vertex_of
+from harness.declared.game_state import ConversationState, Place, places, vertex_of
 from harness.records import Reply
-from harness.vocabulary.script import Script
+from harness.vocabulary.conversations import Script
 
 Answer = Callable[[str], Reply]
 ArgumentDrawer = Callable[

@@ -7,6 +7,7 @@ page tells. Pure, except :func:`read`.
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 from harness import toml_schema
 from harness.errors import AssignmentError
 from harness.options import GTP, PROTOCOLS, SANDBOXES
+from harness.specifications.record import Specification
 from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 from oracle.vertex import GTP_LETTERS
@@ -380,3 +382,36 @@ FIELDS = {
     "command": Field(toml_schema.list_of(_command), ()),
     "wrong": Field(toml_schema.list_of(toml_schema.table(_WRONG, WrongProgram)), ()),
 }
+
+
+# --- ``specification.py`` beside a declaration: what TOML cannot say, such as features of tests --
+# It has a function ``specify``, which is given the record that the declaration makes and returns
+# the record to be used, changed with :func:`dataclasses.replace`: a module for ``features``, say,
+# as the assignments that ship have one, or a legend. It is the teacher's own code and runs in this
+# process.
+
+
+FILE = "specification.py"
+_FUNCTION = "specify"
+
+
+def extend(declared: Specification, folder: Path) -> Specification:
+    """Return the specification that a folder's own file makes of the declared one, if it has one.
+
+    Raises:
+        AssignmentError: the file fails, or does not return a specification.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return declared
+    try:
+        found = runpy.run_path(str(path))[_FUNCTION](declared)
+    except KeyError:
+        raise AssignmentError(f"found no function {_FUNCTION}, expected one", str(path)) from None
+    except Exception as error:  # noqa: BLE001 - a teacher's program may fail in any way
+        text = f"{type(error).__name__}: {error}"
+        raise AssignmentError(f"fails with {text}", str(path)) from None
+    if not isinstance(found, Specification):
+        expected = "expected the Specification that it was given, or one made of it"
+        raise AssignmentError(f"{_FUNCTION} returned {found!r:.60}, {expected}", str(path))
+    return found

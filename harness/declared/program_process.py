@@ -7,12 +7,12 @@ before: modes outlive games. Anything else gets a new process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.declared.reference_answers import keys
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import find_protocol
@@ -22,9 +22,23 @@ from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
-from harness.vocabulary.script import line_of, name_of
+from harness.vocabulary.conversations import line_of, name_of
 from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
+
+_VERSION = b"1"  # of the way in which answers are kept
+
+Said = tuple[str, bytes]  # a command, and what is in the file that it names
+
+
+def keys(conversation: Iterable[Said]) -> Iterator[bytes]:
+    """Yield the key of the answer to each command of a conversation."""
+    digest = blake2b(_VERSION, digest_size=16)
+    for command, content in conversation:
+        line = command.encode("utf-8", "surrogateescape")
+        digest.update(b"%d %b\n%d %b\n" % (len(line), line, len(content), content))
+        yield digest.digest()
+
 
 _REMEMBERED = 20_000  # commands
 _QUIT = 1.0  # seconds that it is given to end

@@ -41,7 +41,7 @@ def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:
 
 def _form(command: DeclaredCommand) -> AnswerForm:
     if command.kind == CHOOSES:
-        # Which choices are right, the reply alone does not tell: harness.declared.engine_choices
+        # Which choices are right, the reply alone does not tell: harness.declared.engine
         # does.
         form = _of_words((FIRST_WORD, CASELESS))
         return form._replace(samples=lambda text: (text,), is_exact=False)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from harness.declared import engine_choices, featuring, reply_forms, turning
-from harness.declared.beside import beside
+from harness.declared import engine, reply_forms, symmetry, teacher_commands
+from harness.declared.commands import refuses
 from harness.declared.declaration import (
     CHOOSES,
     COLUMN_COUNT,
@@ -24,7 +24,7 @@ from harness.declared.declaration import (
 from harness.declared.engine import ReferenceEngine
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
-from harness.declared.refusing import refuses
+from harness.declared.teacher_commands import beside
 from harness.specifications import specification
 from harness.specifications.record import Specification
 from harness.specifications.truth import Truth
@@ -57,9 +57,9 @@ def specify(
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
         is_alike=list_commands_on_board,
-        choices=engine_choices.choices,
-        unfit=turning.unfit(declaration),
-        begun=partial(turning.BegunBoard, allowed=turning.Allowed(declaration)),
+        choices=engine.choices,
+        unfit=symmetry.unfit(declaration),
+        begun=partial(symmetry.BegunBoard, allowed=symmetry.Allowed(declaration)),
         own_mistakes=(),
     )
     truth = _reference(own, declaration, place, words) if words else None
@@ -103,7 +103,7 @@ def _beside(
         natures={**shipped.natures, **{name: own.natures[name] for name in names}},
         told=truth and beside(shipped.truth, truth, declaration),
         own_commands=frozenset(names),
-        about=partial(featuring.with_declared, declaration=declaration, folder=place),
+        about=partial(teacher_commands.with_declared, declaration=declaration, folder=place),
     )
 
 

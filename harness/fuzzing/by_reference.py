@@ -1,16 +1,18 @@
-"""A reference as judge: a program that a teacher trusts, asked what the engine was asked.
+"""Batches of scripts on their way: to the engine, then to the reference, then to be judged.
 
-The moves that an engine chooses are right if the reference plays them; it continues from there.
-What is not declared is left open: no script has it, and nothing after it is judged.
+Both are at work at the same time, and beside the harness: while the engine answers one batch, the
+reference answers the one before, with the moves that the engine has chosen there; and the one
+before that is judged, and the next one is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
+from typing import NamedTuple, Protocol
 
-from harness.declared.allowing import Allowing
+from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import (
     ASKS,
@@ -21,30 +23,209 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
 )
-from harness.declared.engine import ReferenceEngine
-from harness.declared.engine_choices import accepts
+from harness.declared.engine import ReferenceEngine, accepts
+from harness.declared.game_state import ConversationState
 from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import find_protocol
-from harness.fuzzing.batch_judging import ScriptSearch
-from harness.fuzzing.drawn_ahead import Unasked
-from harness.fuzzing.relay import Answered, Relay, Replies
-from harness.fuzzing.reply_judge import (
+from harness.fuzzing.drawing import Unasked
+from harness.fuzzing.judges import (
     PROTOCOL,
+    ByOracle,
     Drawing,
     Expected,
+    HeardScript,
+    ReplyJudge,
+    ScriptSearch,
+    SentScripts,
     Shows,
     WrongReply,
     breakdown,
     kind,
     text_of,
 )
-from harness.fuzzing.same_answers import Likeness
 from harness.judging.equivalence import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import literally
-from harness.vocabulary.script import Script, Trace, lay_files, name_of
+from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+
+
+def judge_of(
+    specification: Specification, folder: Path, openings: Sequence[tuple[str, ...]] = ()
+) -> ReplyJudge:
+    """Return who judges an engine; ``folder``: where the files lie that scripts name.
+
+    ``openings``: conversations to continue from, where a reference judges.
+    """
+    if isinstance(specification.truth, ReferenceProgram):
+        return ByReference(specification, specification.truth, folder, openings)
+    return ByOracle(specification, folder)
+
+
+class Replies(Protocol):
+    """Conversations under way to a reference."""
+
+    def go_on(self) -> None:
+        """Send more, if that is due; callers with other work call it now and then."""
+
+    def replies(self) -> list[tuple[Reply, ...]]:
+        """Wait, and return the right replies to each conversation."""
+
+
+class Answered(NamedTuple):
+    """A script that both have answered."""
+
+    heard: HeardScript
+    said: tuple[str, ...]  # what the reference was asked: moves instead of choices
+    right: tuple[Reply, ...]  # its replies
+
+
+class Relay:
+    """Hands batches on."""
+
+    def __init__(
+        self,
+        looking: ScriptSearch,
+        said: Callable[[Trace], tuple[str, ...]],
+        begin: Callable[[Sequence[tuple[str, ...]]], Replies],
+    ) -> None:
+        """``said``: what the reference is asked. ``begin``: asks it, and does not wait."""
+        self._looking = looking
+        self._said = said
+        self._begin = begin
+        self._asked: SentScripts | None = None
+        self._told: Replies | None = None
+
+    def go_on(self) -> None:
+        """Send more, if that is due; callers with other work call it now and then."""
+        if self._asked:
+            self._asked.go_on()
+        if self._told:
+            self._told.go_on()
+
+    def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[Answered]]:
+        """Yield each batch when both have answered it; the last but one is drawn by then."""
+        before: list[tuple[HeardScript, tuple[str, ...]]] = []
+        batch: Sequence[Script] = next(batches, ())
+        while batch or self._asked or self._told:
+            heard = list(self._asked.collect()) if self._asked else []
+            right = self._told.replies() if self._told else []
+            self._asked = self._looking.begin(batch) if batch else None
+            both = [(one, self._said(one.trace)) for one in heard]
+            self._told = self._begin([said for _, said in both]) if both else None
+            yield [Answered(*one, replies) for one, replies in zip(before, right, strict=True)]
+            before, batch = both, next(batches, ())
+
+
+# --- Whether an engine answered a whole script as the reference did: cheap, and nearly always so
+# No state is followed here. Where anything differs, :mod:`~harness.fuzzing.by_reference` follows
+# the conversation and sees whether that is wrong.
+
+
+_REMEMBERED = 20_000  # pairs of replies, commands
+
+
+class _Plays(dict[str, DeclaredCommand | None]):
+    """The declarations of commands that choose and play, by whole commands; None for others."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        super().__init__()
+        self._plays = {one.name: one for one in declaration.commands if one.plays}
+
+    def __missing__(self, command: str) -> DeclaredCommand | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        found = self[command] = self._plays.get(name_of(command))
+        return found
+
+
+class Likeness:
+    """Compares with one reference."""
+
+    def __init__(self, specification: Specification, reference: ReferenceProgram) -> None:
+        self._specification = specification
+        self._reference = reference
+        declaration = reference.declaration
+        self._spoken = find_protocol(declaration.game.protocol)
+        self._plays = _Plays(declaration)
+        self._chooses = {one.name for one in declaration.commands if one.kind == CHOOSES}
+        self._state = ConversationState(declaration)
+        self._known: dict[tuple[str, str, str], bool] = {}
+        self._clean: set[str] = set()  # replies that keep to the protocol
+
+    def list_asked_commands(self, trace: Trace) -> tuple[str, ...]:
+        """Return a script as the reference is asked it: with the moves that the engine chose."""
+        commands, plays, replies = trace.script.commands, self._plays, trace.replies
+        found = [index for index, command in enumerate(commands) if plays[command]]
+        if not found:
+            return commands
+        told = list(commands)
+        for index in found:
+            got = replies[index] if index < len(replies) else None
+            told[index] = self._move(commands[index], got) or commands[index]
+        return tuple(told)
+
+    def _move(self, command: str, got: Reply | None) -> str:
+        """Return the command that plays what was chosen in reply to one; "" if none does.
+
+        Where neither says whose move it is, it may be the wrong one: then the answers are not
+        alike.
+        """
+        declared = self._plays[command]
+        if declared is None or got is None or self._is_no_move(declared, got):
+            return ""
+        return self._state.as_move(command, got.text)
+
+    def _is_no_move(self, declared: DeclaredCommand, got: Reply) -> bool:
+        is_none = bool(declared.keeps) or got.text in declared.instead
+        return is_none or self._reference.program.refuses(got)
+
+    def is_alike(self, answered: Answered) -> bool:
+        """Whether all answers are right if those of the reference are."""
+        trace = answered.heard.trace
+        if trace.failure or trace.has_surplus:
+            return False
+        rows = zip(
+            trace.script.commands, answered.said, answered.right, trace.replies, strict=True
+        )
+        clean = self._clean
+        for command, said, right, got in rows:
+            # By their places, and not their names: there are millions of them.
+            is_equal = said is command and right[2] == got[2] and got[2] in clean
+            if (not is_equal or got[4]) and not self._is_right(command, said, right, got):
+                return False
+        return True
+
+    def _is_right(self, command: str, said: str, right: Reply, got: Reply) -> bool:
+        if said != command and self._reference.program.refuses(right):
+            return False  # a move that the reference does not play
+        key = command, right.raw if said == command else "", got.raw
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+                self._clean.clear()
+            is_same = said != command or self._is_same(command, right, got)
+            found = self._known[key] = is_same and self._is_clean(command, got)
+        if found and right.raw == got.raw:
+            self._clean.add(got.raw)
+        return found and not got.invalid
+
+    def _is_same(self, command: str, right: Reply, got: Reply) -> bool:
+        if name_of(command) in self._chooses:
+            return right.raw == got.raw
+        return same(command, right, got, self._specification)
+
+    def _is_clean(self, command: str, got: Reply) -> bool:
+        """Whether a reply keeps to the protocol, if nothing comes before it."""
+        return not protocol_facts.warnings([protocol_facts.own_step(command)], [got], self._spoken)
+
+
+# --- A reference as judge: a program that a teacher trusts, asked what the engine was asked ------
+# The moves that an engine chooses are right if the reference plays them; it continues from there.
+# What is not declared is left open: no script has it, and nothing after it is judged.
+
 
 _SHOW = "showboard"
 _AT_ONCE = 16  # scripts that are sent together

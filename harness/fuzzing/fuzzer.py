@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
-from typing import NamedTuple
 
-from harness.fuzzing.causes import Causes, FindingCause
 from harness.fuzzing.costs import Slow
+from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
-from harness.fuzzing.naming import Namer
+from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.reduction import reduce_script
-from harness.fuzzing.reply_judge import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender
 from harness.judging.equivalence import is_judged
-from harness.judging.strength import KnownWrong
 from harness.text import number_of
-from harness.vocabulary.script import Script, Trace, name_of
-from oracle.mistakes import Mistake
+from harness.vocabulary.conversations import Script, Trace, name_of
 
 _SEQUENCE = "gogui-play_sequence"
 _OPTIONAL = ("undo", _SEQUENCE)  # commands that are sent to engines that know them
@@ -27,30 +23,6 @@ _REPEATS = 3  # times that a finding is looked for again, each time in a new pro
 _LONG = 8  # setup commands: of more, moves become one command where that is possible
 # Conversations: fewer, in all the time there was, mean nothing. See docs/fuzzing.md for why.
 ENOUGH = 100
-
-
-class FuzzFinding(NamedTuple):
-    """One cause, with the shortest script that shows it."""
-
-    script: Script
-    difference: WrongReply
-    mistakes: tuple[Mistake, ...]  # of the bank, that explain it, the likeliest first
-    shown: int  # times of ``tried`` that a new process showed it
-    tried: int
-    seconds: float  # since the beginning
-    examples: int  # drawn until then
-    is_question: bool = False  # other engines give the same wrong answer: a teacher decides
-    engines: tuple[KnownWrong, ...] = ()  # known to be wrong, that go wrong in the same way
-
-    @property
-    def is_flaky(self) -> bool:
-        """Whether the engine answers differently from time to time."""
-        return self.shown < self.tried
-
-    @property
-    def setup(self) -> int:
-        """The number of commands before the one that is answered wrongly."""
-        return len(self.script.commands) - 1
 
 
 class Fuzzer:

@@ -1,24 +1,373 @@
-"""The judge of each specification."""
+"""Differences between an engine and the truth: judges, and the ways in which answers differ. Pure.
+
+Judges: :mod:`~harness.fuzzing.judges` and :mod:`~harness.fuzzing.by_reference`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from random import Random
+from typing import NamedTuple, Protocol
 
-from harness.declared.reference import ReferenceProgram
-from harness.fuzzing.by_oracle import ByOracle
-from harness.fuzzing.by_reference import ByReference
-from harness.fuzzing.reply_judge import ReplyJudge
+import hypothesis
+
+from harness.fuzzing.drawing import DRAW, find, legal, scripts
+from harness.judging.equivalence import expression, is_exact, is_underspecified, same
+from harness.judging.explain import explanation
+from harness.records import FailureKind, Reply
+from harness.running import protocol_facts
 from harness.specifications.record import Specification
+from harness.specifications.truth import reply_of
+from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+from oracle.draw import Diagram, draw_text
+from oracle.gtp.protocol import Engine
+from oracle.natures import Nature
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+HANG = "hang"
+BREAKDOWNS = {FailureKind.DIED: "crash", FailureKind.TIMEOUT: HANG}
+PROTOCOL = "protocol"
+SURPLUS = "too many replies"
+
+Shows = Callable[[Script], bool]  # whether a script shows something
 
 
-def judge_of(
-    specification: Specification, folder: Path, openings: Sequence[tuple[str, ...]] = ()
-) -> ReplyJudge:
-    """Return who judges an engine; ``folder``: where the files lie that scripts name.
+class WrongReply(NamedTuple):
+    """One answer that the specification does not accept."""
 
-    ``openings``: conversations to continue from, where a reference judges.
+    at: int  # index of the command in the script
+    command: str
+    kind: str  # in what way the answers differ; or crash, hang …
+    right: str  # what the oracle answers, an error as "? …"
+    got: str  # what the engine answered, or how it broke
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What differences of one unknown cause have in common."""
+        return "" if self.kind == SURPLUS else name_of(self.command), self.kind
+
+
+class Drawing(NamedTuple):
+    """How conversations are drawn."""
+
+    known: frozenset[str]  # commands beyond the assignment's that the engine says it knows
+    length: int  # what a game has of stones, lines, questions and the like, at most
+    seed: int = 0  # what is drawn depends on it
+    most: int = 100  # scripts
+
+
+class Expected(NamedTuple):
+    """One command of a case file."""
+
+    command: str
+    expression: str | None  # of right replies; None: any reply but an error will do
+    is_test: bool
+    refused: str = ""  # the status line of the right reply, if it refuses and has one
+
+
+class ReplyJudge(Protocol):
+    """Who knows what may be said to an engine, and which of its answers are wrong.
+
+    Attributes: ``folder``, in which the files lie that scripts name.
     """
-    if isinstance(specification.truth, ReferenceProgram):
-        return ByReference(specification, specification.truth, folder, openings)
-    return ByOracle(specification, folder)
+
+    specification: Specification
+    folder: Path
+
+    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+        """Draw scripts until the search finds something in one."""
+
+    def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
+        """Draw scripts until one shows something, and return that."""
+
+    def cut_to_allowed(self, script: Script) -> Script:
+        """Return a script without what may not be said, or has no answer that is known right."""
+
+    def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
+        """Yield wrong answers and engine failures while the game can be followed."""
+
+    def ways(self, trace: Trace, at: int) -> Iterable[Script]:
+        """Return scripts that may show what an answer of a trace does, the clearest first.
+
+        To an engine that chooses otherwise each time, some say the same where its script does not.
+        """
+
+    def expectations(self, script: Script) -> Iterator[Expected]:
+        """Yield the script's commands as a case file has them; the last one is a test.
+
+        Where no case file could expect its right answer, questions that follow are the tests.
+        """
+
+    def picture(self, script: Script) -> tuple[str, str]:
+        """Return the board before the last command, and why its answer is right; "" if unknown."""
+
+
+def differences(trace: Trace, judge: ReplyJudge) -> Iterator[WrongReply]:
+    """Yield the engine's errors, up to where the game can no longer be followed."""
+    yield from judge.find_wrong_answers(trace)
+    if trace.has_surplus:
+        last = max(0, len(trace.replies) - 1)
+        got = "it sent more replies than it got commands"
+        yield WrongReply(last, trace.script.commands[last], SURPLUS, "one reply", got)
+
+
+def breakdown(trace: Trace, right: Reply) -> WrongReply:
+    """Return how an engine failed where it should have given a reply."""
+    failure, index = trace.failure, len(trace.replies)
+    assert failure is not None
+    kind = BREAKDOWNS.get(failure.kind, failure.kind.value)
+    return WrongReply(index, trace.script.commands[index], kind, text_of(right), failure.message)
+
+
+def text_of(reply: Reply) -> str:
+    """Return a reply as people see it, an error as ``? …``."""
+    return reply.text if reply.ok else f"? {reply.text}"
+
+
+# --- kinds -------------------------------------------------------------------------------------
+
+
+def kind(right: Reply, got: Reply) -> str:
+    """Say in what way two answers differ, so that those of one cause are alike."""
+    if right.ok is not got.ok:
+        return "an error" if right.ok else "no error"
+    one, other = right.text.lower(), got.text.lower()
+    if {one, other} == {"true", "false"}:
+        return f"{other} for {one}"
+    if _words(one) == _words(other):
+        return "written otherwise"
+    return _numbers(one, other) or _lists(one.split(), other.split())
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9+-]+", text)
+
+
+def _numbers(right: str, got: str) -> str:
+    """Compare texts that differ in one number; ``""`` for others."""
+    found = [_NUMBER.search(text) for text in (right, got)]
+    if not all(found) or _NUMBER.sub("", right, count=1) != _NUMBER.sub("", got, count=1):
+        return ""
+    one, other = (float(match[0]) for match in found if match)
+    return "written otherwise" if one == other else "too low" if other < one else "too high"
+
+
+def _lists(right: list[str], got: list[str]) -> str:
+    if sorted(right) == sorted(got):
+        return "another order"
+    if set(right) == set(got):
+        return "another number of times"
+    if len(right) < 2 and len(got) < 2:
+        return f"{' '.join(got) or 'nothing'} for {' '.join(right) or 'nothing'}"
+    if set(got) < set(right):
+        return "something missing"
+    return "something too much" if set(right) < set(got) else "another answer"
+
+
+# --- What a judge shows drawn scripts to, one by one or many at once. Pure -----------------------
+
+
+class HeardScript(NamedTuple):
+    """What an engine did with a script, and what its process had been sent by then."""
+
+    trace: Trace
+    sent: list[Script]
+    length: int  # of them, this one the last
+
+    @property
+    def said(self) -> list[Script]:
+        """All that the process was sent up to this."""
+        return self.sent[: self.length]
+
+
+class SentScripts(Protocol):
+    """Scripts under way to an engine."""
+
+    def go_on(self) -> None:
+        """Send more, if that is due; callers with other work call it now and then."""
+
+    def collect(self) -> Iterator[HeardScript]:
+        """Yield what the engine does with each script."""
+
+
+class ScriptSearch(Protocol):
+    """Looks for a script that shows something."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be tried."""
+
+    def shows(self, script: Script) -> bool:
+        """Whether a script shows something."""
+
+    def begin(self, scripts: Sequence[Script]) -> SentScripts:
+        """Send scripts, whose answers :meth:`has_news` is to look at."""
+
+    def has_news(self, heard: HeardScript) -> bool:
+        """Whether what an engine did shows something."""
+
+
+# --- The oracle as judge: its engine, in this process, is sent what the engine was sent ----------
+# It follows the engine in what the specification leaves to it: which move ``genmove`` chooses.
+# Files that commands name are written into a folder first.
+
+
+_MOVE = re.compile(r"(?i)[a-hj-z][0-9]+")
+_OTHERS = 2  # oracles that choose other moves than the engine
+
+
+class ByOracle:
+    """The oracle's engines; see ``Judge``."""
+
+    def __init__(self, specification: Specification, folder: Path) -> None:
+        self.specification = specification
+        self.folder = folder
+
+    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+        """Draw scripts and show them one by one; see ``Judge``."""
+        self.draw(looking.shows, drawing)
+
+    def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
+        """Draw scripts with Hypothesis; see ``Judge``."""
+        strategy = scripts(self.specification, drawing.known, drawing.length)
+        settings = hypothesis.settings(DRAW, max_examples=drawing.most)
+        return find(strategy, shows, self.cut_to_allowed, settings, drawing.seed)
+
+    def cut_to_allowed(self, script: Script) -> Script:
+        """Return the script without what is forbidden or left open; see ``Judge``."""
+        return legal(script, self.specification, self.folder)
+
+    def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
+        """Yield where the oracle answers otherwise; see ``Judge``."""
+        following = _OracleTrace(trace, self.specification, self.folder)
+        lay_files(trace.script, self.folder)
+        for index, command in enumerate(trace.script.commands):
+            if index == len(trace.replies):
+                yield following.breakdown(index)
+                return
+            if found := following.difference(index, command):
+                yield found
+                # An engine that answers a question wrongly may still be right afterwards.
+                if self.specification.commands[name_of(command)].sets_up:
+                    return
+
+    def ways(self, trace: Trace, at: int) -> Iterable[Script]:
+        """Return the script as it is, mistakes included; see ``Judge``."""
+        return (trace.script,)
+
+    def expectations(self, script: Script) -> Iterator[Expected]:
+        """Yield what the oracle answers; see ``Judge``."""
+        engine, asked = self._engine(), self.specification
+        last = len(script.commands) - 1
+        lay_files(script, self.folder)
+        for index, command in enumerate(script.commands):
+            is_open = is_underspecified(engine, command)
+            right = reply_of(engine.handle(command))
+            wanted = None if is_open or not right.ok else expression(command, right, asked)
+            is_test = index == last or (wanted is not None and is_exact(command, asked))
+            yield Expected(command, wanted if is_test else None, is_test)
+
+    def picture(self, script: Script) -> tuple[str, str]:
+        """Return the board and the oracle's reason; see ``Judge``."""
+        engine = self._engine()
+        lay_files(script, self.folder)
+        for command in script.commands[:-1]:
+            engine.handle(command)
+        why = explanation(engine, script.commands[-1])
+        diagram = Diagram(engine.session.game.position, marks=why.marks if why else {})
+        return draw_text(diagram, unicode=False), why.text if why else ""
+
+    def _engine(self) -> Engine:
+        return self.specification.reference_engine(str(self.folder))
+
+
+class _OracleTrace:
+    """The oracle at work on one trace; the others differ from it in the moves they choose."""
+
+    def __init__(self, trace: Trace, specification: Specification, folder: Path) -> None:
+        self.trace = trace
+        self.specification = specification
+        self.folder = folder
+        self.engine = specification.reference_engine(str(folder))
+        self.others: list[Engine] = []
+
+    def breakdown(self, index: int) -> WrongReply:
+        right = reply_of(self.engine.handle(self.trace.script.commands[index]))
+        return breakdown(self.trace, right)
+
+    def difference(self, index: int, command: str) -> WrongReply | None:
+        got, nature = self.trace.replies[index], self._nature(command)
+        if nature.sets_up and name_of(command) not in self.specification.forms and not got.ok:
+            return None  # the assignment does not ask for it: what was done stays
+        is_open = nature.sets_up and is_underspecified(self.engine, command)
+        right = self._follow(command, got) if _plays_freely(nature) else self._answer(command)
+        if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
+            return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
+        if is_open or self._accepts(command, right, got) or self._is_open(command, right):
+            return None
+        return WrongReply(index, command, kind(right, got), text_of(right), text_of(got))
+
+    def _accepts(self, command: str, right: Reply, got: Reply) -> bool:
+        """Whether an answer is right, or a case file could not say that it is wrong.
+
+        It cannot where another move of ``genmove`` would have led to another right answer.
+        """
+        if _plays_freely(self._nature(command)):
+            return right is got or (not _is_move(right) and self._same(command, right, got))
+        if self._same(command, right, got):
+            return True
+        return not all(self._same(command, right, other) for other in self._other_answers)
+
+    def _nature(self, command: str) -> Nature:
+        return self.specification.commands[name_of(command)]
+
+    def _same(self, command: str, right: Reply, got: Reply) -> bool:
+        return same(command, right, got, self.specification)
+
+    def _answer(self, command: str) -> Reply:
+        self._other_answers = [reply_of(one.handle(command)) for one in self.others]
+        return reply_of(self.engine.handle(command))
+
+    def _is_open(self, command: str, right: Reply) -> bool:
+        """Whether it was a question that the specification does not answer, or forbids."""
+        if self._nature(command).sets_up:
+            return False
+        return not right.ok or is_underspecified(self.engine, command)
+
+    def _follow(self, command: str, got: Reply) -> Reply:
+        """Let the oracle play the engine's move, and return that; else what is right."""
+        if not self.others:
+            self.others = [self._other(seed) for seed in range(_OTHERS)]
+        for one in self.others:
+            one.handle(command)
+        right = reply_of(self.engine.handle(command))
+        if _is_move(right) and got.ok:
+            self.engine.session.game.undo()
+            if self.engine.handle(f"play {command.split()[1]} {got.text}") == "= \n\n":
+                return got
+        return right
+
+    def _other(self, seed: int) -> Engine:
+        """Return an oracle that has heard the same so far and chooses other moves."""
+        engine = self.specification.reference_engine(str(self.folder))
+        for command in self.trace.script.commands:
+            if _plays_freely(self._nature(command)):
+                break
+            engine.handle(command)
+        engine.session._random = Random(seed)
+        return engine
+
+
+def _plays_freely(nature: Nature) -> bool:
+    """Whether a command plays a move of the engine's choice."""
+    return nature.moves and nature.chooses
+
+
+def _is_move(reply: Reply) -> bool:
+    return reply.ok and _MOVE.fullmatch(reply.text) is not None
+
+
+# --- The judge of each specification -------------------------------------------------------------

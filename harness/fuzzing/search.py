@@ -7,12 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from harness.fuzzing.batch_judging import HeardScript, ScriptSearch
-from harness.fuzzing.causes import Causes
 from harness.fuzzing.costs import Costs
+from harness.fuzzing.findings import Causes
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
-from harness.fuzzing.reply_judge import HANG, WrongReply
-from harness.vocabulary.script import Script, Trace, join_scripts
+from harness.fuzzing.judges import HANG, HeardScript, ScriptSearch, WrongReply
+from harness.vocabulary.conversations import Script, Trace, join_scripts
 
 _OLDEST = 2048  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang
@@ -128,7 +127,7 @@ class ScriptSender:
 
 
 class Batch:
-    """Scripts under way to the engine; see :class:`~harness.fuzzing.batch_judging.SentScripts`."""
+    """Scripts under way to the engine; see :class:`~harness.fuzzing.judges.SentScripts`."""
 
     def __init__(
         self,

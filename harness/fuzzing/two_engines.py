@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.declared.commands import refuses
 from harness.declared.declaration import (
     ANY_ORDER,
     ASKS,
@@ -22,7 +23,6 @@ from harness.declared.declaration import (
 )
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
-from harness.declared.refusing import refuses
 from harness.declared.specifying import specify
 from harness.errors import UsageError
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, try_commands

@@ -1,29 +1,213 @@
-"""Game records read as a stream, by several processes: from files to a pool of finds.
+"""Choices that are the same in every run with the same key, and that nobody guesses without it.
 
-Memory holds only a few games in each process and the pool, whatever the number of files and
-games.
+Every choice is drawn from HMAC-SHA-256 of what it is about, never from the order in which work
+happens to be done: so runs with any number of processes agree, and who lacks a secret key learns
+nothing from the program, the games and the public cases.
 """
 
 from __future__ import annotations
 
+import hmac
 import mmap
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 from harness.errors import UsageError
-from harness.generating.choices import Choices
-from harness.generating.moves import Moves
-from harness.generating.pool import Pool
 from harness.generating.record_replay import Unusable, is_private, moment, replay
 from harness.running.jobs import Fault, Note, run_all
-from harness.vocabulary.features import FeatureKind
-from harness.vocabulary.scenes import Find, Played
+from harness.vocabulary.scenes import FeatureKind, Find, Played
 from oracle.errors import SgfError
 from oracle.sgf import SgfGame, games
+
+LEAST = 16  # bytes of a secret: what nobody tries out
+
+
+class Choices:
+    """The choices under one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def rank(self, *about: object) -> int:
+        """Return a number of 64 bits that stands for what it is about."""
+        return int.from_bytes(self._digest(about)[:8])
+
+    def random(self, *about: object) -> Random:
+        """Return a source of random numbers for what it is about."""
+        return Random(self._digest(about))
+
+    def _digest(self, about: tuple[object, ...]) -> bytes:
+        return hmac.digest(self._key, repr(about).encode(), "sha256")
+
+
+def choices(seed: int, secret: bytes | None = None) -> Choices:
+    """Return the choices for a seed, which anybody can repeat, or those only a secret gives."""
+    return Choices(b"public " + str(seed).encode() if secret is None else _mix(secret, seed))
+
+
+def _mix(secret: bytes, seed: int) -> bytes:
+    return hmac.digest(secret, b"private %d" % seed, "sha256")
+
+
+def read_secret(place: str) -> bytes:
+    """Return the secret in a file, or (``env:NAME``) in a variable of the environment.
+
+    Blanks around it do not count. On the command line itself others could read it in the list of
+    processes, so it cannot stand there.
+
+    Raises :class:`UsageError` when there is none, or one that can be tried out.
+    """
+    kind, _, name = place.partition(":")
+    if kind == "env":
+        secret = os.environ.get(name, "").encode("utf-8", "surrogateescape").strip()
+        what = f"the variable {name}"
+    else:
+        secret, what = _content(place).strip(), place
+    if len(secret) < LEAST:
+        found = f"{len(secret)} bytes" if secret else "no secret"
+        raise UsageError(f"{what}: found {found}, expected at least {LEAST} bytes")
+    return secret
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: the secret cannot be read: {error.strerror}") from None
+
+
+# --- After which moves of a game its positions are looked at -------------------------------------
+
+
+_PART = re.compile(r"(\d{1,4})(?:-(\d{1,4})(?:/(\d{1,4}))?)?")
+_EVENTS, _QUIET, _LATE = 3, 1, 5  # moments of a game where nothing else was asked for
+
+
+class Moves(NamedTuple):
+    """The moves that ``--moves`` names; ``numbers`` is empty where something must happen."""
+
+    numbers: frozenset[int] = frozenset()
+    end: bool = True
+
+    def of(self, played: Played, choices: Choices) -> list[int]:
+        """Return after which moves to look at a game."""
+        last = len(played.moves)
+        if self.numbers or not self.end:
+            found = {number for number in self.numbers if number <= last}
+            return sorted(found | {last} if self.end else found)
+        return _eventful(played, choices)
+
+
+def _eventful(played: Played, choices: Choices) -> list[int]:
+    """Return the end, where stones were taken, and a few others."""
+    last, game = len(played.moves), played.origin.game
+    if not last:
+        return [0]  # a position that was set up
+    found = {last, *(1 + choices.rank(game, turn) % last for turn in range(_QUIET))}
+    if played.kind == "gomoku":
+        return sorted(found | set(range(max(1, last - _LATE), last)))
+    takes = _captures(played)
+    largest = sorted(takes, key=lambda number: (-takes[number], choices.rank(game, number)))
+    some = sorted(takes, key=lambda number: choices.rank(game, number))
+    return sorted(found | set(largest[:1]) | set(some[: _EVENTS - 1]))
+
+
+def _captures(played: Played) -> dict[int, int]:
+    """Return how many stones each move took that took any."""
+    sizes = [(board[0] | board[1]).bit_count() for board in played.boards]
+    steps = zip(sizes, sizes[1:], played.moves, strict=False)
+    return {
+        number: before + 1 - after
+        for number, (before, after, (_, move)) in enumerate(steps, 1)
+        if move and after <= before
+    }
+
+
+def parse(text: str) -> Moves:
+    """Return what ``--moves`` says: numbers, ranges (``20-60/10``: every tenth) and ``end``.
+
+    Raises :class:`UsageError` for anything else.
+    """
+    numbers: set[int] = set()
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        match = _PART.fullmatch(part)
+        if match:
+            first, last, step = (int(number) if number else 0 for number in match.groups())
+            numbers |= set(range(first, (last or first) + 1, step or 1))
+        elif part != "end":
+            raise UsageError(f"--moves: found {part!r}, expected such as 10, 20-60/10 or end")
+    return Moves(frozenset(numbers), "end" in parts)
+
+
+# --- A pool of positions: of each kind a few, whatever the order in which they come --------------
+
+
+DEPTH = 4  # finds of a kind that are kept, each of another game
+
+Cell = tuple[str, int, str]  # feature, size, kind of answer
+
+
+class Pool:
+    """The finds of the lowest ranks in each cell of *features × sizes × kinds of answer*.
+
+    Its size does not depend on the number of games, nor its content on their order: so it can be
+    filled in pieces, by several processes, and merged.
+    """
+
+    def __init__(self, finds: Iterable[Find] = ()) -> None:
+        self._cells: dict[Cell, list[Find]] = {}
+        self.add(finds)
+
+    def add(self, finds: Iterable[Find]) -> None:
+        """Take the finds that are among the lowest of their cells."""
+        for find in finds:
+            key = (find.feature, find.moment.size, find.answer)
+            kept = self._cells.setdefault(key, [])
+            if len(kept) < DEPTH or _order(find) < _order(kept[-1]):
+                kept.append(find)
+                kept.sort(key=_order)
+                _one_of_each_game(kept)
+                del kept[DEPTH:]
+
+    def __iter__(self) -> Iterator[Find]:
+        """Yield all finds, by cell, the lowest ranks first."""
+        for key in sorted(self._cells):
+            yield from self._cells[key]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._cells.values()))
+
+    @property
+    def features(self) -> set[str]:
+        """The features that some find has."""
+        return {feature for feature, _, _ in self._cells}
+
+
+def _order(find: Find) -> tuple[int, str]:
+    """Return what finds are sorted by; copies of a game in two files have the same rank."""
+    return find.rank, find.moment.origin.text
+
+
+def _one_of_each_game(finds: list[Find]) -> None:
+    """Drop all but the first find of each game; made ones have none."""
+    seen: set[str] = set()
+    for find in list(finds):
+        game = find.moment.origin.game
+        if game and game in seen:
+            finds.remove(find)
+        seen.add(game)
+
+
+# --- Game records read as a stream, by several processes: from files to a pool of finds ----------
+# Memory holds only a few games in each process and the pool, whatever the number of files and
+# games.
+
 
 _PIECE = 1 << 17  # bytes of a collection that are read at a time
 _TOGETHER = 64  # small files that make one task

@@ -1,32 +1,282 @@
-"""Makes a set of scenes from a harvest: builds, stages, completes and chooses them."""
+"""Scenes put before the oracle: are they what they should be, what is right, and why?
+
+A scene that does not do what it is meant to do is left out, and counted with the reason.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import count, islice
 from operator import or_
+from pathlib import Path
 from typing import NamedTuple
 
 from harness import open_folders
 from harness.generating import scene_text
-from harness.generating.choices import Choices
-from harness.generating.pool import Pool
-from harness.generating.record_reading import Harvest
+from harness.generating.record_reading import Choices, Harvest, Pool
 from harness.generating.record_replay import turn
-from harness.generating.records import Staged, TestBench
-from harness.generating.scene_selection import SceneChoice
-from harness.generating.staging import LeftOut, Stage
-from harness.judging import strength
-from harness.judging.likeness import identities
+from harness.generating.records import SceneTest, Staged, TestBench
+from harness.judging import equivalence, strength
+from harness.judging.cover import smallest
+from harness.judging.explain import reason
+from harness.judging.likeness import identities, identity
 from harness.judging.strength import KnownWrong
-from harness.records import CaseFile
+from harness.reading import casefile
+from harness.records import CaseFile, Reply
 from harness.specifications.record import Specification
-from harness.vocabulary.features import Feature
-from harness.vocabulary.scenes import Find, Scene, SceneMoment
+from harness.specifications.truth import reply_of
+from harness.vocabulary.scenes import Feature, Find, Scene, SceneMoment
+from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
 from oracle.symmetry import ALL
+
+UNDERSPECIFIED = "underspecified"
+
+
+class LeftOut(Exception):  # noqa: N818 - no error, but something to count
+    """Why a scene cannot be used."""
+
+
+class Stage:
+    """Where the scenes of one specification are tried out.
+
+    Attribute ``mistakes``: those that tests may catch.
+    """
+
+    def __init__(self, specification: Specification, mistakes: Sequence[Mistake]) -> None:
+        self._specification = specification
+        self.mistakes = tuple(mistakes)
+
+    def stage(self, scene: Scene) -> Staged:
+        """Return a scene with its answers and what it catches.
+
+        Raises :class:`LeftOut` for one that is underspecified, asks the same twice, or does not
+        replay.
+        """
+        with _among(scene.files) as folder:
+            asked = tuple(self._play(scene, folder))
+            if len({one.identity for one in asked}) < len(asked):
+                raise LeftOut("it asks the same twice")
+            staged = Staged(scene, asked, 0)
+            return staged._replace(caught=self._find_caught(staged, folder))
+
+    def _play(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
+        """Yield the tests of a scene, as the reference engine goes through it."""
+        engine = self._specification.reference_engine(folder)
+        reached = False
+        for number, step in enumerate(scene.steps):
+            reached = reached or lies(engine, scene.find.moment)
+            if step.asked:
+                is_last = number == len(scene.steps) - 1
+                yield self._ask(engine, step.command, step.why, is_last)
+            elif engine.session.explain_open_answer(split(step.command)):
+                raise LeftOut(UNDERSPECIFIED)
+            elif not _goes_on(engine.handle(step.command)):
+                raise LeftOut("a command of its setup is refused")
+        if not reached:
+            raise LeftOut("the intended board is not reached")
+
+    def _ask(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
+        if equivalence.is_underspecified(engine, command):
+            raise LeftOut(UNDERSPECIFIED)
+        same = identity(engine, command, self._specification)
+        choice = self._specification.choices(engine, command)
+        told = why or reason(engine, command)
+        reply = reply_of(engine.handle(command))
+        if not reply.ok:
+            raise LeftOut("its answer is an error")
+        if len(choice) > 1 and not is_last:
+            raise LeftOut("what follows depends on a free choice")
+        return SceneTest(command, self._expression(command, reply, choice), told, same)
+
+    def _expression(self, command: str, reply: Reply, choice: tuple[str, ...]) -> str:
+        if choice:
+            return f"(?i){'|'.join(choice).lower()}"
+        return equivalence.expression(command, reply, self._specification)
+
+    def _find_caught(self, staged: Staged, folder: str) -> int:
+        from harness.generating.scene_text import commands
+
+        text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
+        case = casefile.parse(text, str(Path(folder, "scene.gtp")))
+        good, wrong = strength.of_file(case, self.mistakes, self._specification)
+        if wrong:
+            raise LeftOut("the reference engine fails it")
+        caught = 0
+        for test in good:
+            caught |= test.caught
+        return caught
+
+
+@contextlib.contextmanager
+def _among(files: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Give a folder that has the board files of a scene; "" if it has none."""
+    if not files:
+        yield ""
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files:
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        yield folder
+
+
+def _goes_on(raw: str) -> bool:
+    """Return whether a setup command did its work; Gomoku's ``illegal move`` is not an error."""
+    return raw.startswith("=") and "illegal" not in raw
+
+
+def lies(engine: Engine, moment: SceneMoment) -> bool:
+    """Return whether the engine's board is the intended one."""
+    now = engine.session.game.position
+    return (now.grid.rows, now.black, now.white) == (moment.size, *moment.board)
+
+
+# --- The choice of scenes: first those that together catch the mistakes, then those that add most
+# What a scene adds is counted in features, sizes and kinds of answers, the rarer the more. Pure.
+
+
+PER_GAME = 3  # scenes of one game
+_EFFORT = 0.02  # what a command of the setup counts against a scene: short ones are read
+
+
+class SceneChoice:
+    """Scenes chosen so far, and what they cover.
+
+    Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``beside``, those that other
+    cases catch, which need not be caught; ``tests``, how many they are.
+    """
+
+    def __init__(self, most: int, quotas: Mapping[str, int], beside: int = 0) -> None:
+        self.chosen: list[Staged] = []
+        self.caught = 0
+        self.beside = beside
+        self.tests = 0
+        self._most = most
+        self._quotas = quotas
+        self._identities: set[object] = set()
+        self._games: Counter[str] = Counter()
+        self._moments: set[tuple[str, int]] = set()
+        self._covered: Counter[object] = Counter()
+
+    @property
+    def done(self) -> int:
+        """The mistakes that need no more tests, as bits."""
+        return self.caught | self.beside
+
+    def exclude(self, identities: Iterable[object]) -> None:
+        """Take no test that is the same as one of these."""
+        self._identities.update(identities)
+
+    def is_open(self, staged: Staged) -> bool:
+        """Return whether a scene may be taken."""
+        return (
+            self.tests + len(staged.asked) <= self._most
+            and self._identities.isdisjoint(one.identity for one in staged.asked)
+            and self._is_new(staged.scene.find.moment)
+        )
+
+    def _is_new(self, moment: SceneMoment) -> bool:
+        """Return whether a game may give this moment: each once, and few of one game."""
+        game = moment.origin.game
+        seen = (game, moment.number) in self._moments or self._games[game] >= PER_GAME
+        return not (game and seen)
+
+    def take(self, staged: Staged) -> None:
+        """Take a scene."""
+        self.chosen.append(staged)
+        self.caught |= staged.caught
+        self.tests += len(staged.asked)
+        self._identities.update(one.identity for one in staged.asked)
+        moment = staged.scene.find.moment
+        self._games[moment.origin.game] += 1
+        self._moments.add((moment.origin.game, moment.number))
+        self._covered.update(_kinds(staged))
+
+    def catch(self, candidates: Sequence[Staged]) -> None:
+        """Take few tests that catch what candidates can catch and nothing has caught yet.
+
+        Fewest scenes are not always fewest tests: both ways are tried, and the better is taken.
+        """
+        ordered = sorted(candidates, key=_effort)  # of two as good, the first is taken
+        attempts = [self._attempt(ordered, how) for how in (_fewest, _densest)]
+        best = max(attempts, key=lambda one: (one.done.bit_count(), -one.tests))
+        for staged in best.chosen[len(self.chosen) :]:
+            self.take(staged)
+
+    def _attempt(self, candidates: Sequence[Staged], how: Plan) -> SceneChoice:
+        """Return this choice after taking what a plan says, again and again: some close others."""
+        tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
+        while True:
+            able = [one for one in candidates if one.caught & ~tried.done and tried.is_open(one)]
+            if not able:
+                return tried
+            for one in how(able, tried.done):
+                if tried.is_open(one):
+                    tried.take(one)
+
+    def cover(self, candidates: Sequence[Staged]) -> None:
+        """Fill up with scenes that cover what is covered least."""
+        while able := [one for one in candidates if self.is_open(one)]:
+            self.take(max(able, key=self._gain))
+
+    def _gain(self, staged: Staged) -> tuple[float, bool, int]:
+        """Return what a scene adds for each of its tests; a real game's position comes first."""
+        find = staged.scene.find
+        short = max(0, self._quotas[find.feature] - self._covered[find.feature])
+        gain = 8.0 * short + sum(1 / (1 + 2 * self._covered[kind]) for kind in _kinds(staged))
+        effort = _EFFORT * len(staged.scene.steps)
+        return gain / len(staged.asked) - effort, bool(find.moment.origin.game), -find.rank
+
+
+Plan = Callable[[Sequence[Staged], int], list[Staged]]
+
+
+def _fewest(able: Sequence[Staged], caught: int) -> list[Staged]:
+    """Return the fewest scenes that catch what all do, the most powerful first."""
+    places, _ = smallest([one.caught & ~caught for one in able])
+    return sorted((able[place] for place in places), key=lambda one: -_power(one, caught))
+
+
+def _densest(able: Sequence[Staged], caught: int) -> list[Staged]:
+    """Return scenes that catch the most for each of their tests, none of them needlessly."""
+    chosen: list[Staged] = []
+    now = caught
+    while any(one.caught & ~now for one in able):
+        chosen.append(max(able, key=lambda one: _power(one, now)))
+        now |= chosen[-1].caught
+    for one in sorted(chosen, key=lambda one: -len(one.asked)):
+        rest = [other for other in chosen if other is not one]
+        if not one.caught & ~reduce(or_, (other.caught for other in rest), caught):
+            chosen = rest
+    return chosen
+
+
+def _power(staged: Staged, caught: int) -> float:
+    """Return how many mistakes a scene adds for each of its tests."""
+    return (staged.caught & ~caught).bit_count() / len(staged.asked)
+
+
+def _effort(staged: Staged) -> tuple[bool, int]:
+    """Return what makes one of two scenes the better one: a real game, then few commands."""
+    return not staged.scene.find.moment.origin.game, len(staged.scene.steps)
+
+
+def _kinds(staged: Staged) -> tuple[object, ...]:
+    """Return what a scene is one of."""
+    find = staged.scene.find
+    feature, size, answer = find.feature, find.moment.size, find.answer
+    return feature, ("size", size), (feature, answer), (feature, size)
+
+
+# --- Makes a set of scenes from a harvest: builds, stages, completes and chooses them ------------
+
 
 FROM_GAMES = 6  # scenes of a feature that are staged, from game records …
 FROM_NOTHING = 3  # … and made ones, where no game has it (more when mistakes survive)

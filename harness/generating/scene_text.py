@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.generating.records import Staged
-from harness.vocabulary.features import FeatureKind
-from harness.vocabulary.scenes import Scene, SceneMoment
+from harness.vocabulary.scenes import FeatureKind, Scene, SceneMoment
 from oracle.natures import SIZE, Natures
 from oracle.position import Position
 

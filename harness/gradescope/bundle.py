@@ -1,20 +1,179 @@
-"""The zip of an autograder: the scripts, the wheel, the assignment and the case files."""
+"""The two scripts that Gradescope calls: one when the image is built, one for each submission.
+
+Source: "Autograder Specifications" of Gradescope's documentation. Both run as root.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import base64
+import hashlib
+import io
+import shlex
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+import oracle
+from harness import shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.gradescope import autograder_settings, scripts
-from harness.gradescope.autograder_settings import GradescopeSettings
-from harness.gradescope.wheel import Member, files, wheel, zip_members
+from harness.gradescope import autograder_run
+from harness.gradescope.autograder_run import GradescopeSettings
 from harness.grading.attempts import attempt_plan
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
+
+HOME = "/opt/gtp-harness"  # where it is installed: not below source, which engines may not enter
+SOURCE = "/autograder/source"
+_SPARE = 30  # seconds before Gradescope's own limit, at which we end ourselves
+_KILL = 15  # seconds that ending takes at most
+
+_SETUP = """\
+#!/usr/bin/env bash
+# Made by gtp-harness gradescope. Gradescope runs this once, as root, to build the image.
+set -euo pipefail
+umask 022
+cd {source}
+chmod -R go= .  # private case files are for the harness alone
+
+find_python() {{
+    for python in python3.14 python3.13 python3.12 python3.11 python3; do
+        if "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+        then echo "$python"; return; fi
+    done
+    return 1
+}}
+install() {{
+    apt-get -qq update
+    DEBIAN_FRONTEND=noninteractive apt-get -qqy install --no-install-recommends "$@"
+}}
+
+find_python >/dev/null || install python3.11 python3.11-venv || install python3 python3-venv
+python=$(find_python) || {{ echo "no Python from 3.11: take a newer base image" >&2; exit 1; }}
+{packages}"$python" -m venv {home}
+{home}/bin/pip install --quiet --no-cache-dir --disable-pip-version-check ./{wheel}
+{home}/bin/gtp-harness env --assignment {assignment}
+{home}/bin/gtp-harness doctor || echo "No sandbox works while the image is built." >&2
+"""
+
+_RUN = """\
+#!/bin/sh
+# Made by gtp-harness gradescope. Gradescope runs this, as root, for each submission.
+# Gradescope's time limit would give 0 points; this one, which is shorter, gives an error.
+exec timeout --signal=INT --kill-after={kill} {seconds:g} \\
+    {home}/bin/gtp-harness gradescope --grade /autograder
+"""
+
+
+def setup(wheel: str, assignment: str, packages: list[str]) -> str:
+    """Return ``setup.sh``.
+
+    ``wheel``, ``assignment``: their names in the zip. ``packages``: Debian's and Ubuntu's, which
+    the assignment needs.
+    """
+    wanted = f"install {shlex.join(packages)}\n" if packages else ""
+    return _SETUP.format(
+        source=SOURCE,
+        home=HOME,
+        packages=wanted,
+        wheel=shlex.quote(wheel),
+        assignment=shlex.quote(assignment),
+    )
+
+
+def run(timeout: float) -> str:
+    """Return ``run_autograder``. ``timeout``: Gradescope's, in seconds."""
+    return _RUN.format(home=HOME, kill=_KILL, seconds=timeout - _SPARE)
+
+
+# --- The wheel of this very installation, made without a network and without a build tool --------
+# A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
+# format" of the Python Packaging User Guide.
+
+
+_NAME = "gtp-harness"
+_TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_LICENSE = "licenses/LICENSE"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same bytes
+
+Member = tuple[str, bytes]  # a name in a zip, and the content
+
+
+def wheel() -> Member:
+    """Return the name of the wheel and its bytes.
+
+    Raises:
+        UsageError: gtp-harness runs from a folder into which it was not installed.
+    """
+    try:
+        found = distribution(_NAME)
+    except PackageNotFoundError:
+        raise UsageError(
+            "the wheel is made from the installed package, but gtp-harness is not installed:"
+            " pip install it first"
+        ) from None
+    stem = f"{_NAME.replace('-', '_')}-{oracle.__version__}"
+    members = [*_packages(), *_about(found, f"{stem}.dist-info")]
+    record = f"{stem}.dist-info/RECORD"
+    return f"{stem}-py3-none-any.whl", zip_members([*members, (record, _record(members, record))])
+
+
+def files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a folder by their names in it, without hidden and compiled ones."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        is_left = any(part.startswith(".") or part == "__pycache__" for part in parts)
+        if path.is_file() and not is_left:
+            yield "/".join(parts), path
+
+
+def zip_members(members: Iterable[Member], executable: frozenset[str] = frozenset()) -> bytes:
+    """Return a zip of the members; those named in ``executable`` may be executed."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            info = zipfile.ZipInfo(name, _LONG_AGO)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (0o100755 if name in executable else 0o100644) << 16
+            archive.writestr(info, content)
+    return written.getvalue()
+
+
+def _packages() -> Iterator[Member]:
+    """Yield both packages and the cases that ship, which a wheel has within ``harness``."""
+    packages = [Path(oracle.__file__).parent, Path(shipped.__file__).parent]
+    cases = shipped.folder()
+    for folder in packages:
+        for name, path in files(folder):
+            if not path.is_relative_to(cases):
+                yield f"{folder.name}/{name}", path.read_bytes()
+    for name, path in files(cases):
+        if "private" not in Path(name).parts:  # a teacher's own, beside those that ship
+            yield f"harness/cases/{name}", path.read_bytes()
+
+
+def _about(found: Distribution, folder: str) -> Iterator[Member]:
+    for name in ("METADATA", "entry_points.txt", _LICENSE):
+        text = found.read_text(name)
+        if text is not None:
+            yield f"{folder}/{name}", text.encode()
+    yield f"{folder}/WHEEL", _TAGS.encode()
+
+
+def _record(members: Iterable[Member], own: str) -> bytes:
+    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in members]
+    return "".join(f"{line}\n" for line in [*lines, f"{own},,"]).encode()
+
+
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+# --- The zip of an autograder: the scripts, the wheel, the assignment and the case files ---------
+
 
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
@@ -60,9 +219,9 @@ def _own(assignment: Assignment, found: GradescopeSettings) -> Iterator[Member]:
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
     packages = list(dict.fromkeys(tools.split()))
-    yield "setup.sh", scripts.setup(name, found.assignment, packages).encode()
-    yield "run_autograder", scripts.run(found.timeout).encode()
-    yield autograder_settings.FILE, autograder_settings.to_json(found).encode()
+    yield "setup.sh", setup(name, found.assignment, packages).encode()
+    yield "run_autograder", run(found.timeout).encode()
+    yield autograder_run.FILE, autograder_run.to_json(found).encode()
     yield name, content
 
 

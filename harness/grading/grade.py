@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.concurrent_runs import ALONE, Company
+from harness.grading.attempts.orders import ALONE, Company
 from harness.grading.attempts.set_aside import SetAside, withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run

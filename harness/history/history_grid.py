@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.escaping import one_line
-from harness.history import history_text, plots
-from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange
-from harness.history.tallies import of_file
+from harness.history import plots, text
+from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file
 from harness.history.test_courses import FileCourse, Streak, TestCourse
 from harness.records import Verdict
 from harness.report.html.page_names import link, part_name
@@ -196,7 +195,7 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -
     kinds += [(kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]]
     heads = _HEADS + join_markup(_head(runs, place) for place in range(len(runs)))
     width = " long" if runs[-1].number > 999 else ""
-    ends = (history_text.seconds(scale.first), history_text.seconds(scale.last))
+    ends = (text.seconds(scale.first), text.seconds(scale.last))
     engine = " Where a column's number has a line at its left, the engine is another one."
     told = engine if '<th scope="col" class="e"' in heads else ""
     yield _GRID % (*ends, told, choices(kinds), len(rows), len(rows), width, heads)
@@ -206,9 +205,9 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -
 
 def _head(runs: Sequence[RunKept], place: int) -> Markup:
     run = runs[place]
-    engine = history_text.engine_of(run)
+    engine = text.engine_of(run)
     before = runs[place - 1] if place else run
-    is_other = (history_text.engine_of(before), before.digest) != (engine, run.digest)
+    is_other = (text.engine_of(before), before.digest) != (engine, run.digest)
     told = f"run {run.number}, {run.started[:16]}, {engine}{', another engine' * is_other}"
     return Markup('<th scope="col"%s><a href="index.html#r%s" title="%s">%s</a></th>') % (
         Markup(' class="e"') if is_other else NOTHING,
@@ -336,13 +335,13 @@ def _describe(one: TestCourse) -> Iterator[str]:
     if one.is_gone:
         yield "No longer in the file."
     if one.broken:
-        yield f"{history_text.since(one.broken)}."
+        yield f"{text.since(one.broken)}."
     elif one.verdict == "FAILED" and not one.changes:
         yield "FAILED in every run that asked it."
     if one.flaky:
-        yield f"Flaky: {history_text.flakiness(one.flaky)}."
+        yield f"Flaky: {text.flakiness(one.flaky)}."
     if one.slower:
-        yield f"Slower: {history_text.describe_slowdown(one.slower)}."
+        yield f"Slower: {text.describe_slowdown(one.slower)}."
 
 
 def _times(one: TestCourse) -> Markup:
@@ -361,6 +360,6 @@ def _changes(changes: Sequence[VerdictChange]) -> Markup:
 def _change(one: VerdictChange) -> Markup:
     run = Markup('<a href="index.html#r%s">%s</a>') % (
         one.now.run.number,
-        history_text.run_of(one.now),
+        text.run_of(one.now),
     )
-    return Markup("%s: %s; %s") % (run, history_text.verdicts(one), one.cause)
+    return Markup("%s: %s; %s") % (run, text.verdicts(one), one.cause)

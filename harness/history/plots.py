@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harness.history.history_text import counts, counts_text, in_words, seconds
 from harness.history.records import RunKept, RunState, Spread, TestInRun
-from harness.history.statistics import measure_spread
 from harness.history.test_courses import FileCourse, TestCourse
+from harness.history.text import counts, counts_text, in_words, seconds
+from harness.history.trends import measure_spread
 from harness.report.markup import NOTHING, Markup, join_markup
 
 _RUN, _HEIGHT = 10, 100

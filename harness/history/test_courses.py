@@ -1,4 +1,4 @@
-"""The course of each test of a history from run to run, file by file. Pure."""
+"""The course of each test of a history from run to run, and the statistics behind it. Pure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from harness.history.records import (
     Trends,
     VerdictChange,
 )
-from harness.history.statistics import measure_spread
-from harness.history.trends import by_test, list_comparable_runs, times_of
+from harness.history.trends import by_test, list_comparable_runs, measure_spread, times_of
+
+# --- The course of each test of a history from run to run, file by file. Pure --------------------
+
 
 RUNS = 50  # the last ones: all their verdicts are shown
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from harness import open_folders
 from harness.errors import ArchiveError, UsageError
-from harness.intake import kinds, reading
-from harness.intake.archive_limits import IntakeLimits, Meter
-from harness.intake.archive_streams import PIECE
-from harness.intake.member_names import MemberNames, check_name
-from harness.intake.members import ArchiveMember
+from harness.intake import archive_streams, reading
+from harness.intake.archive_streams import PIECE, IntakeLimits, Meter
+from harness.intake.members import ArchiveMember, MemberNames, check_name
 
 
 class ExaminedMember(NamedTuple):
@@ -35,7 +33,7 @@ class ExaminedMember(NamedTuple):
 class Contents(NamedTuple):
     """What is in an archive."""
 
-    kind: str  # one of harness.intake.kinds
+    kind: str  # one of harness.intake.archive_streams
     sha256: str  # of its original bytes
     size: int
     members: tuple[ExaminedMember, ...]  # in the archive's order
@@ -72,7 +70,7 @@ def examine(
         size = os.fstat(file.fileno()).st_size
     if not any(not member.is_folder for member in listed):
         raise ArchiveError("the archive has no files in it")
-    remark = kinds.describe_mismatch(name or path, found.kind)
+    remark = archive_streams.describe_mismatch(name or path, found.kind)
     return Contents(found.kind, digest, size, listed, (remark,) if remark else ())
 
 
@@ -158,3 +156,44 @@ def _write(member: ArchiveMember, place: Path) -> None:
         os.fchmod(file.fileno(), open_folders.file_mode(is_program=member.executable))
         for piece in member.content:
             file.write(piece)
+
+
+# --- The place of a submission's one folder in an archive ----------------------------------------
+
+
+class Placing(NamedTuple):
+    """Where the folder is, and what to say about that."""
+
+    root: str  # what the names of its files begin with: "", or ends in a slash
+    remark: str  # a sentence when it is not where it should be
+
+
+def place(names: Collection[str], folder: str) -> Placing:
+    """Return where the folder that should be called ``folder`` is among files' names.
+
+    One folder around it is allowed, another name of it too, and even none; each is said.
+    """
+    if _any_below(names, f"{folder}/"):
+        return _within_itself(names, folder)
+    tops = {name.partition("/")[0] for name in names}
+    top = tops.pop() if len(tops) == 1 else ""
+    if not top or not all("/" in name for name in names):
+        return Placing("", f"The files are not in a folder {folder}, as they should be.")
+    if _any_below(names, f"{top}/{folder}/"):
+        remark = f"The folder {folder} is wrapped in another, {top!r}: one is allowed."
+        return Placing(f"{top}/{folder}/", remark)
+    return Placing(f"{top}/", f"The folder is called {top!r}, it should be called {folder}.")
+
+
+def _within_itself(names: Collection[str], folder: str) -> Placing:
+    """Return where the folder is, or the one of the same name in it, if that has all its files."""
+    root = f"{folder}/"
+    own = [name for name in names if name.startswith(root)]
+    while all(name.startswith(f"{root}{folder}/") for name in own):
+        root += f"{folder}/"
+    remark = f"The folder {folder} is wrapped in another of the same name: one is expected."
+    return Placing(root, remark if root != f"{folder}/" else "")
+
+
+def _any_below(names: Collection[str], prefix: str) -> bool:
+    return any(name.startswith(prefix) for name in names)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from harness import open_folders
 from harness.errors import UsageError
-from harness.intake.archive_limits import IntakeLimits
+from harness.intake.archive_streams import IntakeLimits
 
 
 class CrowdedError(UsageError):

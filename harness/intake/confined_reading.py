@@ -1,9 +1,4 @@
-"""Archives read by confined children, for processes that have more to lose than an archive.
-
-:mod:`harness.intake.reader_server` decides what a child may do, and :mod:`harness.intake.frames`
-reads what it says. A child that dies, hangs or talks nonsense is an error of
-the harness, whatever made it so, and costs no mark.
-"""
+"""Archives read by confined children, and how much of what those say is believed: nothing."""
 
 from __future__ import annotations
 
@@ -21,11 +16,17 @@ from typing import BinaryIO
 
 from harness import platforms
 from harness.errors import ReadingFailedError
-from harness.intake import frames, reading
-from harness.intake.archive_limits import Meter
+from harness.intake import reading
+from harness.intake.archive_streams import Meter
+from harness.intake.frames import read_kind, read_members
 from harness.intake.members import ArchiveMember
 from harness.intake.reader_server import Request
 from harness.sandbox import kernel, seccomp
+
+# :mod:`harness.intake.reader_server` decides what a child may do, and
+# :mod:`harness.intake.confined_reading` reads what it says. A child that dies, hangs or talks
+# nonsense is an error of the harness, whatever made it so, and costs no mark.
+
 
 _ROOM = Path(__file__).resolve().parents[2]
 PROGRAM = (
@@ -62,7 +63,7 @@ class ConfinedReader:
         seconds = meter.limits.seconds + self._patience
         heard = self._begin(file, Request(meter.limits, seconds))
         try:
-            kind = frames.read_kind(heard.take)
+            kind = read_kind(heard.take)
         except BaseException:
             heard.close()
             raise
@@ -124,7 +125,7 @@ def _start(program: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
 
 def _hear(heard: _Pipe, most: int) -> Iterator[ArchiveMember]:
     with contextlib.closing(heard):
-        yield from frames.read_members(heard.take, most)
+        yield from read_members(heard.take, most)
 
 
 class _Pipe:

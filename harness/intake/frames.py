@@ -3,7 +3,7 @@
 A frame is a letter, a length of four bytes and so many bytes: JSON, or of DATA the bytes of a
 file. In this order, or it is nonsense::
 
-    KIND    of harness.intake.kinds
+    KIND    of harness.intake.archive_streams
     MEMBER  [name, is_folder, executable, size], then DATA, as many bytes as its size
     END     null; or REFUSED [message, member]: the archive is; or FAULT, a sentence: we are
 
@@ -20,19 +20,19 @@ from typing import BinaryIO
 
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.escaping import one_line
-from harness.intake import kinds
+from harness.intake import archive_streams
 from harness.intake.members import ArchiveMember
 from harness.intake.reading import OpenArchive
 
 KIND, MEMBER, DATA, END, REFUSED, FAULT = b"K", b"M", b"D", b"E", b"R", b"F"
+
 _HEAD = struct.Struct("!cI")
+
 _LONGEST = 1 << 20  # bytes of a frame
+
 _MOST_SAID = 500  # characters of a message
 
 Take = Callable[[int], bytes]  # so many bytes, from the reader
-
-
-# --- the reader --------------------------------------------------------------------------------
 
 
 def write(sink: BinaryIO, kind: bytes, payload: bytes) -> None:
@@ -56,9 +56,6 @@ def write_reading(sink: BinaryIO, found: OpenArchive) -> None:
     say(sink, END, None)
 
 
-# --- who hears it ------------------------------------------------------------------------------
-
-
 def read_kind(take: Take) -> str:
     """Return the kind of the archive, which comes first.
 
@@ -68,7 +65,7 @@ def read_kind(take: Take) -> str:
     """
     kind, payload = _read(take)
     found = _json(payload) if kind == KIND else None
-    if not isinstance(found, str) or found not in kinds.WORDS:
+    if not isinstance(found, str) or found not in archive_streams.WORDS:
         raise ReadingFailedError("the reader of an archive did not say what it is")
     return found
 

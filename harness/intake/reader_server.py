@@ -23,7 +23,7 @@ from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError
 from harness.intake import frames, reading
-from harness.intake.archive_limits import MIB, IntakeLimits, Meter
+from harness.intake.archive_streams import MIB, IntakeLimits, Meter
 from harness.sandbox import kernel, landlock, limits, seccomp
 
 _LONGEST_REQUEST = 1 << 14

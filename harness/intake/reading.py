@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError
-from harness.intake import kinds, tar, zip  # noqa: A004 - the format's name
-from harness.intake.archive_limits import Meter
-from harness.intake.archive_streams import Stream, pieces
+from harness.intake import archive_streams, tar, zip  # noqa: A004 - the format's name
+from harness.intake.archive_streams import Meter, Stream, pieces
 from harness.intake.members import ArchiveMember
 
 
 class OpenArchive(NamedTuple):
     """An archive that is being read."""
 
-    kind: str  # one of harness.intake.kinds
+    kind: str  # one of harness.intake.archive_streams
     members: Iterator[ArchiveMember]  # the content of each comes before the next one
 
 
@@ -33,18 +32,18 @@ def read_here(file: BinaryIO, meter: Meter) -> OpenArchive:
         ArchiveError: it is not an archive; or, while the members are read, it is refused.
     """
     kind = _kind(file)
-    if kind == kinds.ZIP:
+    if kind == archive_streams.ZIP:
         return OpenArchive(kind, zip.members(file, meter))
     return OpenArchive(kind, tar.members(Stream(pieces(file, kind), meter)))
 
 
 def _kind(file: BinaryIO) -> str:
-    head = file.read(kinds.HEAD)
+    head = file.read(archive_streams.HEAD)
     file.seek(0)
-    kind = kinds.kind(head)
+    kind = archive_streams.kind(head)
     if not kind:
         is_zip = zip.is_self_extracting(file)
-        what = "a self-extracting zip archive" if is_zip else kinds.describe_kind(head)
+        what = "a self-extracting zip archive" if is_zip else archive_streams.describe_kind(head)
         raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
     return kind
 

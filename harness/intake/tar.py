@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness.errors import ArchiveError
-from harness.intake.archive_limits import KIB
-from harness.intake.archive_streams import PIECE, Stream
-from harness.intake.kinds import is_tar_header
+from harness.intake.archive_streams import KIB, PIECE, Stream, is_tar_header
 from harness.intake.members import ArchiveMember
 
 _BLOCK = 512

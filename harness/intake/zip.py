@@ -17,8 +17,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError
-from harness.intake.archive_limits import Meter
-from harness.intake.archive_streams import PIECE
+from harness.intake.archive_streams import PIECE, Meter
 from harness.intake.members import ArchiveMember
 
 _END = struct.Struct("<4s4H2LH")  # end of central directory record

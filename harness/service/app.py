@@ -65,7 +65,7 @@ def give_metrics(context: Context) -> Response:
 @FOR_OPERATORS.at("GET", "/cluster", ADMINS)
 def show_cluster(context: Context) -> Response:
     """Show the present state of the cluster."""
-    from harness.cluster import rules
+    from harness.cluster import records
 
     settings = context.service.settings
     return rendering.page(
@@ -74,7 +74,7 @@ def show_cluster(context: Context) -> Response:
         [("Cluster", "")],
         scheduler=settings.scheduler,
         state=machines.state(settings),
-        find_unfitness=rules.find_unfitness,
+        find_unfitness=records.find_unfitness,
         complaint=machines.complaint(settings),
         aside=machines.set_aside(settings),
         remarks=machines.remarks(settings)[:_SHOWN],

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness import signals
-from harness.cluster import hub_state
-from harness.cluster.hub_state import HubState
+from harness.cluster import state as cluster_state
 from harness.cluster.records import ConnectorSettings
+from harness.cluster.state import HubState
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.set_aside import SetAside
@@ -129,7 +129,7 @@ class _ClusterMachines:
 
 def state(settings: Settings) -> HubState | None:
     """Return the state of the cluster; None if unknown yet or if engines run on this machine."""
-    return hub_state.read(folder(settings)) if settings.scheduler else None
+    return cluster_state.read(folder(settings)) if settings.scheduler else None
 
 
 def complaint(settings: Settings) -> str:

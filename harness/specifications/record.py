@@ -14,10 +14,9 @@ from typing import Any
 
 from harness.specifications.truth import InProcess, Truth
 from harness.vocabulary.answer_forms import Forms
-from harness.vocabulary.beginnings import Beginning, OracleBeginning
 from harness.vocabulary.board_kinds import GO, BoardKind
-from harness.vocabulary.facts import Read
-from harness.vocabulary.wordings import Wordings
+from harness.vocabulary.transformations import Beginning, OracleBeginning
+from harness.vocabulary.wordings import Read, Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Mistake
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from harness.vocabulary.conversations import Drawn
-    from harness.vocabulary.features import FeatureKind
+    from harness.vocabulary.scenes import FeatureKind
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,15 @@ Boards travel between processes as integers: the bits of :mod:`oracle.grid`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import cache
+from random import Random
 from typing import NamedTuple
 
-from oracle.grid import Grid, grid
+from oracle.grid import Grid, each_bit, grid
 from oracle.position import Position
 from oracle.rules.flood import neighbours
+from oracle.vertex import vertex
 
 
 class SceneOrigin(NamedTuple):
@@ -127,3 +131,125 @@ class Scene(NamedTuple):
     find: Find
     steps: tuple[SceneCommand, ...]
     files: tuple[tuple[str, str], ...] = ()  # board files: name and content
+
+
+# --- The features that an assignment looks for in positions, and how it asks about them ----------
+# ``features.py`` of each specification makes a :class:`FeatureKind` of these.
+
+
+Files = tuple[tuple[str, str], ...]
+Finder = Callable[[SceneMoment], str]
+Asker = Callable[[SceneMoment, Random], list[SceneCommand]]
+Maker = Callable[[Random], SceneMoment | None]
+
+
+class Feature(NamedTuple):
+    """Something that a position may have, and that a test can be about."""
+
+    name: str
+    sentence: str  # what a test with it asks for
+    find: Finder  # the kind of answer, "" when the moment does not have it
+    steps: Asker
+    make: Maker  # a moment which may have it
+    files: Callable[[SceneMoment, Random], Files] = lambda moment, random: ()
+    least: int = 1  # scenes with it, where there is room
+    sizes: tuple[int, ...] = ()  # of all boards that ``make`` gives; none: of any
+
+
+class FeatureKind(NamedTuple):
+    """What tests of a specification are made about."""
+
+    game: str  # whose records it reads: "go" or "gomoku"
+    sizes: range  # of boards
+    features: tuple[Feature, ...]
+    fitting: Callable[[SceneMoment], Iterable[SceneMoment]]  # the moment itself, or a part of it
+    swaps: bool  # whether exchanging the colors leaves the meaning as it is
+    marks: str = ".XO"  # empty, black and white in the pictures of comments
+
+
+def whole(moment: SceneMoment) -> list[SceneMoment]:
+    """Return the moment as it is."""
+    return [moment]
+
+
+@cache
+def rim(shape: Grid) -> int:
+    """Return the points at the edge of a board."""
+    last = shape.rows - 1
+    return shape.mask([p for p in shape.points(shape.full) if 0 in p or last in p])
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+def names(moment: SceneMoment, mask: int) -> list[str]:
+    """Return the vertices of a mask."""
+    shape = moment.shape
+    return [vertex(shape.point(bit)) for bit in each_bit(mask)]
+
+
+def play(moment: SceneMoment, color: int, bit: int) -> SceneCommand:
+    """Return the command that plays a stone."""
+    return SceneCommand(f"play {' BW'[color]} {vertex(moment.shape.point(bit))}")
+
+
+def new_board(moment: SceneMoment) -> list[SceneCommand]:
+    """Return the commands that begin a game."""
+    return [SceneCommand(f"boardsize {moment.size}"), SceneCommand("clear_board")]
+
+
+def stones(
+    moment: SceneMoment, black: int, white: int, random: Random, last: int = 0
+) -> list[SceneCommand]:
+    """Return ``play`` commands for stones, one color after the other as long as both have some.
+
+    The order is drawn, and any order is legal where the stones are: a chain that is not complete
+    has a liberty where its missing stone will lie, and a complete one its own. ``last`` is the
+    color of the last stone, where it matters and that color has one.
+    """
+    left = {color: _shuffle_points(mask, random) for color, mask in ((1, black), (2, white))}
+    color = _first(len(left[1]), len(left[2]), last)
+    steps = []
+    while left[1] or left[2]:
+        color = color if left[color] else 3 - color
+        steps.append(play(moment, color, left[color].pop()))
+        color = 3 - color
+    if last and (white if last == 2 else black) and steps[-1].command[5] != " BW"[last]:
+        place = max(i for i, step in enumerate(steps) if step.command[5] == " BW"[last])
+        steps.append(steps.pop(place))
+    return steps
+
+
+def _shuffle_points(mask: int, random: Random) -> list[int]:
+    bits = list(each_bit(mask))
+    random.shuffle(bits)
+    return bits
+
+
+def _first(black: int, white: int, last: int) -> int:
+    """Return the color to begin: that with more stones, else Black, unless Black is to be last."""
+    if black == white:
+        return 3 - last if last else 1
+    return 1 if black > white else 2
+
+
+def up_to_last(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+    """Return the commands for the board before the last move, and that move."""
+    before = moment.before
+    steps = [*new_board(moment), *stones(moment, before.black, before.white, random)]
+    return [*steps, play(moment, moment.color, moment.move)] if moment.move else steps
+
+
+def as_it_lies(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+    """Return the commands for the board, whatever moves led to it."""
+    return [*new_board(moment), *stones(moment, *moment.board, random)]
+
+
+def lay_stones(moment: SceneMoment) -> list[SceneCommand]:
+    """Return the commands that lay the stones without playing, as few as possible."""
+    commands = []
+    for color, mask in zip("BW", moment.board, strict=True):
+        if mask:
+            words = " ".join(f"{color} {name}" for name in names(moment, mask))
+            commands.append(SceneCommand(f"gogui-setup {words}"))
+    return [*new_board(moment), *commands]

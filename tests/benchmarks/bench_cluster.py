@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cluster import certificates, roles
+from harness.cluster import tls
 from harness.cluster.tls import Papers
 from tests.benchmarks.cluster_many import Carrying, carrying
 from tests.benchmarks.processor import of_tree
@@ -125,7 +125,7 @@ def folder() -> Iterator[Path]:
 
 def papers(room: Path) -> str:
     """Return a folder of certificates."""
-    certificates.make(room / "papers", 60)
+    tls.make(room / "papers", 60)
     return str(room / "papers")
 
 
@@ -151,7 +151,7 @@ def await_all(found: Cluster, workers: int) -> None:
     """Wait until so many workers have come to the scheduler."""
     from distributed import Client
 
-    security = Papers(Path(found.tls), roles.SERVER).security()
+    security = Papers(Path(found.tls), tls.SERVER).security()
     with Client(found.address, security=security, timeout=60) as client:
         client.wait_for_workers(workers, timeout=120)
 

@@ -213,7 +213,7 @@ def page(path: Path, found: Found) -> str:
         "An attempt is one case file for one submission. The costs are those that many attempts"
         " add, the medians of several turns; the submissions were graded with TLS by one worker.",
         "## Predicted",
-        "A discrete-event model (SimPy) decides by `harness.cluster.rules`, as the product does,"
+        "A discrete-event model (SimPy) decides by `harness.cluster.records`, as the product does,"
         " and has the costs above. The gradings above, as it predicts them from the costs alone:",
         "\n".join(check(found.checked)),
         f"On a deadline's evening {found.count:,} submissions come within {HOURS} hours, twice as"

@@ -17,13 +17,13 @@ from statistics import median
 from typing import NamedTuple
 
 import oracle
+from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
-from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget
 from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
-from harness.vocabulary.script import BOARDS
+from harness.vocabulary.conversations import BOARDS
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
 from tests.benchmarks.processor import processor
 from tests.harness.in_process import InProcess

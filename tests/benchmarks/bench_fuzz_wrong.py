@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from harness.assignments import assignment
 from harness.engine.protocols import find_protocol
+from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.fuzzed_engine import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
-from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget
 from harness.options import Limits, Options
 from tests.benchmarks.processor import processor

@@ -17,8 +17,8 @@ from time import process_time
 
 from sgfmill import boards, sgf, sgf_moves
 
-from harness.generating import choices, record_reading, record_replay
-from harness.generating.moves import Moves
+from harness.generating import record_reading, record_replay
+from harness.generating.record_reading import Moves
 from harness.specifications import specification
 from harness.vocabulary.scenes import EMPTY
 from oracle.grid import grid
@@ -67,7 +67,9 @@ def by_parser(records):
 def read_kept(path, assignment="go-scoring"):
     """Return the kept part of a collection, read in this process."""
     kind = specification(assignment).kind
-    wanted = record_reading.HarvestOptions(kind, choices.choices(0), Moves(), kind.sizes, None)
+    wanted = record_reading.HarvestOptions(
+        kind, record_reading.choices(0), Moves(), kind.sizes, None
+    )
     return record_reading.harvest([path], wanted, 1, lambda done, games: None)
 
 

@@ -14,10 +14,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cluster import rules
+from harness.cluster import records
 from harness.cluster.connector_link import ConnectorProcess
-from harness.cluster.records import ConnectorSettings, FinishedUnit, Load, LostUnit, PresentWorkers
-from harness.cluster.rules import Facts, Needs
+from harness.cluster.records import (
+    ConnectorSettings,
+    Facts,
+    FinishedUnit,
+    Load,
+    LostUnit,
+    Needs,
+    PresentWorkers,
+)
 from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
 from harness.work.records import (
@@ -107,9 +114,9 @@ def _carry(connector: ConnectorProcess, present: tuple[Facts, ...], units: int) 
     while back < units:
         assert time.monotonic() < end
         begun = time.process_time()
-        for _ in range(min(rules.count_free(len(present), sent - back), units - sent)):
+        for _ in range(min(records.count_free(len(present), sent - back), units - sent)):
             sent += 1
-            only = tuple(one.address for one in rules.eligible_workers(present, _NEEDS))
+            only = tuple(one.address for one in records.eligible_workers(present, _NEEDS))
             unit = canonical_json.dumps(_unit(sent))
             connector.send(Load(f"{sent}-0123456789abcdef", sent, unit, (), _NEEDS, only))
         used += time.process_time() - begun

@@ -2,7 +2,7 @@
 
 Units come to a grading process; it sends them by a connector and a scheduler to workers, and
 writes down what comes back. Each of these does one thing at a time, in order of arrival. What
-is sent when, where and how often is decided by :mod:`harness.cluster.rules`. Dask's own part is
+is sent when, where and how often is decided by :mod:`harness.cluster.records`. Dask's own part is
 modelled as what it does here: of the workers that may do a unit, that with the fewest gets it.
 """
 
@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import simpy
 
-from harness.cluster import rules
-from harness.cluster.rules import Facts, Needs
+from harness.cluster import records
+from harness.cluster.records import Facts, Needs
 from oracle import __version__
 
 STATIONS = ("grading process", "connector", "scheduler", "network")
@@ -103,7 +103,7 @@ class Cluster:
             Facts(f"tls://{number}", f"m{number}", __version__, ("3",), (), ())
             for number in range(workers)
         ]
-        self._places = {"": rules.eligible_workers(self._facts, _NEEDS)}
+        self._places = {"": records.eligible_workers(self._facts, _NEEDS)}
         self._number = {one.machine: number for number, one in enumerate(self._facts)}
         self._free = [0.0] * workers  # when each has done what it has
         self._queued: list[tuple[float, int]] = [(0.0, number) for number in range(workers)]
@@ -126,7 +126,7 @@ class Cluster:
         for place, moment in enumerate(self._work.arrivals):
             if moment > self._env.now:
                 yield self._env.timeout(moment - self._env.now)
-            self._wait(_Piece(rules.order(0, place), place, self._work.cases))
+            self._wait(_Piece(records.order(0, place), place, self._work.cases))
 
     def _wait(self, piece: _Piece) -> None:
         heapq.heappush(self._waiting, piece)
@@ -140,12 +140,12 @@ class Cluster:
         """Send what may be sent, as the dispatcher does."""
         yield self._env.timeout(self._costs.start)
         while True:
-            room = rules.count_free(len(self._facts), self._flying)
+            room = records.count_free(len(self._facts), self._flying)
             for _ in range(min(room, len(self._waiting))):
                 self._flying += 1
                 yield self._stations["grading process"].do(self._costs.sending)
                 self._env.process(self._carry(heapq.heappop(self._waiting)))
-            if not self._waiting or not rules.count_free(len(self._facts), self._flying):
+            if not self._waiting or not records.count_free(len(self._facts), self._flying):
                 self._changed = self._env.event()
                 yield self._changed
 
@@ -174,7 +174,7 @@ class Cluster:
 
     def _least(self, not_on: str) -> int:
         if not_on:  # seldom: of all that the rules allow
-            allowed = rules.eligible_workers(self._facts, _NEEDS, (not_on,))
+            allowed = records.eligible_workers(self._facts, _NEEDS, (not_on,))
             return min((self._number[one.machine] for one in allowed), key=self._free.__getitem__)
         while True:
             free, number = heapq.heappop(self._queued)
@@ -185,9 +185,9 @@ class Cluster:
         self._flying -= 1
         if not piece.not_on and len(self._facts) > 1:
             for _ in range(piece.cases):
-                if rules.is_seconded(f"{self._random.getrandbits(32):08x}", ""):
+                if records.is_seconded(f"{self._random.getrandbits(32):08x}", ""):
                     self._left[piece.place] += 1
-                    self._wait(_Piece(rules.order(0, piece.place), piece.place, 1, machine))
+                    self._wait(_Piece(records.order(0, piece.place), piece.place, 1, machine))
         self._left[piece.place] -= 1
         if not self._left[piece.place]:
             self._waits.append(self._env.now - self._work.arrivals[piece.place])

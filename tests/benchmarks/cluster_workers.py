@@ -11,10 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.cluster import cluster_processes, dask_task, roles, rules
-from harness.cluster.message_filter import GuardedWorker
-from harness.cluster.records import WorkerReport
-from harness.cluster.rules import Facts
+from harness.cluster import cluster_processes, dask_task, records, tls
+from harness.cluster.dask_messages import GuardedWorker
+from harness.cluster.records import Facts, WorkerReport
 from harness.cluster.tls import Papers
 from harness.work import canonical_json
 from oracle import __version__
@@ -31,13 +30,13 @@ def facts(number: int) -> Facts:
 
 async def work(address: str, folder: str, count: int) -> None:
     """Be so many workers until standard input ends."""
-    security = Papers(Path(folder), roles.WORKER).security()
+    security = Papers(Path(folder), tls.WORKER).security()
     async with contextlib.AsyncExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory())
         for number in range(count):
             worker = GuardedWorker(
                 address, name=f"m{number}:{number}", nthreads=1, security=security,
-                resources=rules.list_announced_resources(facts(number)), memory_limit=0,
+                resources=records.list_announced_resources(facts(number)), memory_limit=0,
                 host="127.0.0.1", dashboard_address="127.0.0.1:0", local_directory=place,
             )  # fmt: skip
             await stack.enter_async_context(worker)

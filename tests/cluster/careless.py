@@ -7,7 +7,7 @@ import sys
 
 from distributed import Client
 
-from harness.cluster import connector, unpickling
+from harness.cluster import connector, dask_messages
 from harness.cluster.__main__ import main
 
 
@@ -22,7 +22,7 @@ class CarelessClient(connector._PlainClient):
 
 
 if __name__ == "__main__":
-    unpickling.refuse = lambda: None
-    unpickling.refuse_objects = lambda: None
+    dask_messages.refuse = lambda: None
+    dask_messages.refuse_objects = lambda: None
     connector._PlainClient = CarelessClient
     sys.exit(main(sys.argv[1:]))

@@ -12,8 +12,8 @@ from dask._task_spec import Task
 from distributed import Worker, worker
 from distributed.protocol.serialize import Serialize, ToPickle
 
-from harness.cluster import rules
-from harness.cluster.rules import Facts
+from harness.cluster import records
+from harness.cluster.records import Facts
 from oracle import __version__
 
 ADDRESS, FOLDER, WAY = sys.argv[1:]
@@ -66,7 +66,7 @@ async def main():
         ADDRESS,
         name="hostile:1-1",
         nthreads=1,
-        resources=rules.list_announced_resources(facts),
+        resources=records.list_announced_resources(facts),
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
     ) as hostile:

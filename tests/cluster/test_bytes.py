@@ -13,11 +13,11 @@ from threading import Thread
 
 import pytest
 
-from harness.cluster import certificates, fetching, roles
+from harness.cluster import tls, worker_files
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.fetching import ByteConnection, Cache, FetchError, Memory, Missing, Source
 from harness.cluster.records import ServedFile
 from harness.cluster.tls import Papers, papers
+from harness.cluster.worker_files import ByteConnection, Cache, FetchError, Memory, Missing, Source
 from harness.errors import UsageError
 from tests.cluster.clusters import ROOT
 
@@ -341,10 +341,10 @@ def test_case_files_lie_in_memory_and_are_gone_after_their_unit(served_bytes, tm
 @pytest.mark.processes
 def test_of_a_worker_that_was_killed_nothing_stays_in_memory(monkeypatch):
     own = f"gtp-harness-test-{os.getpid()}-"  # else workers of other tests might clear it away
-    monkeypatch.setattr(fetching, "_ROOM", own)
+    monkeypatch.setattr(worker_files, "_ROOM", own)
     script = (
-        f"from harness.cluster import fetching; fetching._ROOM = {own!r}\n"
-        "m = fetching.Memory(); print(m.folder, flush=True); input()"
+        f"from harness.cluster import worker_files; worker_files._ROOM = {own!r}\n"
+        "m = worker_files.Memory(); print(m.folder, flush=True); input()"
     )
     killed = subprocess.Popen(
         [sys.executable, "-u", "-c", script],
@@ -364,10 +364,10 @@ def test_of_a_worker_that_was_killed_nothing_stays_in_memory(monkeypatch):
 
 
 def test_with_tls_both_show_what_they_are(tmp_path):
-    certificates.make(tmp_path / "own", 1)
-    certificates.make(tmp_path / "foreign", 1)
+    tls.make(tmp_path / "own", 1)
+    tls.make(tmp_path / "foreign", 1)
     (one,) = lying(tmp_path, b"one")
-    server = Papers(tmp_path / "own", roles.SERVER)
+    server = Papers(tmp_path / "own", tls.SERVER)
     with closing(BytesServer("127.0.0.1", 0, server.server_context())) as served:
         token = served.tokens.make([one])
 
@@ -376,13 +376,13 @@ def test_with_tls_both_show_what_they_are(tmp_path):
             with closing(ByteConnection(served.address, own)) as connection:
                 fetch(Source(connection, token), one, tmp_path / "fetched")
 
-        try_as("own", roles.WORKER)
-        for whose, role in (("own", roles.SCHEDULER), ("foreign", roles.WORKER)):
+        try_as("own", tls.WORKER)
+        for whose, role in (("own", tls.SCHEDULER), ("foreign", tls.WORKER)):
             with pytest.raises(FetchError):
                 try_as(whose, role)
         with pytest.raises(FetchError, match="with TLS, or not"):
             ByteConnection(served.address, None)
-    another = Papers(tmp_path / "own", roles.WORKER)
+    another = Papers(tmp_path / "own", tls.WORKER)
     with closing(BytesServer("127.0.0.1", 0, another.server_context())) as served:
         found = Source(ByteConnection(served.address, another.client_context()), "x" * 32)
         with pytest.raises(FetchError, match="no certificate of a server"):
@@ -403,9 +403,9 @@ def test_with_tls_both_show_what_they_are(tmp_path):
 )
 def test_off_this_machine_there_is_no_way_but_tls(address, folder, said):
     with pytest.raises(UsageError, match=said):
-        papers(address, folder, roles.WORKER)
+        papers(address, folder, tls.WORKER)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_on_this_machine_there_is(host):
-    assert papers(f"tcp://{host}:8786", "", roles.WORKER) is None
+    assert papers(f"tcp://{host}:8786", "", tls.WORKER) is None

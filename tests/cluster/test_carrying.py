@@ -18,9 +18,8 @@ import pytest
 from harness.assignments import assignment
 from harness.cli import main
 from harness.cluster.dispatcher import Dispatcher
-from harness.cluster.fetching import MEMORY
-from harness.cluster.records import ConnectorSettings
-from harness.cluster.rules import Facts
+from harness.cluster.records import ConnectorSettings, Facts
+from harness.cluster.worker_files import MEMORY
 from harness.errors import SandboxError
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
@@ -109,7 +108,7 @@ def test_a_class_gets_the_same_marks_from_two_machines(tmp_path, monkeypatch):
     needs(3)
     students = (*CLASS, NEAR)
     room = small_class.make(tmp_path, students)
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 3)  # a second opinion of a third
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 3)  # a second opinion of a third
     with cluster(tmp_path / "c", "one", "two") as found:
         assert grade(room, "--scheduler", found.address) in (OK, ATTENTION)
     assert grade(room, output="alone") in (OK, ATTENTION)
@@ -313,7 +312,7 @@ def test_three_workers_that_die_under_one_attempt_make_a_fault(tmp_path, capfd):
 def test_a_worker_that_lies_changes_no_mark(tmp_path, monkeypatch, capfd):
     """What it said before a second opinion found it out is run again, too."""
     needs(3)
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 2)  # a second opinion of a half
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 2)  # a second opinion of a half
     students = (*CLASS[:3], *(Student(f"Stu{n} Right", "return 2 * n", 7) for n in "abcde"))
     room = small_class.make(tmp_path, students)
     with cluster(tmp_path / "c", "one", "two") as found:

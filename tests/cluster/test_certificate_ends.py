@@ -5,16 +5,16 @@ import datetime
 import pytest
 
 from harness.cli import cluster, main
-from harness.cluster import certificates, roles, tls
+from harness.cluster import tls
 from harness.errors import UsageError
 
 ADDRESS = "tls://10.0.0.1:8786"
 
 
 @pytest.mark.parametrize(("days", "is_told"), [(1, True), (30, True), (32, False), (400, False)])
-@pytest.mark.parametrize("role", roles.ROLES)
+@pytest.mark.parametrize("role", tls.ROLES)
 def test_the_end_is_told_a_month_before(tmp_path, capsys, days, is_told, role):
-    certificates.make(tmp_path / "papers", days)
+    tls.make(tmp_path / "papers", days)
     found = cluster.read_papers(ADDRESS, str(tmp_path / "papers"), role)
     said = capsys.readouterr().err
     ends = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days)
@@ -24,22 +24,22 @@ def test_the_end_is_told_a_month_before(tmp_path, capsys, days, is_told, role):
 
 
 def test_nothing_is_told_where_there_are_none(capsys):
-    assert cluster.read_papers("tcp://127.0.0.1:8786", "", roles.SERVER) is None
+    assert cluster.read_papers("tcp://127.0.0.1:8786", "", tls.SERVER) is None
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("file", ["ca.pem", "worker.pem"])
 def test_with_one_that_is_no_certificate_nothing_begins(tmp_path, file):
-    certificates.make(tmp_path, 400)
+    tls.make(tmp_path, 400)
     (tmp_path / file).write_text("nonsense")
     with pytest.raises(UsageError, match=f"{file} is not a certificate that can be read"):
-        tls.papers(ADDRESS, str(tmp_path), roles.WORKER)
+        tls.papers(ADDRESS, str(tmp_path), tls.WORKER)
 
 
 def test_with_one_that_has_ended_nothing_begins(tmp_path):
-    certificates.make(tmp_path, 0)
+    tls.make(tmp_path, 0)
     with pytest.raises(UsageError, match=r"is good from .* to .*, in a new folder"):
-        tls.papers(ADDRESS, str(tmp_path), roles.SCHEDULER)
+        tls.papers(ADDRESS, str(tmp_path), tls.SCHEDULER)
 
 
 def test_an_end_that_no_calendar_has_is_refused(tmp_path, capsys):

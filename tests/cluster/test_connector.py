@@ -8,19 +8,21 @@ import pytest
 from distributed.client import FutureState
 from distributed.core import Status
 
-from harness.cluster import cluster_state, message_filter
+from harness.cluster import dask_messages, state
 from harness.cluster.bytes_server import Tokens
 from harness.cluster.connector import Connector, NoSchedulerError, wait
-from harness.cluster.message_filter import BROUGHT, GuardedScheduler
+from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
     Drop,
+    Facts,
     Load,
     LostUnit,
     NamedUnit,
+    Needs,
     PresentWorkers,
+    list_announced_resources,
 )
-from harness.cluster.rules import Facts, Needs, list_announced_resources
 from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
 
@@ -187,7 +189,7 @@ def test_no_worker_speaks_as_another(is_list):
     async def read(deserializers):
         return [dict(message), "OK"] if is_list else dict(message)
 
-    comm = message_filter.speaking_as(SimpleNamespace(read=read), "tcp://one")
+    comm = dask_messages.speaking_as(SimpleNamespace(read=read), "tcp://one")
     found = asyncio.run(comm.read())
     assert (found[0] if is_list else found) == {"op": "task-finished", "worker": "tcp://one"}
 
@@ -195,7 +197,7 @@ def test_no_worker_speaks_as_another(is_list):
 @pytest.mark.parametrize(("length", "is_sent_along"), [(1 << 18, True), ((1 << 18) + 1, False)])
 def test_a_long_report_is_the_result_of_its_task(length, is_sent_along):
     task, report = SimpleNamespace(metadata={}), "x" * length
-    assert message_filter.hand_in(report, task) == ("" if is_sent_along else report)
+    assert dask_messages.hand_in(report, task) == ("" if is_sent_along else report)
     assert task.metadata == ({BROUGHT: report} if is_sent_along else {})
 
 
@@ -272,7 +274,7 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
     """By the end of its future, or by the workers that are there: whichever comes first."""
     said, client = [], Client()
     client.status, own = "running", load(TWO.address)
-    client.scheduler = LosingScheduler(cluster_state.task_name(own))
+    client.scheduler = LosingScheduler(state.task_name(own))
 
     async def end_in_error(future):
         future.status = "error"
@@ -300,16 +302,16 @@ def test_who_had_what_is_lost_is_said(monkeypatch):
 def test_a_unit_is_known_by_its_assignment_and_whose_it_is():
     whose = 'Ada "L" \x1b[2J'
     own = load(ONE.address)._replace(assignment="counting", submission=whose)
-    name = cluster_state.task_name(own)
+    name = state.task_name(own)
     assert name.startswith("unit-id ")
-    found = cluster_state.read_task_name(name)
+    found = state.read_task_name(name)
     assert (found.id, found.assignment) == ("id", "counting")
     assert found.submission.startswith('Ada "L" ') and "\x1b" not in found.submission
 
 
 @pytest.mark.parametrize("name", ["unit-id", "unit-id 7", 'unit-id ["a"]', "unit-id [[", "id {"])
 def test_a_unit_of_another_version_is_known_by_its_id(name):
-    assert cluster_state.read_task_name(name).described == "id"
+    assert state.read_task_name(name).described == "id"
 
 
 # --- the state of workers ----------------------------------------------------------------------
@@ -329,9 +331,9 @@ def test_what_a_worker_does_is_read():
     figures = {
         "cpu": 99.5,
         "memory": 5,
-        cluster_state.OWN: cluster_state.own_figures(7, 1, "no disk"),
+        state.OWN: state.own_figures(7, 1, "no disk"),
     }
-    found = cluster_state.summarize(
+    found = state.summarize(
         identity(figures),
         {ONE.address: ['unit-a ["counting", "Ada"]']},
         [("tcp://x", "lab9:7-ab", 1.0, ['unit-b ["counting", "Bob"]'])],
@@ -352,18 +354,18 @@ def test_what_a_worker_does_is_read():
         None,
         [],
         {"cpu": "much", "memory": -1},
-        {"cpu": float("nan"), cluster_state.OWN: []},
-        {cluster_state.OWN: {"done": True, "troubles": float("inf"), "trouble": 7}},
-        {"memory": 1e300, cluster_state.OWN: {"done": 1e300, "troubles": 1 << 63}},
+        {"cpu": float("nan"), state.OWN: []},
+        {state.OWN: {"done": True, "troubles": float("inf"), "trouble": 7}},
+        {"memory": 1e300, state.OWN: {"done": 1e300, "troubles": 1 << 63}},
     ],
 )
 def test_nonsense_of_a_worker_is_left_out(metrics):
-    (worker,) = cluster_state.summarize(identity(metrics), {}, [], 100.0).workers
+    (worker,) = state.summarize(identity(metrics), {}, [], 100.0).workers
     assert (worker.load, worker.memory, worker.done, worker.troubles) == (0.0, 0, 0, 0)
 
 
 def test_what_is_none_of_ours_is_not_shown_and_escapes_are():
-    assert cluster_state.summarize(identity({}, resources={}), {}, [], 1.0).workers == ()
-    told = {cluster_state.OWN: cluster_state.own_figures(0, 1, "\x1b[2J" + "x" * 1000)}
-    (worker,) = cluster_state.summarize(identity(told), {}, [], 1.0).workers
+    assert state.summarize(identity({}, resources={}), {}, [], 1.0).workers == ()
+    told = {state.OWN: state.own_figures(0, 1, "\x1b[2J" + "x" * 1000)}
+    (worker,) = state.summarize(identity(told), {}, [], 1.0).workers
     assert "\x1b" not in worker.trouble and len(worker.trouble) < 400

@@ -6,17 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cluster import dispatcher, rules
-from harness.cluster.dispatcher import Dispatcher
+from harness.cluster import dispatcher, records
+from harness.cluster.dispatcher import Dispatcher, SendableEnvironment
 from harness.cluster.records import (
     ConnectorSettings,
+    Facts,
     FinishedUnit,
     LostUnit,
     PresentWorkers,
     WorkerReport,
 )
-from harness.cluster.rules import Facts
-from harness.cluster.sendable_environments import SendableEnvironment
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
@@ -168,8 +167,8 @@ def test_what_was_lost_goes_after_what_was_never_tried(carry_unit):
 
 
 def test_who_may_do_them_is_asked_once_for_all_that_are_sent(carry_unit, monkeypatch):
-    asked, ask = [], rules.eligible_workers
-    monkeypatch.setattr(rules, "eligible_workers", lambda *own: asked.append(own) or ask(*own))
+    asked, ask = [], records.eligible_workers
+    monkeypatch.setattr(records, "eligible_workers", lambda *own: asked.append(own) or ask(*own))
     found = carry_unit(single=True)
     assert len(found.connector.loads) == 3
     assert len(asked) < 3
@@ -329,7 +328,7 @@ def test_another_grading_sends_nothing_under_the_same_name(carry_unit):
 
 
 def test_one_in_a_hundred_goes_to_another_machine_as_well(carry_unit, monkeypatch):
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
     found = carry_unit()
     opinions = found.connector.loads[1:]
     assert sorted(unit_of(load).cases[0].basis for load in opinions) == BASES
@@ -347,7 +346,7 @@ def failing(load):
 
 def test_two_machines_that_stay_with_what_they_said_are_a_harness_error(carry_unit, monkeypatch):
     """The third run goes to one of them again, whose vote counts once."""
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
     brought = {ONE.address: well, TWO.address: failing}
     answer = [lambda load: brought[load.only[0]](load)] * 20
     found = carry_unit(*answer)
@@ -358,7 +357,7 @@ def test_two_machines_that_stay_with_what_they_said_are_a_harness_error(carry_un
 
 
 def test_so_are_two_that_differ_if_nobody_can_run_it_a_third_time(carry_unit, monkeypatch):
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
     found = carry_unit(well, failing, failing, failing, *[lose_to_death] * 3)
     assert bases(found) == []
     assert bases(found, HarnessFailed) == BASES
@@ -366,14 +365,14 @@ def test_so_are_two_that_differ_if_nobody_can_run_it_a_third_time(carry_unit, mo
 
 def test_which_are_done_twice_is_sent_to_nobody(carry_unit, monkeypatch):
     asked = []
-    monkeypatch.setattr("harness.cluster.rules.is_seconded", lambda *given: asked.append(given))
+    monkeypatch.setattr("harness.cluster.records.is_seconded", lambda *given: asked.append(given))
     found = carry_unit()
     assert asked == [(basis, SECRET) for basis in BASES]
     assert not any(SECRET in canonical_json.dumps(load) for load in found.connector.loads)
 
 
 def test_a_second_opinion_that_nobody_brings_is_not_waited_for(carry_unit, monkeypatch):
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
     assert bases(carry_unit(well, lose_to_death, lose_to_death, lose_to_death)) == BASES
 
 

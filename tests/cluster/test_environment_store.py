@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import announcing, environment_store
+from harness.cluster import announcing, worker_files
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.fetching import ByteConnection, FetchError, Source
 from harness.cluster.records import ServedFile
+from harness.cluster.worker_files import ByteConnection, EnvironmentStore, FetchError, Source
 from harness.environments import environment_archive, interpreters
 from tests.cluster.clusters import ROOT
 from tests.harness import packed_environments
@@ -154,7 +153,7 @@ def test_workers_that_make_room_all_the_time_do_not_take_it_from_each_other(
 def turn(folder, address, token, *told):
     """Use an environment again and again, each time with a program that needs all of it."""
     sha256, size, unpacked, *words = told
-    packed = environment_store.PackedEnvironment(sha256, int(size), int(unpacked), *words)
+    packed = worker_files.PackedEnvironment(sha256, int(size), int(unpacked), *words)
     with closing(ByteConnection(address, None)) as connection:
         for _ in range(5):
             own = EnvironmentStore(Path(folder), 2 * SIZE + SIZE // 2, [base()])
@@ -223,8 +222,8 @@ def test_a_disk_that_is_full_is_trouble_of_the_worker(three, source, tmp_path, m
 def test_a_worker_that_does_not_finish_is_not_waited_for_for_ever(
     three, source, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(environment_store, "_PATIENCE", 0.2)
-    with environment_store._Lock(tmp_path, three[0].packed.sha256) as stopped:
+    monkeypatch.setattr(worker_files, "_ENVIRONMENT_PATIENCE", 0.2)
+    with worker_files._Lock(tmp_path, three[0].packed.sha256) as stopped:
         assert stopped.try_alone()
         with pytest.raises(FetchError, match="does not finish"):
             use(EnvironmentStore(tmp_path, MUCH, [base()]), three[0], source)

@@ -18,17 +18,23 @@ from distributed.protocol import pickle as of_dask
 from distributed.protocol.serialize import ToPickle
 from distributed.versions import get_versions
 
-from harness.cluster import certificates, connector_link, dask_task, json_lines, roles
+from harness.cluster import connector_link, dask_task, records, tls
 from harness.cluster.connector_link import ConnectorProcess
-from harness.cluster.message_filter import (
+from harness.cluster.dask_messages import (
     CENSUS,
     NOW,
     GuardedScheduler,
     GuardedWorker,
     forbidden_operation,
 )
-from harness.cluster.records import ConnectorSettings, FinishedUnit, Load, LostUnit, PresentWorkers
-from harness.cluster.rules import Needs
+from harness.cluster.records import (
+    ConnectorSettings,
+    FinishedUnit,
+    Load,
+    LostUnit,
+    Needs,
+    PresentWorkers,
+)
 from harness.cluster.tls import Papers
 from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
@@ -60,8 +66,8 @@ class Evil:
         return os.mkdir, (sys.argv[1],)
 evil = pickle.dumps(Evil())
 if sys.argv[2] == "restricted":
-    from harness.cluster import unpickling
-    unpickling.refuse()
+    from harness.cluster import dask_messages
+    dask_messages.refuse()
 from io import BytesIO
 from distributed.protocol import pickle as of_dask
 print(type(of_dask.loads(evil)), type(cloudpickle.loads(evil)), type(pickle.load(BytesIO(evil))))
@@ -163,7 +169,7 @@ def _try_pickle(place, how):
 
 async def send_pickle(found, evil):
     """Send a scheduler a pickle in a message that a worker may send."""
-    own = Papers(Path(found.tls), roles.WORKER).security()
+    own = Papers(Path(found.tls), tls.WORKER).security()
     comm = await connect(found.address, **own.get_connection_args("client"))
     with mock.patch.object(of_dask, "dumps", lambda *_, **__: evil):
         await comm.write({"op": "heartbeat_worker", "x": ToPickle(1), "reply": True})
@@ -175,13 +181,13 @@ async def send_pickle(found, evil):
 @pytest.mark.long(12)
 def test_no_pickle_of_a_worker_keeps_the_scheduler_from_its_work(tmp_path):
     evil = b"cdask._expr\nLLGExpr\n(N(dV__dask_graph__\nI1\nstb."
-    tls = str(tmp_path / "papers")
-    certificates.make(Path(tls), 1)
-    with cluster(tmp_path / "cluster", tls=tls) as found:
+    papers = str(tmp_path / "papers")
+    tls.make(Path(papers), 1)
+    with cluster(tmp_path / "cluster", tls=papers) as found:
         asyncio.run(send_pickle(found, evil))
         found.work("m0")
         with contextlib.closing(
-            ConnectorProcess(ConnectorSettings(found.address, tls, "127.0.0.1", 0))
+            ConnectorProcess(ConnectorSettings(found.address, papers, "127.0.0.1", 0))
         ) as connector:
             (worker,) = wait_for(connector, PresentWorkers).workers
             order(connector, worker, "one")
@@ -258,12 +264,12 @@ def test_a_task_that_fails_is_told_to_the_scheduler(tmp_path):
 @contextlib.asynccontextmanager
 async def start_guarded(folder):
     """Give a scheduler and a worker that are reached by TLS, in this process."""
-    certificates.make(folder, 1)
+    tls.make(folder, 1)
     own = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-    papers = {role: Papers(folder, role).security() for role in roles.ROLES}
+    papers = {role: Papers(folder, role).security() for role in tls.ROLES}
     async with (
-        GuardedScheduler(protocol="tls", port=0, security=papers[roles.SCHEDULER], **own) as one,
-        GuardedWorker(one.address, nthreads=1, security=papers[roles.WORKER], **own) as two,
+        GuardedScheduler(protocol="tls", port=0, security=papers[tls.SCHEDULER], **own) as one,
+        GuardedWorker(one.address, nthreads=1, security=papers[tls.WORKER], **own) as two,
     ):
         yield one, two, papers
 
@@ -289,7 +295,7 @@ def test_by_tls_each_gets_what_its_certificate_allows_and_no_more(tmp_path):
             return {
                 (type(asked).__name__, role): await ask(asked.address, papers[role], identity)
                 for asked in (scheduler, worker)
-                for role in roles.ROLES
+                for role in tls.ROLES
             }
 
     answered = {who for who, answer in asyncio.run(run()).items() if answer}
@@ -326,12 +332,12 @@ def test_whatever_a_worker_says_of_itself_the_scheduler_can_tell_which_there_are
 
     async def run():
         async with start_guarded(tmp_path / "papers") as (scheduler, honest, papers):
-            own = papers[roles.WORKER].get_connection_args("client")
+            own = papers[tls.WORKER].get_connection_args("client")
             comm = await connect(scheduler.address, **own)
             await comm.write(await register(honest, **more))
             with contextlib.suppress(CommClosedError):
                 await asyncio.wait_for(comm.read(), 20)
-            server = papers[roles.SERVER]
+            server = papers[tls.SERVER]
             asked = {"reply": True, "serializers": ["msgpack"]}
             census = await ask(scheduler.address, server, {"op": CENSUS, **asked})
             found = await ask(scheduler.address, server, {"op": "identity", **asked})
@@ -365,16 +371,16 @@ def test_a_worker_that_asks_for_more_in_the_midst_of_its_work_is_put_out(
 
 @pytest.mark.quick
 def test_a_worker_may_ask_a_scheduler_for_little_and_other_workers_for_nothing():
-    little = roles.at_scheduler(roles.WORKER)
+    little = tls.at_scheduler(tls.WORKER)
     for operation in ("update-graph", "run_function", "broadcast", "register-client", "gather"):
         assert operation not in little
         assert forbidden_operation({"op": operation}, little)
         assert forbidden_operation(({"op": "task-finished"}, {"op": operation}), little)
     assert not forbidden_operation([{"op": "task-finished"}, {"op": "heartbeat_worker"}], little)
-    assert roles.at_worker(roles.WORKER) == frozenset()
-    assert roles.at_worker(roles.SCHEDULER) is None
-    assert roles.at_scheduler(roles.SERVER) is None
-    assert roles.at_scheduler("") == roles.at_worker("") == frozenset()
+    assert tls.at_worker(tls.WORKER) == frozenset()
+    assert tls.at_worker(tls.SCHEDULER) is None
+    assert tls.at_scheduler(tls.SERVER) is None
+    assert tls.at_scheduler("") == tls.at_worker("") == frozenset()
 
 
 @pytest.mark.quick
@@ -388,8 +394,8 @@ def test_a_worker_may_ask_a_scheduler_for_little_and_other_workers_for_nothing()
     ],
 )
 def test_a_role_is_what_a_certificate_of_ours_says(subject, role):
-    assert roles.role({"subject": tuple((pair,) for pair in subject)}) == role
-    assert roles.role(None) == ""
+    assert tls.role({"subject": tuple((pair,) for pair in subject)}) == role
+    assert tls.role(None) == ""
 
 
 @pytest.mark.quick
@@ -399,4 +405,4 @@ def test_news_are_the_same_after_a_journey():
         FinishedUnit("1", "tcp://a", json.dumps("x\n")),
         LostUnit("1", "why", True),
     ):
-        assert json_lines.read_news(json_lines.to_line(news)) == news
+        assert records.read_news(records.to_line(news)) == news

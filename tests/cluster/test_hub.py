@@ -5,18 +5,20 @@ import json
 
 import pytest
 
-from harness.cluster import json_lines
+from harness.cluster import records
 from harness.cluster.connector_link import LOST, HubLink
 from harness.cluster.hub import Hub
 from harness.cluster.records import (
+    ON_THE_WAY,
     ClusterState,
     ConnectorSettings,
+    Facts,
     FinishedUnit,
     Load,
     LostUnit,
+    Needs,
     PresentWorkers,
 )
-from harness.cluster.rules import ON_THE_WAY, Facts, Needs
 from harness.errors import UsageError
 from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
@@ -42,7 +44,7 @@ class Sink:
 def load(name):
     unit = canonical_json.dumps(UNIT)
     own = Load(name, 1, unit, (), Needs("1", "3"), (ONE.address,), None, 7, alone=True)
-    return json_lines.to_line(own._replace(assignment="counting", submission="Ada"))
+    return records.to_line(own._replace(assignment="counting", submission="Ada"))
 
 
 @pytest.fixture
@@ -169,10 +171,10 @@ def test_a_hub_of_a_long_name_is_reached(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"{}", b"[]", b"nonsense", json_lines.to_line(ClusterState(()))]
+    "line", [b"", b"{}", b"[]", b"nonsense", records.to_line(ClusterState(()))]
 )
 def test_what_is_not_an_order_is_refused(line):
     with pytest.raises(UsageError):
-        json_lines.read_order(line)
+        records.read_order(line)
     with pytest.raises(UsageError):
-        json_lines.read_news(load("a"))
+        records.read_news(load("a"))

@@ -7,8 +7,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from harness.cli import cluster, worker
-from harness.cluster import roles, tls
-from harness.cluster.fetching import MEMORY
+from harness.cluster import tls
+from harness.cluster.worker_files import MEMORY
 
 MANIFEST = Path(__file__).parents[2] / "container" / "kubernetes.yaml"
 FOUND = list(YAML(typ="safe").load_all(MANIFEST.read_text()))
@@ -50,7 +50,7 @@ def test_our_commands_take_the_arguments(one):
 @pytest.mark.parametrize("one", of_kind("Deployment"), ids=lambda one: one["metadata"]["name"])
 def test_each_part_has_the_certificate_of_its_role_and_no_other(one):
     name = one["metadata"]["name"]
-    assert name in roles.ROLES
+    assert name in tls.ROLES
     mounted = {place["name"]: place for place in pod(one)["volumes"]}
     assert mounted["certificates"]["secret"]["secretName"] == name
     (container,) = pod(one)["containers"]

@@ -8,7 +8,7 @@ from distributed.comm import CommClosedError, connect, listen, tcp
 from distributed.core import Status
 from distributed.protocol.serialize import Serialize, ToPickle
 
-from harness.cluster import certificates, lean_comm, roles
+from harness.cluster import lean_comm, tls
 from harness.cluster.tls import Papers
 
 KINDS = {"tcp": (tcp.TCP, lean_comm._Lean), "tls": (tcp.TLS, lean_comm._LeanTLS)}
@@ -28,7 +28,7 @@ MESSAGES = [
 @pytest.fixture(scope="module")
 def papers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("papers")
-    certificates.make(folder, 1)
+    tls.make(folder, 1)
     return folder
 
 
@@ -38,7 +38,7 @@ async def connection(monkeypatch, papers, scheme="tls", lean=(True, True)):
     name = scheme.upper()
     monkeypatch.setattr(getattr(tcp, f"{name}Listener"), "comm_class", KINDS[scheme][lean[0]])
     monkeypatch.setattr(getattr(tcp, f"{name}Connector"), "comm_class", KINDS[scheme][lean[1]])
-    own = Papers(papers, roles.SERVER).security()
+    own = Papers(papers, tls.SERVER).security()
     server, client = own.get_listen_args("scheduler"), own.get_connection_args("client")
     if scheme == "tcp":
         server, client = {}, {}

@@ -15,7 +15,7 @@ PLAIN = Work([0.0] * 12, 4, lambda _: 1.0)  # 48 s of engines
 
 @pytest.fixture(autouse=True)
 def no_second_opinions(monkeypatch):
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1 << 33)
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 1 << 33)
 
 
 @pytest.mark.parametrize(("workers", "end"), [(1, 48), (2, 24), (4, 12), (12, 4), (100, 4)])
@@ -65,12 +65,12 @@ def test_no_more_are_on_their_way_than_the_rules_let(monkeypatch):
     """With room for none beside what is at work, a worker waits for each unit to be sent."""
     costs = FREE._replace(connector=2.0)
     plenty = simulate(1, costs, PLAIN).end
-    monkeypatch.setattr("harness.cluster.rules.ON_THE_WAY", 1)
+    monkeypatch.setattr("harness.cluster.records.ON_THE_WAY", 1)
     assert simulate(1, costs, PLAIN).end == 12 * (4 + 2) > plenty
 
 
 def test_attempts_are_done_again_elsewhere_as_the_rules_say(monkeypatch):
-    monkeypatch.setattr("harness.cluster.rules.SECONDED", 1)
+    monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
     assert simulate(3, FREE, PLAIN).ran == 2 * 48
     assert simulate(1, FREE, PLAIN).ran == 48  # there is no other machine
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.cluster.opinions import Opinions
+from harness.cluster.results import Opinions
 from harness.records import CaseFile, FileResult, Outcome, Verdict
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from harness.cluster import report_checks
+from harness.cluster import results
 from harness.cluster.records import WorkerReport
-from harness.cluster.report_checks import UnbelievableError
+from harness.cluster.results import UnbelievableError
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import Build, FailureKind, FileResult, Outcome, Reply, Verdict
@@ -65,7 +65,7 @@ def finish_attempt(basis, text=TEXT):
 
 def check_events(*said):
     lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
-    return report_checks.read_events(WorkerReport("one", lines), UNIT, CASES)
+    return results.read_events(WorkerReport("one", lines), UNIT, CASES)
 
 
 def test_another_pace_than_it_announced_is_not_believed():
@@ -161,13 +161,13 @@ def test_a_result_that_its_case_file_cannot_have_is_not(text):
 )
 def test_what_is_no_answer_at_all_is_not(text):
     with pytest.raises(UnbelievableError):
-        report_checks.read_report(text)
+        results.read_report(text)
 
 
 @pytest.mark.parametrize("line", ["", "\ud800", "{}", '{"word":"done"}', '{"word":["done"]}'])
 def test_neither_is_a_line_that_is_no_word(line):
     with pytest.raises(UnbelievableError):
-        report_checks.read_events(WorkerReport("one", (line,)), UNIT, CASES)
+        results.read_events(WorkerReport("one", (line,)), UNIT, CASES)
 
 
 def test_a_number_that_is_too_large_for_one_is_not():
@@ -176,4 +176,4 @@ def test_a_number_that_is_too_large_for_one_is_not():
     line["figures"]["seconds"] = 10**400
     found = WorkerReport("one", (json.dumps(line), '{"word":"ended"}'))
     with pytest.raises(UnbelievableError, match="seconds"):
-        report_checks.read_events(found, UNIT, CASES)
+        results.read_events(found, UNIT, CASES)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cluster import rules
-from harness.cluster.rules import Facts, Needs
+from harness.cluster import records
+from harness.cluster.records import Facts, Needs
 
 NAMES = st.sampled_from(["a", "b", "c"])
 SOME = st.lists(NAMES, unique=True).map(lambda found: tuple(sorted(found)))
@@ -31,7 +31,7 @@ NEEDS = st.builds(
 @given(FACTS)
 def test_a_worker_is_the_same_after_it_was_announced(facts):
     name = f"{facts.machine}:12-ab"
-    assert rules.facts_of(facts.address, name, rules.list_announced_resources(facts)) == facts
+    assert records.facts_of(facts.address, name, records.list_announced_resources(facts)) == facts
 
 
 @given(FACTS, NEEDS)
@@ -43,16 +43,16 @@ def test_it_fits_if_it_has_all_that_is_needed(facts, needs):
         and set(needs.tools) <= set(facts.tools)
         and (needs.python in (*facts.pythons, "") or needs.base in facts.bases)
     )
-    assert rules.fits(facts, needs) is expected
-    assert bool(rules.missing(facts, needs)) is not expected
+    assert records.fits(facts, needs) is expected
+    assert bool(records.missing(facts, needs)) is not expected
     # And Dask, which compares resources, sees the same except for environments that can be sent.
-    have, want = rules.list_announced_resources(facts), rules.list_requested_resources(needs)
+    have, want = records.list_announced_resources(facts), records.list_requested_resources(needs)
     has_all = all(have.get(name, 0) >= count for name, count in want.items())
     assert has_all if expected else not has_all or needs.base
 
 
 def test_a_worker_of_somebody_else_is_none():
-    assert rules.facts_of("tcp://1", "one:1", {"GPU": 2.0}) is None
+    assert records.facts_of("tcp://1", "one:1", {"GPU": 2.0}) is None
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_worker_of_somebody_else_is_none():
     ],
 )
 def test_one_that_tells_nonsense_is_none_either(name, more):
-    assert rules.facts_of("tcp://1", "one:1", {"gtp-harness version 1": 1.0})
-    assert rules.facts_of("tcp://1", name, {"gtp-harness version 1": 1.0, **more}) is None
+    assert records.facts_of("tcp://1", "one:1", {"gtp-harness version 1": 1.0})
+    assert records.facts_of("tcp://1", name, {"gtp-harness version 1": 1.0, **more}) is None
 
 
 @pytest.mark.parametrize(
@@ -79,36 +79,36 @@ def test_one_that_tells_nonsense_is_none_either(name, more):
     [(0.01, False), (0.24, False), (0.25, True), (1, True), (4, True), (4.1, False), (999, False)],
 )
 def test_a_worker_of_an_absurd_pace_gets_nothing(pace, taken):
-    assert (rules.wrong_with_pace(pace) == "") is taken
+    assert (records.wrong_with_pace(pace) == "") is taken
 
 
 def test_twice_as_many_are_on_the_way_as_there_are_workers():
-    assert [rules.count_free(3, count) for count in (0, 5, 6, 9)] == [6, 1, 0, 0]
+    assert [records.count_free(3, count) for count in (0, 5, 6, 9)] == [6, 1, 0, 0]
 
 
 def test_what_was_never_tried_goes_first_and_then_the_earlier_one():
     tried = [(0, 2), (1, 0), (0, 1), (3, 0)]
-    assert sorted(tried, key=lambda one: rules.order(*one)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
+    assert sorted(tried, key=lambda one: records.order(*one)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
 
 
 def test_it_goes_to_another_machine_if_there_is_one():
     one, two = (Facts(f"tcp://{name}", name, "1", ("3",), (), ()) for name in ("one", "two"))
     needs = Needs("1", "3")
-    assert rules.eligible_workers([one, two], needs, {"one"}) == [two]
-    assert rules.eligible_workers([one], needs, {"one"}) == [one]
-    assert rules.eligible_workers([one, two], needs, (), {"tcp://one"}) == [two]
-    assert rules.eligible_workers([one, two], Needs("1", "2")) == []
+    assert records.eligible_workers([one, two], needs, {"one"}) == [two]
+    assert records.eligible_workers([one], needs, {"one"}) == [one]
+    assert records.eligible_workers([one, two], needs, (), {"tcp://one"}) == [two]
+    assert records.eligible_workers([one, two], Needs("1", "2")) == []
 
 
 def test_about_one_attempt_in_a_hundred_is_done_twice():
     bases = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(20_000)]
-    assert 150 < sum(rules.is_seconded(basis, "secret") for basis in bases) < 250
+    assert 150 < sum(records.is_seconded(basis, "secret") for basis in bases) < 250
 
 
 def test_which_attempts_that_are_depends_on_what_no_worker_knows():
     """A worker knows the bases, and how often one of them is done twice."""
     bases = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(20_000)]
     one, other = (
-        {basis for basis in bases if rules.is_seconded(basis, secret)} for secret in ("a", "b")
+        {basis for basis in bases if records.is_seconded(basis, secret)} for secret in ("a", "b")
     )
     assert len(one & other) < 10 < len(one)

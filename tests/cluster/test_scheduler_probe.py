@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import certificates, roles, scheduler_probe
+from harness.cluster import connector, tls
 from harness.cluster.tls import Papers
 
 
 @pytest.fixture
 def papers(tmp_path):
-    certificates.make(tmp_path / "ours", 1)
-    return Papers(tmp_path / "ours", roles.WORKER)
+    tls.make(tmp_path / "ours", 1)
+    return Papers(tmp_path / "ours", tls.WORKER)
 
 
 @contextlib.contextmanager
@@ -40,7 +40,7 @@ def speak(connection):
 
 def with_certificate(folder, then=speak):
     """Return what answers with the certificate of a scheduler."""
-    context = Papers(folder, roles.SCHEDULER).server_context()
+    context = Papers(folder, tls.SCHEDULER).server_context()
 
     def serve(connection):
         with contextlib.suppress(OSError):
@@ -50,7 +50,7 @@ def with_certificate(folder, then=speak):
 
 
 def obstacle(address, papers=None):
-    return asyncio.run(scheduler_probe.find_obstacle(address, papers))
+    return asyncio.run(connector.find_obstacle(address, papers))
 
 
 def test_one_that_answers_is_reached(papers):
@@ -72,7 +72,7 @@ def test_a_host_that_is_not_there():
 
 
 def test_another_authority(papers, tmp_path):
-    certificates.make(tmp_path / "theirs", 1)
+    tls.make(tmp_path / "theirs", 1)
     with listening(with_certificate(tmp_path / "theirs")) as place:
         why = obstacle(f"tls://{place}", papers)
     assert (
@@ -86,7 +86,7 @@ def test_one_without_tls(papers):
 
 
 def test_one_that_says_nothing(papers, monkeypatch):
-    monkeypatch.setattr(scheduler_probe, "_PATIENCE", 0.2)
+    monkeypatch.setattr(connector, "_PROBE_PATIENCE", 0.2)
     kept = []
     with listening(kept.append) as place:
         assert obstacle(f"tls://{place}", papers) == "no answer within 0.2 s"
@@ -96,7 +96,7 @@ def test_one_that_says_nothing(papers, monkeypatch):
 
 def test_one_that_expects_tls(papers, monkeypatch):
     """It waits for us, and we would wait for it."""
-    monkeypatch.setattr(scheduler_probe, "_PATIENCE", 0.2)
+    monkeypatch.setattr(connector, "_PROBE_PATIENCE", 0.2)
     with listening(with_certificate(Path(papers.folder))) as place:
         assert obstacle(f"tcp://{place}") == (
             "no answer within 0.2 s: it may need TLS (tls://…, with --tls FOLDER)"
@@ -117,10 +117,10 @@ def test_each_reason_is_told_once_until_it_is_reached(monkeypatch):
     async def find(*_):
         return next(answers)
 
-    monkeypatch.setattr(scheduler_probe, "find_obstacle", find)
-    monkeypatch.setattr(scheduler_probe, "_PAUSE", 0.0)
+    monkeypatch.setattr(connector, "find_obstacle", find)
+    monkeypatch.setattr(connector, "_PAUSE", 0.0)
     told = []
-    asyncio.run(scheduler_probe.wait_until_reached("tcp://a:1", None, told.append))
+    asyncio.run(connector.wait_until_reached("tcp://a:1", None, told.append))
     assert told == [
         "cannot reach the scheduler tcp://a:1: nobody. It is tried again",
         "cannot reach the scheduler tcp://a:1: another. It is tried again",

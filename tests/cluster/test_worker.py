@@ -5,7 +5,7 @@ import os
 import pytest
 
 from harness.cli import cluster, worker
-from harness.cluster import fetching
+from harness.cluster import worker_files
 from harness.errors import UsageError
 
 DIED, NOT_AS_IT_MUST_BE, NO_SANDBOX = -9, 2, 3
@@ -59,7 +59,7 @@ def memory(tmp_path, monkeypatch):
     """What stands for the machine's memory file system."""
     found = tmp_path / "shm"
     found.mkdir()
-    monkeypatch.setattr(fetching, "MEMORY", found)
+    monkeypatch.setattr(worker_files, "MEMORY", found)
     return found
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from harness.fuzzing.script_drawing import scripts
+from harness.fuzzing.drawing import scripts
 from harness.judging import mistaken
 from harness.judging.diagnosis import diagnoses
 from harness.specifications import specification
-from harness.vocabulary.script import lay_files
+from harness.vocabulary.conversations import lay_files
 from oracle.mistakes import can_meet
 from tests.harness.test_diagnosis import result_of
 

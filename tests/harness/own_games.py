@@ -16,15 +16,15 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from harness.assignments import assignment
-from harness.banks.records import WrongEngine
+from harness.banks.banks import WrongEngine
+from harness.declared.commands import refuses
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.refusing import refuses
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
-from harness.generating import choices
-from harness.generating.own.test_drafting import Drafter
+from harness.generating import record_reading
+from harness.generating.own.drafts import Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest, produce
 from harness.judging import mistaken
 from harness.reading import casefile
@@ -32,7 +32,7 @@ from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.specifications.truth import reply_of
-from harness.vocabulary.script import Script, Trace
+from harness.vocabulary.conversations import Script, Trace
 from oracle.mistakes import Crash
 from tests.harness.in_process import InProcess, Known
 
@@ -239,4 +239,4 @@ def generated(game: str, most: int, seed: int = 0) -> ProducedTests:
     specification = replace(declared.specification, told=reference)
     drafter = Drafter(specification, declared.declaration, declared.place)
     bench = WrongInMemory(game, specification)
-    return produce(TestRequest(choices.choices(seed), most), drafter, bench, print)
+    return produce(TestRequest(record_reading.choices(seed), most), drafter, bench, print)

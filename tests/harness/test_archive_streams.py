@@ -9,8 +9,7 @@ import pytest
 
 from harness.errors import ArchiveError
 from harness.intake import archive_streams
-from harness.intake.archive_limits import IntakeLimits, Meter
-from harness.intake.archive_streams import Stream, pieces
+from harness.intake.archive_streams import IntakeLimits, Meter, Stream, pieces
 
 PACKED = random.Random(1).randbytes(3000)  # which nothing makes shorter
 ZEROS = bytes(100_000)

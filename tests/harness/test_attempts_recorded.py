@@ -16,15 +16,15 @@ from harness.errors import (
     UsageError,
 )
 from harness.grading.attempts import (
-    alarm,
     assembly,
     attempt_plan,
+    attempt_runner,
+    class_watch,
     orders,
-    recording,
     set_aside,
 )
+from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.recording import MOST_FAULTS, Recorder
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import PRIVATE, PUBLIC
@@ -139,14 +139,14 @@ def test_what_comes_together_is_written_together(number, doubtful, is_last):
 
 def test_what_came_waits_a_moment_for_more(monkeypatch):
     now = 50.0
-    monkeypatch.setattr(recording.time, "monotonic", lambda: now)
+    monkeypatch.setattr(attempt_runner.time, "monotonic", lambda: now)
     recorder = Recorder(Written(), "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
     assert not recorder.may_wait
     recorder.add(0, attempt_of("1"))
-    now += recording.TOGETHER / 2
+    now += attempt_runner.TOGETHER / 2
     recorder.add(1, attempt_of("2"))  # the first one does not wait longer for it
     assert recorder.may_wait
-    now += recording.TOGETHER
+    now += attempt_runner.TOGETHER
     assert not recorder.may_wait
     recorder.flush()
     recorder.add(2, attempt_of("3"))
@@ -185,7 +185,7 @@ def test_without_the_lease_nothing_more_is_written():
 
 def test_builds_that_fail_alike_have_one_reason():
     said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
-    found = [alarm.trouble(Build(False, "", one), []) for one in said]
+    found = [class_watch.trouble(Build(False, "", one), []) for one in said]
     assert [one and one.words for one in found] == said
     assert len({one and one.reason for one in found}) == 1
     assert found[0] == (last_words.normalize(said[0]), said[0], False)

@@ -19,7 +19,7 @@ from harness.cli.grade import main
 from harness.errors import UsageError
 from harness.exits import ExitCode
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.auditing import saved_audits, wrong_answers
+from harness.grading.auditing import audit, wrong_answers
 from harness.reading import casefile
 from harness.work import canonical_json
 from tests.harness.small_class import archive
@@ -261,7 +261,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited_class, capsys):
     """An audit that was ended before that goes on with it: what does not show is taken back."""
     folder, _ = audited_class
     place = folder / "out" / "audit"
-    found = saved_audits.read(place, SUBTLE_KEY)
+    found = audit.read(place, SUBTLE_KEY)
     wrong = found.wrong[0]
     (place / SUBTLE_KEY / "02-score.gtp").write_text(HOLDS)
     state = canonical_json.dumps(
@@ -271,7 +271,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited_class, capsys):
     with conversations(0):  # nothing more is drawn
         main(words(folder, "--audit", SECONDS))
     assert "1 to be audited" in capsys.readouterr().out
-    assert saved_audits.read(place, SUBTLE_KEY) == found._replace(unsure=found.unsure + 1)
+    assert audit.read(place, SUBTLE_KEY) == found._replace(unsure=found.unsure + 1)
     assert not (place / SUBTLE_KEY / "02-score.gtp").exists()
 
 

@@ -7,15 +7,15 @@ from fractions import Fraction
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.fuzzing.fuzzer import FuzzFinding
-from harness.fuzzing.reply_judge import WrongReply
-from harness.grading.auditing import saved_audits, wrong_answers
+from harness.fuzzing.findings import FuzzFinding
+from harness.fuzzing.judges import WrongReply
+from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
 from harness.reading import casefile
 from harness.records import Failure, FailureKind, Outcome, Verdict
 from harness.running.file_runner import not_run
-from harness.vocabulary.script import Script
+from harness.vocabulary.conversations import Script
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptFinished
 from tests.harness.test_audit import write_class
@@ -70,18 +70,18 @@ def test_only_what_is_true_of_the_submission_as_it_is_now_is_known(tmp_path):
         "ben": AUDITED._replace(submission="ben", build="another"),
         "cyd": AUDITED._replace(submission="cyd", confirmed=False),
     }.items():
-        saved_audits.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
-        assert saved_audits.read(tmp_path, key) == one
-    assert saved_audits.load_known(
-        tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")
-    ) == (AUDITED,)
+        audit.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
+        assert audit.read(tmp_path, key) == one
+    assert audit.load_known(tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")) == (
+        AUDITED,
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"submission": 1}', "\xff"])
 def test_a_damaged_record_is_none(tmp_path, text):
-    saved_audits.write(tmp_path, AUDITED, {})
+    audit.write(tmp_path, AUDITED, {})
     (tmp_path / "ada" / "audit.json").write_text(text, encoding="latin-1")
-    assert saved_audits.read(tmp_path, "ada") is None
+    assert audit.read(tmp_path, "ada") is None
 
 
 SCORE = casefile.parse(b"boardsize 2\n10 score\n#? [0]\n", "score.gtp")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.banks import storing
+from harness.banks import banks
 from harness.cli import main
 from harness.errors import AssignmentError, UsageError
 from harness.exits import ExitCode
@@ -125,7 +125,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.long(15)]
 
 def test_one_of_each_behaviour_is_taken(bank):
     """Ben's and Cyd's answers are the same; Jo's program dies, Kim's turns the sign."""
-    found = storing.read(bank)
+    found = banks.read(bank)
     assert [one.name for one in found.entries] == ["01", "02", "03"]
     assert all("in public area.gtp:5" in one.sentence for one in found.entries)
     assert found.left_out == {
@@ -170,7 +170,7 @@ def test_what_is_in_it_is_not_added_again(bank, graded_class, tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.startswith("0 engines added")
     assert said.count("same behaviour as") == 4
-    assert storing.read(copy).entries == storing.read(bank).entries
+    assert banks.read(copy).entries == banks.read(bank).entries
 
 
 def test_the_bank_measures_tests(bank, graded_class, capsys):
@@ -203,7 +203,7 @@ def test_a_command_that_no_test_has_is_told(graded_class, tmp_path):
 
 def test_a_bank_may_be_written_by_hand(tmp_path):
     (tmp_path / "bank.toml").write_text('[[engine]]\nname = "a"\ncommand = "python3 a.py"\n')
-    (one,) = storing.read(tmp_path).entries
+    (one,) = banks.read(tmp_path).entries
     assert (one.name, one.command, one.folder) == ("a", "python3 a.py", "")
 
 
@@ -221,10 +221,10 @@ def test_a_bank_may_be_written_by_hand(tmp_path):
 def test_what_is_wrong_with_a_bank_is_told(tmp_path, text, message):
     (tmp_path / "bank.toml").write_text(text)
     with pytest.raises(AssignmentError) as error:
-        storing.read(tmp_path)
+        banks.read(tmp_path)
     assert message in str(error.value)
 
 
 def test_a_folder_without_its_file_is_no_bank(tmp_path):
     with pytest.raises(UsageError, match=r"is not a bank: there is no bank\.toml in it"):
-        storing.read(tmp_path)
+        banks.read(tmp_path)

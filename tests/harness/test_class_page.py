@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from harness.grading.attempts import test_results as results
+from harness.grading.attempts import units as results
 from harness.grading.exports import writing as exports
 from harness.grading.exports.class_page.page import class_page
-from harness.grading.marks.common_errors import common_errors
+from harness.grading.marks.findings import common_errors
 from harness.grading.records import Attempt, Newcomer, Student
 from harness.records import Diagnosis, Verdict
 from harness.report.html import card as cards_of

@@ -9,8 +9,8 @@ import pytest
 
 from harness.grading.exports import class_json, summary
 from harness.grading.exports.class_page.page import class_page
-from harness.grading.marks import concerns as concern
-from harness.grading.marks.concerns import concerns
+from harness.grading.marks import findings as concern
+from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, Twins
 from harness.records import Build, Failure, FailureKind, Reply
 from harness.report.paint import Paint

@@ -14,17 +14,15 @@ from harness.errors import (
     UsageError,
 )
 from harness.intake import (
+    archive,
     archive_writing,
     frames,
-    placing,
     reading,
     tar,
 )
 from harness.intake import zip as zip_archive
-from harness.intake.archive_limits import IntakeLimits, Meter
-from harness.intake.archive_streams import Stream
-from harness.intake.member_names import check_name
-from harness.intake.members import ArchiveMember
+from harness.intake.archive_streams import IntakeLimits, Meter, Stream
+from harness.intake.members import ArchiveMember, check_name
 from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
 
@@ -62,7 +60,7 @@ def test_a_folder_that_cannot_be_read_is_told():
     ],
 )  # fmt: skip
 def test_a_folder_within_one_of_its_name(names, root, remark):
-    assert placing.place(names, "go") == (root, remark)
+    assert archive.place(names, "go") == (root, remark)
 
 
 def read_tar(*parts: bytes) -> list[tuple[str, int]]:

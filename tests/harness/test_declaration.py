@@ -22,7 +22,7 @@ from harness.declared.declaration import (
     Over,
     read,
 )
-from harness.declared.following import ConversationState, place_of, vertex_of
+from harness.declared.game_state import ConversationState, place_of, vertex_of
 from harness.errors import AssignmentError
 from harness.reading import pattern
 

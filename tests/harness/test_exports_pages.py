@@ -13,8 +13,8 @@ from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.grading.exports import writing as exports
 from harness.grading.exports.class_page import marks, matrix
-from harness.grading.exports.class_page.class_style import CLASS
 from harness.grading.exports.class_page.page import class_page
+from harness.grading.exports.class_page.parts import CLASS
 from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.grading.exports import moodle_feedback
+from harness.grading.exports import moodle
 from harness.grading.exports import writing as exports
 from harness.grading.exports.sheet import Sheet, defuse, plain, table
 from harness.grading.exports.writing import Downloaded
@@ -342,9 +342,9 @@ def test_moodle_finds_the_student_of_each_feedback_file(folder, name):
         "\udcff",
     ],
 )
-@pytest.mark.parametrize("layout", moodle_feedback.LAYOUTS.values())
+@pytest.mark.parametrize("layout", moodle.LAYOUTS.values())
 def test_whatever_the_name_moodle_finds_the_number(name, layout):
-    data = moodle_feedback.zip_pages(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
+    data = moodle.zip_pages(layout, [(Student("k", name, (("moodle", "123"),)), b"page")])
     (member,) = zipfile.ZipFile(io.BytesIO(data)).namelist()
     assert read_as_moodle(member)[0] == "123"
     assert read_as_moodle(member)[3] == "feedback.html"

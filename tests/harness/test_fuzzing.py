@@ -15,18 +15,18 @@ import pytest
 
 from harness.cli import main
 from harness.engine.launch import PlainLauncher
-from harness.fuzzing import finding_text
+from harness.fuzzing import findings
+from harness.fuzzing.by_reference import judge_of
+from harness.fuzzing.drawing import legal
 from harness.fuzzing.fuzzed_engine import Piped
-from harness.fuzzing.judges import judge_of
-from harness.fuzzing.reply_judge import SURPLUS, differences, kind
-from harness.fuzzing.script_drawing import legal
+from harness.fuzzing.judges import SURPLUS, differences, kind
 from harness.judging import mistaken
 from harness.options import Limits
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import Reply
 from harness.specifications import specification
-from harness.vocabulary.script import Script
+from harness.vocabulary.conversations import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
 from tests.harness.in_process import InProcess, start_fuzzer
 from tests.harness.umasks import strict_umask
@@ -63,7 +63,7 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     assert not found.is_flaky
     assert found.setup <= 8
     assert mistake in found.mistakes
-    path = finding_text.write(
+    path = findings.write(
         tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path)
     )
     case = casefile.read(str(path))
@@ -238,7 +238,7 @@ def test_flaky_findings_are_said_to_be():
 
     found, _ = first_finding(Moody, "go-scoring")
     assert found.is_flaky
-    assert "Flaky" in finding_text.text(1, found, judge_of(specification("go-scoring"), Path()))
+    assert "Flaky" in findings.text(1, found, judge_of(specification("go-scoring"), Path()))
 
 
 # --- the command, with real processes ----------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
-from harness.generating import choices, moves, record_reading, record_replay
+from harness.generating import record_reading, record_replay
 from harness.judging.likeness import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
@@ -21,8 +21,7 @@ from harness.specifications import EVERYONES, specification
 from harness.verifying.whole import verify
 from harness.vocabulary import made_positions
 from harness.vocabulary.cutting import corner, corner_with_move
-from harness.vocabulary.features import stones
-from harness.vocabulary.scenes import Played, StoneBits
+from harness.vocabulary.scenes import Played, StoneBits, stones
 from oracle.formats import SnapshotChoice
 from oracle.grid import grid
 from oracle.gtp import new_engine
@@ -87,18 +86,18 @@ def comments(case):
 
 
 def test_choices_hang_on_key_and_subject_alone():
-    public, private = choices.choices(3), choices.choices(3, SECRET.encode())
-    assert public.rank("game", 5) == choices.choices(3).rank("game", 5)
+    public, private = record_reading.choices(3), record_reading.choices(3, SECRET.encode())
+    assert public.rank("game", 5) == record_reading.choices(3).rank("game", 5)
     assert public.rank("game", 5) != public.rank("game", 6)
-    assert len({one.rank("x") for one in (public, private, choices.choices(4))}) == 3
-    assert public.random("x").random() == choices.choices(3).random("x").random()
+    assert len({one.rank("x") for one in (public, private, record_reading.choices(4))}) == 3
+    assert public.random("x").random() == record_reading.choices(3).random("x").random()
 
 
 def test_a_secret_is_in_a_file_or_the_environment(tmp_path, monkeypatch):
     (tmp_path / "secret").write_text(f" {SECRET}\n")
     monkeypatch.setenv("COURSE_SECRET", SECRET)
-    assert choices.read_secret(str(tmp_path / "secret")) == SECRET.encode()
-    assert choices.read_secret("env:COURSE_SECRET") == SECRET.encode()
+    assert record_reading.read_secret(str(tmp_path / "secret")) == SECRET.encode()
+    assert record_reading.read_secret("env:COURSE_SECRET") == SECRET.encode()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_a_secret_that_can_be_tried_out_is_refused(tmp_path, monkeypatch, place,
     monkeypatch.chdir(tmp_path)
     Path("short").write_text("12345")
     with pytest.raises(UsageError, match=re.escape(message)):
-        choices.read_secret(place)
+        record_reading.read_secret(place)
 
 
 # --- games -------------------------------------------------------------------------------------
@@ -216,7 +215,7 @@ def test_the_report_says_what_is_odd(tmp_path, capsys):
 
 def test_a_position_that_was_set_up_is_looked_at():
     played = record_replay.replay(games(b"(;SZ[5]AB[aa]AW[bb]PL[W])")[0].root, "x")
-    assert moves.Moves().of(played, choices.choices(0)) == [0]
+    assert record_reading.Moves().of(played, record_reading.choices(0)) == [0]
     assert record_replay.moment(played, 0).board.stones.bit_count() == 2
 
 
@@ -282,18 +281,18 @@ def test_collections_are_cut_between_games(tmp_path, monkeypatch):
     [("10", {10}, False), ("5,20-40/10,end", {5, 20, 30, 40}, True), ("3-5", {3, 4, 5}, False)],
 )
 def test_moves(text, numbers, end):
-    assert moves.parse(text) == moves.Moves(frozenset(numbers), end)
+    assert record_reading.parse(text) == record_reading.Moves(frozenset(numbers), end)
 
 
 def test_moves_beyond_the_end_are_left_out():
     played = Played(made_positions.MADE, "go", 5, [(1, 1)] * 12, [StoneBits()] * 13)
-    assert moves.parse("10,20,end").of(played, choices.choices(0)) == [10, 12]
+    assert record_reading.parse("10,20,end").of(played, record_reading.choices(0)) == [10, 12]
 
 
 @pytest.mark.parametrize("text", ["x", "", "3-", "-3", "end-"])
 def test_moves_that_mean_nothing(text):
     with pytest.raises(UsageError, match="expected such as"):
-        moves.parse(text)
+        record_reading.parse(text)
 
 
 # --- setting up --------------------------------------------------------------------------------

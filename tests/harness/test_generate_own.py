@@ -17,10 +17,9 @@ from harness.assignments import assignment
 from harness.cli import main
 from harness.declared.reply_forms import match_anywhere
 from harness.exits import ExitCode
-from harness.generating import choices
-from harness.generating.own import openings, test_text
-from harness.generating.own.records import Draft, Opening
-from harness.generating.own.test_drafting import Drafter
+from harness.generating import record_reading
+from harness.generating.own import openings, test_production
+from harness.generating.own.drafts import Draft, Drafter, Opening
 from harness.generating.own.test_production import TestRequest as Request
 from harness.generating.own.test_production import produce
 from harness.reading import casefile, conversion
@@ -81,7 +80,7 @@ class Numbers:
 
 
 def choose_tests(bench, most=5, **more):
-    request = Request(choices.choices(0), most, **more)
+    request = Request(record_reading.choices(0), most, **more)
     return produce(request, Numbers(), bench, lambda _: None)
 
 
@@ -232,7 +231,7 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
     (tmp_path / "b.sgf").write_text("(;GM[1]SZ[9];B[aa])")
     (tmp_path / "c.sgf").write_text("no record")
     records = openings.Records(
-        found.specification, found.declaration, choices.choices(0), private=None
+        found.specification, found.declaration, record_reading.choices(0), private=None
     )
     made = list(records.openings(sorted(map(str, tmp_path.glob("*.sgf")))))
     assert made[-1].commands == (
@@ -248,7 +247,7 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
 def test_where_a_position_is_from_is_told():
     one = Draft(("boardsize 2", "play b a1"), "side", "w", "drawn at random", (2, 2))
     other = one._replace(origin="from a.sgf, after move 3")
-    assert test_text.case_file([one, other], ["NoGo"]) == (
+    assert test_production.case_file([one, other], ["NoGo"]) == (
         "# NoGo\n\n# side. The position was drawn at random.\nboardsize 2\nplay b a1\n"
         "10 side\n#? [w]\n\n# side. The position was taken from a.sgf, after move 3.\n"
         "boardsize 2\nplay b a1\n20 side\n#? [w]\n"
@@ -304,7 +303,7 @@ def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys, mon
     drafts = generated(name, 40).drafts
     assert len(drafts) <= 40
     path = place / "forty.gtp"
-    path.write_text(test_text.case_file(drafts, [name]))
+    path.write_text(test_production.case_file(drafts, [name]))
     assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
     wrong_ones = own_assignments.engines(place, name)
     words = [str(path), "--assignment", str(place), "--sandbox", "off", *wrong_ones]

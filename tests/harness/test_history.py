@@ -15,9 +15,9 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ReportError, UsageError
-from harness.history import history_file, history_json, history_text, run_keeping, statistics
+from harness.history import history_file, text
 from harness.history.records import RunState
-from harness.history.trends import trends
+from harness.history.trends import chance_of_larger, remarkable, share_interval, trends
 from harness.report.paint import Paint
 from tests import golden
 from tests.harness.made_history import made_history, made_result, made_run, made_test, rich_history
@@ -57,30 +57,30 @@ def test_the_rank_test_counts_all_orders(few, many):
             for other in itertools.combinations(values, few)
         ]
         expected = sum(splits) / len(splits)
-        assert statistics.chance_of_larger(now, before) == pytest.approx(expected)
+        assert chance_of_larger(now, before) == pytest.approx(expected)
 
 
 def test_the_approximation_is_close_to_the_count_of_all_orders():
     rng = random.Random(1)
     for _ in range(50):
         now, before = [[rng.random() for _ in range(n)] for n in (8, 20)]
-        exact = statistics.chance_of_larger(now, before)
-        tied = statistics.chance_of_larger([*now, 0.5], [*before, 0.5])
+        exact = chance_of_larger(now, before)
+        tied = chance_of_larger([*now, 0.5], [*before, 0.5])
         assert tied == pytest.approx(exact, abs=0.08)
-    assert statistics.chance_of_larger([1, 1, 1], [1, 1]) == 1.0
+    assert chance_of_larger([1, 1, 1], [1, 1]) == 1.0
 
 
 def test_many_tests_at_once():
     # Benjamini and Hochberg's example, at 5 %: the first four of fifteen
     chances = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240]
     chances += [0.4262, 0.5719, 0.6528, 0.7590, 1.0]
-    assert statistics.remarkable(chances, 0.05) == [True] * 4 + [False] * 11
-    assert statistics.remarkable([], 0.05) == []
+    assert remarkable(chances, 0.05) == [True] * 4 + [False] * 11
+    assert remarkable([], 0.05) == []
 
 
 def test_the_interval_of_a_share():
-    assert statistics.share_interval(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
-    assert statistics.share_interval(3, 10) == pytest.approx((0.1078, 0.6032), abs=1e-4)
+    assert share_interval(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
+    assert share_interval(3, 10) == pytest.approx((0.1078, 0.6032), abs=1e-4)
 
 
 # --- what broke, what is flaky -----------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_a_busy_machine_makes_no_test_slower_and_is_told():
     found = find_trends(make_timed_runs(random.Random(14), 25, 30, busy))
     assert found.slower == ()
     assert found.whole.ratio == pytest.approx(1.7, abs=0.15)
-    assert "it may be the machine" in history_text.slower(found.whole)
+    assert "it may be the machine" in text.slower(found.whole)
 
 
 @pytest.mark.parametrize("factors", [None, dict.fromkeys(range(22, 26), 1.5), {3: 4.0, 12: 3.0}])
@@ -233,9 +233,9 @@ def test_what_is_short_is_not_called_slower():
 def test_the_formats():
     found = find_trends(rich_history())
     assert (len(found.broken), len(found.flaky), len(found.slower)) == (1, 1, 1)
-    lines = "".join(f"{line}\n" for line in history_text.lines(found, Paint(0)))
+    lines = "".join(f"{line}\n" for line in text.lines(found, Paint(0)))
     golden.check(GOLDEN / "history.txt", lines)
-    golden.check(GOLDEN / "history.json", history_json.document(found))
+    golden.check(GOLDEN / "history.json", text.document(found))
 
 
 def test_the_program_is_that_of_the_last_run_or_chosen():
@@ -243,7 +243,7 @@ def test_the_program_is_that_of_the_last_run_or_chosen():
     assert trends("h", 1, runs[:13]).program == "./other"
     assert trends("h", 1, runs, "./other").others == ("./engine",)
     assert trends("h", 1, []).runs == ()
-    list(history_text.lines(trends("h", 1, []), Paint(0)))
+    list(text.lines(trends("h", 1, []), Paint(0)))
 
 
 def test_long_lists_are_cut_short():
@@ -253,7 +253,7 @@ def test_long_lists_are_cut_short():
     ]
     found = find_trends(runs)
     assert len(found.flaky) == len(found.broken) == 300
-    lines = list(history_text.lines(found, Paint(0)))
+    lines = list(text.lines(found, Paint(0)))
     assert len(lines) < 80
     assert lines.count("  and 280 more (--json has all)") == 2
 
@@ -285,9 +285,9 @@ def test_what_is_kept_comes_back(path):
 
 
 def test_a_run_as_it_is_kept(path):
-    entered = run_keeping.begin_run("./engine", {"jobs": 2})
+    entered = history_file.begin_run("./engine", {"jobs": 2})
     entered = entered._replace(number=history_file.enter(path, entered))
-    run = run_keeping.finish_run(entered, RUN._replace(unfinished=("x",)))
+    run = history_file.finish_run(entered, RUN._replace(unfinished=("x",)))
     history_file.complete(path, run)
     (found,) = history_file.read(path)[1]
     assert (found.state, found.program, "jobs 2" in found.circumstances) == (
@@ -305,10 +305,10 @@ def test_commands_that_look_alike_are_kept_apart(path):
     lines = [
         Line(f"say {end}", "= x", "[x]", V.PASSED) for end in ("\udcff", "\udcfe", "\x00", "'")
     ]
-    entered = run_keeping.begin_run("./engine", {})
+    entered = history_file.begin_run("./engine", {})
     entered = entered._replace(number=history_file.enter(path, entered))
     result = RUN._replace(files=(made_file("a\udcff.tst", lines),) * 2)
-    history_file.complete(path, run_keeping.finish_run(entered, result))
+    history_file.complete(path, history_file.finish_run(entered, result))
     (found,) = history_file.read(path)[1]
     assert [len(file.results) for file in found.files] == [4, 4]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.history import history_grid, history_index, pages, plots
+from harness.history import history_grid, pages, plots
 from harness.history.test_courses import RUNS, choose_shown_runs, file_courses
 from harness.history.trends import trends
 from harness.report.html.page_script import SCRIPT
@@ -66,7 +66,7 @@ def rich(tmp_path_factory):
 
 
 def test_pages_are_as_they_were_looked_at(rich):
-    styles = (history_grid.STYLE, history_index.STYLE, plots.STYLE, PLAIN)
+    styles = (history_grid.STYLE, pages.STYLE, plots.STYLE, PLAIN)
     for name in ("index.html", "a.html"):
         shown = rich[name].replace(SCRIPT, "(script)")
         for style in styles:

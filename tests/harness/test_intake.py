@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ArchiveError, UsageError
-from harness.intake import archive, archive_limits, kinds
-from harness.intake.archive_limits import MIB, IntakeLimits
+from harness.intake import archive, archive_streams
+from harness.intake.archive import place
+from harness.intake.archive_streams import MIB, IntakeLimits
 from harness.intake.archive_writing import files_in, pack
-from harness.intake.member_names import check_name, mend_name
-from harness.intake.placing import place
+from harness.intake.members import check_name, mend_name
 from tests.harness import archives
 from tests.harness.hostile_archives import (
     LARGE,
@@ -173,7 +173,7 @@ def test_time_is_bounded(tmp_path):
 def test_a_machine_that_stands_still_is_not_the_archives_fault(tmp_path, monkeypatch):
     path = write(tmp_path, "a1.tgz", names("a/b.py", "a/c.py")())
     clock = itertools.count(0.0, 1000.0)
-    monkeypatch.setattr(archive_limits.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(archive_streams.time, "monotonic", lambda: next(clock))
     assert [one.name for one in archive.examine(path).files] == ["a/b.py", "a/c.py"]
 
 
@@ -393,8 +393,8 @@ NO_ARCHIVES = [
 
 @pytest.mark.parametrize(("head", "words"), NO_ARCHIVES)
 def test_what_a_file_seems_to_be_that_is_not_an_archive(head, words):
-    assert kinds.kind(head) == ""
-    assert kinds.describe_kind(head) == words
+    assert archive_streams.kind(head) == ""
+    assert archive_streams.describe_kind(head) == words
 
 
 @pytest.mark.parametrize(
@@ -424,9 +424,9 @@ def test_signed_checksums_of_old_programs_count():
     block[148:156] = b" " * 8
     signed = sum(byte - 256 if byte > 127 else byte for byte in block)
     block[148:156] = b"%06o\0 " % signed
-    assert kinds.is_tar_header(bytes(block))
+    assert archive_streams.is_tar_header(bytes(block))
     block[0] += 1
-    assert not kinds.is_tar_header(bytes(block))
+    assert not archive_streams.is_tar_header(bytes(block))
 
 
 @pytest.mark.parametrize("byte", [1, 126, 127, 128, 129, 254, 255])
@@ -440,20 +440,20 @@ def test_a_header_has_one_of_two_checksums_and_no_other(byte, ending):
     sums = {plain, plain - 256 * (byte > 127)}
     for one in sorted({*sums, plain - 256, plain + 1, plain - 1}):
         block[148:156] = b"%06o" % one + ending
-        assert kinds.is_tar_header(bytes(block)) is (one in sums)
-        assert kinds.kind(bytes(block)) == ("tar" if one in sums else "")
-        assert not kinds.is_tar_header(bytes(block) + b"x")
-        assert not kinds.is_tar_header(bytes(block)[:-1])
+        assert archive_streams.is_tar_header(bytes(block)) is (one in sums)
+        assert archive_streams.kind(bytes(block)) == ("tar" if one in sums else "")
+        assert not archive_streams.is_tar_header(bytes(block) + b"x")
+        assert not archive_streams.is_tar_header(bytes(block)[:-1])
     for text in (b"nothing ", b"-0000001", bytes(8)):
         block[148:156] = text
-        assert not kinds.is_tar_header(bytes(block))
+        assert not archive_streams.is_tar_header(bytes(block))
 
 
 @pytest.mark.parametrize("text", [bytes(8), b" " * 8, b"nothing ", b"-0000001", b"-1\0     "])
 def test_a_header_without_a_checksum_is_none_whatever_its_bytes_are(text):
     block = bytearray(b"\x80\x80\xff" + bytes(509))  # with blanks for the checksum: -1, signed
     block[148:156] = text
-    assert not kinds.is_tar_header(bytes(block))
+    assert not archive_streams.is_tar_header(bytes(block))
 
 
 # --- and back

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grading.marks.item_analysis import correlation, interval, items
+from harness.grading.marks.findings import correlation, interval, items
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Graded, Marks
 from tests.harness.made_attempts import attempt_of, fault_of, submission_of
 

@@ -203,7 +203,7 @@ def test_whoever_finishes_something_renews_the_lease_once_in_a_minute(
 ):
     now = SimpleNamespace(time=lambda: 5000.0, monotonic=lambda: 100.0)
     monkeypatch.setattr(ledger_module, "time", now)
-    monkeypatch.setattr(ledger_module.owners, "now", lambda _: now.time())
+    monkeypatch.setattr(ledger_module.places, "now", lambda _: now.time())
     token = ledger.lease(BASES[:2])
     ledger.renew(token)
     now.monotonic, now.time = (lambda: 100.0 + pause), (lambda: 5000.0 + pause)

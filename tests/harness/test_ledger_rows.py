@@ -19,7 +19,6 @@ from harness.grading.ledger import (
     ledger_server,
     opening,
     originals,
-    owners,
     places,
     seal,
 )
@@ -73,7 +72,7 @@ def test_an_attempt_is_settled_by_who_has_the_lease(ledger):
     ledger.settle("a", token)
     assert ledger.states("ab")["a"].state == "done"
     assert ledger.states("ab")["b"].state == "leased"
-    assert owners.me()
+    assert places.me()
 
 
 @pytest.mark.parametrize(
@@ -88,17 +87,17 @@ def test_a_lease_holds_while_its_process_is_seen_to_live(states, holds, monkeypa
             raise FileNotFoundError(path)
         return "boot\n" if path.name == "boot_id" else f"7 (a) b) {state} {'5 ' * 40}"
 
-    monkeypatch.setattr(owners.Path, "read_text", read_text)
-    monkeypatch.setattr(owners.os, "getpid", lambda: pid)
-    lease = SimpleNamespace(token="t", owner=owners.me(), until=0.0)
+    monkeypatch.setattr(places.Path, "read_text", read_text)
+    monkeypatch.setattr(places.os, "getpid", lambda: pid)
+    lease = SimpleNamespace(token="t", owner=places.me(), until=0.0)
     pid, state = 8, states[1]
-    assert owners.is_held(lease, None, at=1.0) is holds
+    assert places.is_held(lease, None, at=1.0) is holds
 
 
 @pytest.mark.parametrize(("now", "holds"), [(0.5, True), (1.0, False), (1.5, False)])
 def test_a_lease_of_another_machine_holds_until_its_time(now, holds):
     lease = SimpleNamespace(token="t", owner="elsewhere 7 boot", until=1.0)
-    assert owners.is_held(lease, None, at=now) is holds
+    assert places.is_held(lease, None, at=now) is holds
 
 
 def test_builds_that_count_no_more_are_told_in_order(tmp_path):

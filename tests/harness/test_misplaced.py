@@ -23,7 +23,7 @@ from harness import shipped
 from harness.assignments import assignment, misplaced, workspace
 from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
-from harness.intake.placing import place
+from harness.intake.archive import place
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
 

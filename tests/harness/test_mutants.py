@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.banks.mutants import mutants
-from harness.banks.mutating import mutant_engines
+from harness.banks.mutants import mutant_engines, mutants
 from harness.errors import UsageError
 from tests.harness.umasks import strict_umask
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.fuzzing.script_drawing import legal, scripts
-from harness.fuzzing.trace_pruning import prune_scripts
+from harness.fuzzing.drawing import legal, scripts
+from harness.fuzzing.reduction import prune_scripts
 from harness.specifications import specification
-from harness.vocabulary.script import Script, join_scripts, name_of
+from harness.vocabulary.conversations import Script, join_scripts, name_of
 from oracle.mistakes import ASSIGNMENTS
 
 ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(

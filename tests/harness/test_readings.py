@@ -11,10 +11,10 @@ import pytest
 from hypothesis import settings
 
 from harness.cli import main
-from harness.fuzzing.judges import judge_of
-from harness.fuzzing.script_drawing import DRAW, find, scripts
+from harness.fuzzing.by_reference import judge_of
+from harness.fuzzing.drawing import DRAW, find, scripts
 from harness.generating import scene_production
-from harness.generating.staging import Stage
+from harness.generating.scene_production import Stage
 from harness.judging import mistaken
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect

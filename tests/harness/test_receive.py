@@ -19,7 +19,7 @@ from harness.grading.records import Student, StudentSubmissions, Submission, Sub
 from harness.grading.taking_in.log_evidence import LONGEST
 from harness.grading.taking_in.receive import receive
 from harness.intake import reading
-from harness.intake.archive_limits import MIB, IntakeLimits
+from harness.intake.archive_streams import MIB, IntakeLimits
 from tests.harness.archives import write_zip
 from tests.harness.hostile_archives import LARGE, ROSTER, build_zip, python_tar
 from tests.tiers import long_if

@@ -8,7 +8,7 @@ import pytest
 from harness.assignments import assignment
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import read
-from harness.declared.engine_choices import accepts, choices
+from harness.declared.engine import accepts, choices
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import digest, end_processes
 from harness.declared.specifying import specify

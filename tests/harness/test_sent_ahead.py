@@ -10,27 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments import assignment
-from harness.declared.allowing import Allowing
+from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import find_protocol
 from harness.engine.send_ahead import Ahead
 from harness.errors import EngineError
-from harness.fuzzing.batch_judging import HeardScript
-from harness.fuzzing.by_reference import ByReference
-from harness.fuzzing.causes import Causes
-from harness.fuzzing.drawn_ahead import Unasked
-from harness.fuzzing.fuzzed_engine import Piped
-from harness.fuzzing.relay import Answered
-from harness.fuzzing.same_answers import Likeness
-from harness.fuzzing.scripts_under_way import UnderWay
+from harness.fuzzing.by_reference import Answered, ByReference, Likeness
+from harness.fuzzing.drawing import Unasked
+from harness.fuzzing.findings import Causes
+from harness.fuzzing.fuzzed_engine import Piped, UnderWay
+from harness.fuzzing.judges import HeardScript
 from harness.fuzzing.search import FuzzBudget, ScriptSender
 from harness.options import PROTOCOLS, Limits
 from harness.records import Failure, FailureKind, Reply
 from harness.specifications import specification
 from harness.specifications.record import Specification
-from harness.vocabulary.script import Script, Trace, name_of
+from harness.vocabulary.conversations import Script, Trace, name_of
 from oracle.natures import STANDARD, Natures
 from tests.harness.own_games import OWN, InMemory, right
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.grading.records import Twins
-from harness.grading.similarity.submitted_programs import tokens
-from harness.grading.similarity.twins import twins
+from harness.grading.similarity.twins import tokens, twins
 
 ROOT = Path(__file__).parents[1] / "submissions"
 PYTHON = (Path(__file__).parents[2] / "harness" / "grading" / "marks" / "suspicion.py").read_text()

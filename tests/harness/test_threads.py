@@ -11,13 +11,11 @@ from threading import current_thread, main_thread
 
 import pytest
 
+from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.fuzzer import Fuzzer
-from harness.fuzzing.judges import judge_of
 from harness.fuzzing.search import FuzzBudget
 from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.choices import choices
-from harness.generating.moves import Moves
-from harness.generating.record_reading import HarvestOptions
+from harness.generating.record_reading import HarvestOptions, Moves, choices
 from harness.generating.scene_production import SceneRequest
 from harness.judging import strength
 from harness.judging.diagnosis import diagnoses
@@ -28,7 +26,7 @@ from harness.running.runs import run
 from harness.specifications import specification
 from harness.specifications.truth import reply_of
 from harness.verifying.whole import verify
-from harness.vocabulary.script import Script, Trace, lay_files
+from harness.vocabulary.conversations import Script, Trace, lay_files
 from oracle.grid import grid
 from oracle.mistakes import MISTAKES, mistaken_engine
 from oracle.position import Position

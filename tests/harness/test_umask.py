@@ -10,7 +10,7 @@ from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import assignment
 from harness.grading import grade
 from harness.grading.grade import GradeOptions
-from harness.vocabulary.script import Script, lay_files
+from harness.vocabulary.conversations import Script, lay_files
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.harness.umasks import strict_umask

@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.grading.ledger import originals
-from harness.intake.archive_limits import IntakeLimits
+from harness.intake.archive_streams import IntakeLimits
 from harness.service.app import guard_application
 from harness.service.courses import submissions
 from harness.service.people import accounts

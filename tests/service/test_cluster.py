@@ -9,7 +9,7 @@ import time
 import pytest
 
 from harness.cli import main
-from harness.cluster import status_query
+from harness.cluster import state
 from harness.service import machines
 from harness.service.settings import dump_settings
 from tests.cluster.clusters import ROOT, cluster
@@ -118,7 +118,7 @@ def look_at_it(address, service):
     """Look at the cluster that did it all, by the command and on the page."""
     assert main(["cluster", "status", address]) == 0
     assert main(["cluster", "status", address, "--json"]) == 0
-    seen = status_query.look(machines.connector_settings(service.settings)).workers
+    seen = state.look(machines.connector_settings(service.settings)).workers
     assert sorted(one.facts.machine for one in seen) == ["one", "two"]
     assert sum(one.done for one in seen) >= 4  # two checks, two gradings
     assert all("3" in one.facts.levels and not one.troubles for one in seen)

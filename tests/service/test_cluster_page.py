@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from harness.cli import cluster_status
-from harness.cluster import hub_state
-from harness.cluster.hub_state import Flight, HubState
-from harness.cluster.records import ClusterState, DepartedWorker, NamedUnit, WorkerStatus
-from harness.cluster.rules import Facts
+from harness.cluster import state as cluster_state
+from harness.cluster.records import ClusterState, DepartedWorker, Facts, NamedUnit, WorkerStatus
+from harness.cluster.state import Flight, HubState
 from harness.grading.attempts.set_aside import SetAside
 from harness.service import machines
 from harness.service.people import accounts
@@ -48,7 +47,7 @@ def settings(request, tmp_path):
 
 def write_state(settings, at=None, trouble="", seen=SEEN):
     state = HubState(at or time.time(), SCHEDULER, trouble, seen, FLIGHTS, 3)
-    hub_state.write(machines.folder(settings), state)
+    cluster_state.write(machines.folder(settings), state)
 
 
 def test_the_page_tells_what_is_known(settings):

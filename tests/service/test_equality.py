@@ -22,7 +22,7 @@ from harness.cli import main
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
-from harness.intake.archive_limits import IntakeLimits
+from harness.intake.archive_streams import IntakeLimits
 from harness.sandbox import levels
 from harness.service.courses import cases, making
 from harness.service.jobs.result_files import folder_of

@@ -18,9 +18,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from harness import cli
 from harness.cli import serve
-from harness.cluster import certificates, status_query
-from harness.cluster.records import ClusterState, WorkerStatus
-from harness.cluster.rules import Facts
+from harness.cluster import state, tls
+from harness.cluster.records import ClusterState, Facts, WorkerStatus
 from harness.errors import ServerError, UsageError
 from harness.service import monitoring
 from harness.service.monitoring import Counter
@@ -139,13 +138,13 @@ def make_state(*levels, version=__version__):
 
 def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", workers=1000, scheduler="tcp://127.0.0.1:1")
-    monkeypatch.setattr(status_query, "look", lambda _: make_state("3", "1"))
+    monkeypatch.setattr(state, "look", lambda _: make_state("3", "1"))
     assert run_checks(settings)["cluster"].said == "2 workers, sandbox levels 3, 1"
     assert run_checks(settings)["workers"].is_good  # they are not cores of this machine
-    monkeypatch.setattr(status_query, "look", lambda _: make_state())
+    monkeypatch.setattr(state, "look", lambda _: make_state())
     assert "no worker has come to the scheduler" in run_checks(settings)["cluster"].said
     assert not run_checks(settings)["cluster"].is_good
-    monkeypatch.setattr(status_query, "look", lambda _: make_state("3", version="0.0.9"))
+    monkeypatch.setattr(state, "look", lambda _: make_state("3", version="0.0.9"))
     told = run_checks(settings)["cluster"]
     assert told.said.endswith(f"3 gets no work: {OLD}")
     assert not told.is_good
@@ -156,12 +155,12 @@ def test_a_scheduler_that_is_not_there_and_certificates_that_have_ended(tmp_path
     settings = Settings(tmp_path / "data", scheduler="tcp://127.0.0.1:1")
     assert "it cannot be reached" in run_checks(settings)["cluster"].said
     papers = tmp_path / "papers"
-    certificates.make(papers, 30)
+    tls.make(papers, 30)
     settings = settings._replace(scheduler="tls://127.0.0.1:1", tls=str(papers))
-    monkeypatch.setattr(status_query, "look", lambda _: make_state("3"))
+    monkeypatch.setattr(state, "look", lambda _: make_state("3"))
     assert "certificates are good until 2" in run_checks(settings)["cluster"].said
     shutil.rmtree(papers)
-    certificates.make(papers, 0)
+    tls.make(papers, 0)
     assert "gtp-harness cluster certificates makes" in run_checks(settings)["cluster"].said
     (papers / "server.pem").write_text("nonsense")
     assert not run_checks(settings)["cluster"].is_good

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from harness.grading.ledger import owners
+from harness.grading.ledger import places
 from harness.service.courses import gradings, making
 from harness.service.people import accounts
 from harness.service.records import (
@@ -172,7 +172,7 @@ def test_the_same_job_is_put_once(database, assignment):
 def test_a_lease_of_a_process_that_lives_holds_until_it_runs_out(database, assignment):
     job = put(database, assignment)
     mine = lease(database)
-    assert (mine.id, mine.state, mine.owner) == (job.id, LEASED, owners.me())
+    assert (mine.id, mine.state, mine.owner) == (job.id, LEASED, places.me())
     assert lease(database) is None
     change_job(database, job, until=time.time() - 1)
     again = lease(database)
@@ -195,7 +195,7 @@ def test_a_lease_of_a_process_that_ended_is_free_at_once(database, assignment):
     pid = os.fork()
     if not pid:  # this child ends without a word
         os._exit(0)
-    machine, _, start = owners.me().split()
+    machine, _, start = places.me().split()
     taken = lease(database)
     change_job(database, job, owner=f"{machine} {pid} {start}")
     os.waitpid(pid, 0)

@@ -20,7 +20,7 @@ from tests.service.serving import KINDS, settings_of
 ROOT = Path(__file__).parents[2]
 # Who may speak SQL.
 ROOMS = ("harness/grading/ledger", "harness/service/storage",
-         "harness/declared/reference_answers.py", "harness/history")  # fmt: skip
+         "harness/declared/reference.py", "harness/history")  # fmt: skip
 SPEAK = ("sqlalchemy", "sqlite3", "psycopg")  # packages
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates, without_surrogates
-from harness.history import run_keeping as histories
+from harness.history import history_file as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.courses import engine_suites, run_documents

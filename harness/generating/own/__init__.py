@@ -2,7 +2,7 @@
 
 Nobody here knows the rules. Conversations are drawn (:mod:`harness.declared.conversation_drawing`)
 or continue from those that are given (:mod:`~harness.generating.own.openings`); their questions
-become tests (:mod:`~harness.generating.own.test_drafting`); wrong engines say what a test is
+become tests (:mod:`~harness.generating.own.drafts`); wrong engines say what a test is
 worth, and the best are chosen (:mod:`~harness.generating.own.test_production`) and written
-(:mod:`~harness.generating.own.test_text`).
+(:mod:`~harness.generating.own.test_production`).
 """

@@ -17,9 +17,9 @@ from harness.declared.declaration import (
     Declaration,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.following import vertex_of
-from harness.generating.choices import Choices
-from harness.generating.own.records import Opening
+from harness.declared.game_state import vertex_of
+from harness.generating.own.drafts import Opening
+from harness.generating.record_reading import Choices
 from harness.generating.record_replay import is_private
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification

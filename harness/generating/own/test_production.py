@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import cycle, islice
 from operator import or_
+from pathlib import Path
 from typing import NamedTuple
 
-from harness.generating.choices import Choices
-from harness.generating.own import test_text
-from harness.generating.own.records import Draft
-from harness.generating.own.test_drafting import Drafter
+from harness.declared.declaration import Declaration
+from harness.generating.own.drafts import Draft, Drafter
+from harness.generating.record_reading import Choices
 from harness.generating.records import TestBench
+from harness.generating.scene_text import comment
 from harness.judging.strength import KnownWrong
+from harness.text import number_of
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
 _LONGER = (16, 32, 64)  # where engines get away: games that are played to the end
@@ -110,9 +113,7 @@ class _DrawnTests:
         if not engines:
             return list(drafts)
         starts = range(0, len(drafts), _TOGETHER)
-        files = [
-            test_text.plain(drafts[start : start + _TOGETHER], alone=alone) for start in starts
-        ]
+        files = [plain(drafts[start : start + _TOGETHER], alone=alone) for start in starts]
         caught = self._bench.map_catches([text for text, _ in files], engines)
         bits = (
             found.get(line, 0)
@@ -155,7 +156,7 @@ class _DrawnTests:
 
     def _keep_right(self, chosen: list[Draft]) -> list[Draft]:
         """Return the tests that the reference passes: it may have answered otherwise before."""
-        text, places = test_text.plain(chosen)
+        text, places = plain(chosen)
         bad = self._bench.find_wrong(text)
         return [one for one, line in zip(chosen, places, strict=True) if line not in bad]
 
@@ -224,3 +225,121 @@ def _kinds(one: Draft) -> list[object]:
 def _in_order(chosen: list[Draft]) -> list[Draft]:
     """Return tests by command, the shorter ones first."""
     return sorted(chosen, key=lambda one: (one.name, len(one.setup), one.identity))
+
+
+# --- The report on what a generated set for a declared game covers, and what it does not ---------
+
+
+_USED = ("files", "games", "used")
+_WIDTH = 88
+_UNSAID = (
+    "no test expects a refusal of {}: the case file cannot say so; tests ask what holds after one,"
+    " and fuzz compares refusals themselves"
+)
+
+
+class Sources(NamedTuple):
+    """What tests were drawn from."""
+
+    records: Counter[str]  # counts of game records
+    openings: int  # positions to continue from
+    unsaid: Counter[str]  # commands whose right answer was an error
+
+
+def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
+    """Yield the lines of the report."""
+    records, openings, unsaid = sources
+    if records["files"]:
+        files, games = (number_of(records[one], one[:-1]) for one in ("files", "games"))
+        yield f"{files}, {games}, {records['used']} used"
+        yield from (
+            f"{count:6}  {why}" for why, count in records.most_common() if why not in _USED
+        )
+    if openings:
+        yield f"{number_of(openings, 'position')} to continue from"
+    chosen = Counter(one.name for one in produced.drafts)
+    width = max(map(len, produced.drawn), default=0)
+    yield f"\n{'':{width}}  usable  chosen"
+    for name, count in sorted(produced.drawn.items()):
+        yield f"{name:{width}}  {count:6}  {chosen[name]:6}"
+    sizes = Counter(one.size for one in produced.drafts)
+    told = (f"{columns}x{rows} ({sizes[columns, rows]})" for columns, rows in sorted(sizes))
+    yield f"sizes: {', '.join(told)}"
+    if names := [name for name, count in sorted(unsaid.items()) if count]:
+        yield from textwrap.wrap(_UNSAID.format(", ".join(names)), _WIDTH)
+    yield f"\n{number_of(len(produced.drafts), 'test')}"
+    yield from _engines(produced)
+
+
+def _engines(produced: ProducedTests) -> Iterator[str]:
+    total, alive = len(produced.engines), [one.name for one in produced.survivors]
+    if total:
+        yield f"{total - len(alive)} of {number_of(total, 'engine')} caught"
+    if produced.beside:
+        beside, alone = produced.beside.bit_count(), produced.caught.bit_count()
+        yield f"of these {beside} by the cases given already, {alone} by this set alone"
+    if alive:
+        yield f"not caught: {', '.join(alive)}"
+
+
+# --- Tests for a declared game as the text of a case file ----------------------------------------
+
+
+_REFUSED = "# refused, on purpose:"  # above a command, so that verify knows
+
+
+def case_file(drafts: Sequence[Draft], heading: Iterable[str]) -> str:
+    """Return the text of a case file: a heading, then each test with all that leads to it."""
+    lines = [f"# {line}" for line in heading]
+    for number, one in enumerate(drafts, 1):
+        lines += ["", *comment(f"{one.name}. {describe_origin(one)}")]
+        for place, line in enumerate(commands(one, 10 * number)):
+            lines += [*([_REFUSED] if place in one.refused else []), line]
+    return "\n".join(lines) + "\n"
+
+
+def describe_origin(one: Draft) -> str:
+    """Return the sentence that says where the position of a test comes from."""
+    taken = "taken " if one.origin.startswith("from ") else ""
+    return f"The position was {taken}{one.origin}."
+
+
+def commands(one: Draft, number: int) -> Iterator[str]:
+    """Yield the lines of a test; ``number``: its id."""
+    yield from one.setup
+    yield f"{number} {one.command}"
+    yield f"#? [{one.expression}]"
+
+
+def find_named_files(drafts: Iterable[Draft], declaration: Declaration, folder: Path) -> list[str]:
+    """Return the files that tests name, as they name them; ``folder``: in which they lie."""
+    lines = (line.split() for one in drafts for line in (*one.setup, one.command))
+    return sorted(
+        {
+            word
+            for name, *words in lines
+            for word in words
+            if _names_files(declaration, name) and (folder / word).is_file()
+        }
+    )
+
+
+def _names_files(declaration: Declaration, name: str) -> bool:
+    command = declaration.command(name)
+    return command is not None and any(one.files for one in command.arguments)
+
+
+def plain(drafts: Iterable[Draft], *, alone: bool = True) -> tuple[str, list[int]]:
+    """Return tests as the text of a case file to be run, and the line of each one's command.
+
+    Without ``alone`` what leads to several tests in a row is said once, which is much faster.
+    """
+    lines: list[str] = []
+    places = []
+    before: tuple[str, ...] | None = None
+    for one in drafts:
+        added = list(commands(one, 1))
+        lines += added if alone or one.setup != before else added[len(one.setup) :]
+        places.append(len(lines) - 1)
+        before = one.setup
+    return "\n".join(lines) + "\n", places

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
 from harness.grading.attempts.set_aside import SetAside
 from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.ledger.ledger import Lease, Ledger
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import records, stored_files
@@ -195,3 +197,43 @@ def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
 def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
     """Return the submission, as a bench takes it."""
     return UnpackedSubmission(unit.archive, unit.submission.root, unit.submission.kept, unit.build)
+
+
+# --- Other gradings that run at the same time: with the same ledger, or on the same machine ------
+# A single grading has its ledger for itself. Several that share one each take attempts that nobody
+# has. An attempt in doubt is rerun with nothing beside it, so others on the machine must wait.
+
+
+class Company(Protocol):
+    """How a grading shares its machine and its ledger."""
+
+    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+        """Lease attempts: those that may be run by us."""
+
+    def together(self) -> AbstractContextManager[object]:
+        """Give a time in which others may run engines, too."""
+
+    def apart(self) -> AbstractContextManager[object]:
+        """Give a time in which nobody else runs engines here."""
+
+    def last(self) -> AbstractContextManager[object]:
+        """Give such a time as soon as nobody else wants to run engines here."""
+
+
+class _NoCompany:
+    """Expect nobody else: if somebody is there, that is an error."""
+
+    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+        return Lease(ledger.lease(bases), tuple(bases))
+
+    def together(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def apart(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def last(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+
+ALONE: Company = _NoCompany()

@@ -1,37 +1,109 @@
-"""Audit submissions with nearly full marks: find those that still answer wrongly.
+"""Results of audits, in the folder ``audit`` of a grading: a folder for each submission.
 
-Each is searched for some seconds, several side by side
-(:mod:`harness.grading.auditing.wrong_answers`). Findings are then rerun as grading reruns
-attempts in doubt: a case file at a time, nothing beside it, with all limits. Only findings that
-fail each time are kept. Nothing here touches the ledger.
+It has the case files that show a wrong answer, and ``audit.json``. With it an interrupted audit
+continues, and a later grading shows the findings again.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from harness import whole_files
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
+from harness.grading.attempts.grading_progress import UnitsProgress
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.grading.auditing import saved_audits
 from harness.grading.auditing.wrong_answers import AuditFindings, Looker
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
+from harness.report.progress import bars
 from harness.running import jobs
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import TypeGuard
+
+FOLDER, _STATE = "audit", "audit.json"
+
+
+def read(folder: Path, key: str) -> Audited | None:
+    """Return the last findings for a submission, or None if they cannot be read."""
+    try:
+        found = canonical_json.loads(Audited, (folder / key / _STATE).read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return found if found.submission == key else None
+
+
+def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
+    """Write the findings for a submission in place of earlier ones.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    place = folder / audited.submission
+    try:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        for name, text in files.items():
+            (place / name).write_text(text, encoding="utf-8")
+        _write_state(place, audited)
+    except OSError as error:
+        raise UsageError(f"cannot write {place}: {error.strerror}") from None
+
+
+def confirm(folder: Path, audited: Audited, sure: Iterable[str]) -> Audited:
+    """Keep the wrong answers with these case files, remove the others, and return what is left."""
+    place, wanted = folder / audited.submission, set(sure)
+    wrong = tuple(one for one in audited.wrong if one.file in wanted)
+    for one in set(audited.wrong) - set(wrong):
+        for path in place.glob(f"{one.file[:2]}-*"):
+            path.unlink()
+    unsure = audited.unsure + len(audited.wrong) - len(wrong)
+    left = audited._replace(wrong=wrong, unsure=unsure, confirmed=True)
+    _write_state(place, left)
+    return left
+
+
+def load_known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
+    """Return the findings for these versions of the submissions, sorted by key.
+
+    ``builds``: by key the digest of a submission and its surroundings.
+    """
+    found = (read(folder, key) for key in sorted(builds))
+    return tuple(
+        one for one in found if one and one.confirmed and one.build == builds[one.submission]
+    )
+
+
+def case_files(folder: Path, audits: Iterable[Audited]) -> tuple[Path, ...]:
+    """Return the case files that show what audits found."""
+    return tuple(folder / one.submission / wrong.file for one in audits for wrong in one.wrong)
+
+
+def _write_state(place: Path, audited: Audited) -> None:
+    whole_files.write(place / _STATE, canonical_json.dumps(audited) + "\n")
+
+
+# --- Audit submissions with nearly full marks: find those that still answer wrongly --------------
+# Each is searched for some seconds, several side by side
+# (:mod:`harness.grading.auditing.wrong_answers`). Findings are then rerun as grading reruns
+# attempts in doubt: a case file at a time, nothing beside it, with all limits. Only findings that
+# fail each time are kept. Nothing here touches the ledger.
+
 
 SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
 _REPEATS = 2  # times that what was found is asked again, alone
@@ -91,10 +163,10 @@ class Audit:
 
     def _before(self, unit: GradingUnit) -> Audited | None:
         """Return the findings for this version of a submission, searched as long or longer."""
-        found = saved_audits.read(self._folder, unit.submission.key)
+        found = read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
             return None
-        files = saved_audits.case_files(self._folder, [found])
+        files = case_files(self._folder, [found])
         return found if all(path.is_file() for path in files) else None
 
     def run(self, units: Sequence[GradingUnit], listener: AuditListener) -> list[str]:
@@ -146,7 +218,7 @@ class Audit:
             confirmed=not looked.cases,
         )
         files = dict(file for case in looked.cases for file in case.files)
-        saved_audits.write(self._folder, found, files)
+        write(self._folder, found, files)
         if found.confirmed:
             self._listener.on_audited(found)
 
@@ -181,7 +253,7 @@ class Audit:
             return [_broke(unit, faults[0])]
         shown = Counter(word.basis for word in heard if _shows(word, cases))
         sure = [name for name in cases if shown[name] == _REPEATS]
-        self._listener.on_audited(saved_audits.confirm(self._folder, found, sure))
+        self._listener.on_audited(confirm(self._folder, found, sure))
         return []
 
     def _under_way(self, units: Sequence[GradingUnit]) -> Callable[[list[int]], None]:
@@ -203,3 +275,25 @@ def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFini
     if any(failure.step != last for failure in result.failures):
         return False
     return Verdict.FAILED in verdicts or bool(result.failures)
+
+
+# --- The progress of an audit: a live line, or one every half minute -----------------------------
+
+
+class AuditProgress(UnitsProgress):
+    """Show how many submissions are audited, and how many of them are wrong."""
+
+    what = "submissions audited"
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total, partial(bars, refresh=False), "audit")
+        self._wrong = 0
+
+    def on_audited(self, found: Audited) -> None:
+        """Take in the findings for a submission."""
+        self._done += 1
+        self._wrong += bool(found.wrong)
+        self._draw(f"audit, {self._summarize()}")
+
+    def _summarize(self) -> str:
+        return f"{self._wrong} still wrong"

@@ -17,19 +17,19 @@ from typing import NamedTuple
 from harness import open_folders
 from harness.assignments import workspace
 from harness.errors import EngineError
-from harness.fuzzing.finding_text import write
+from harness.fuzzing.by_reference import judge_of
+from harness.fuzzing.drawing import hypothesis_at_home_in
+from harness.fuzzing.findings import FuzzFinding, write
 from harness.fuzzing.fuzzed_engine import Piped
-from harness.fuzzing.fuzzer import Fuzzer, FuzzFinding
-from harness.fuzzing.hypothesis_setup import hypothesis_at_home_in
-from harness.fuzzing.judges import judge_of
-from harness.fuzzing.reply_judge import ReplyJudge
+from harness.fuzzing.fuzzer import Fuzzer
+from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.attempts.orders import GradingContext, bench_of, submission_for_bench
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
-from harness.vocabulary.script import BOARDS
+from harness.vocabulary.conversations import BOARDS
 from harness.work.parent import die_with_parent
 
 TYPE_CHECKING = False

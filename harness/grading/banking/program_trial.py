@@ -11,8 +11,7 @@ from harness import open_folders
 from harness.errors import HarnessError
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.grading.banking.bank_selection import AnonymousProgram
-from harness.grading.banking.behaviour import ProgramBehaviour, behaviour
+from harness.grading.banking.bank_selection import AnonymousProgram, ProgramBehaviour, behaviour
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import Submission
 from harness.intake.archive_writing import pack_alike

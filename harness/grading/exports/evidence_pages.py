@@ -11,13 +11,17 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import quote
-from harness.grading.exports.class_page.addresses import PAGE, Places, format_students
-from harness.grading.exports.class_page.class_overview import order_by_mark
-from harness.grading.exports.class_page.class_style import EVIDENCE
+from harness.grading.attempts.units import quote
+from harness.grading.exports.class_page.parts import (
+    EVIDENCE,
+    PAGE,
+    Places,
+    format_students,
+    order_by_mark,
+)
 from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.shortening import short_outcome, shorten
+from harness.grading.exports.showing import short_outcome, shorten
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
 from harness.report.file_view import FileView

@@ -132,6 +132,6 @@ EXPORTS = (
         ("moodle-feedback-folders.zip", "moodle-feedback-flat.zip"),
         "Moodle",
         "the students' pages, in either layout that *Upload multiple feedback files* takes",
-        f"{_ROOM}.moodle_feedback",
+        f"{_ROOM}.moodle",
     ),
 )

@@ -1,11 +1,4 @@
-"""Decide which parts of a grading a student may see. Nothing else decides this.
-
-Every page and file for students is made from a :class:`Feedback` and nothing else, so whatever is
-not in one cannot be shown. Of private tests an assignment shows ``nothing``, the ``verdict`` of
-each by a number, its ``command`` too, or ``everything``. Engine output is treated like the rest,
-because it may repeat the commands. The images of public tests, suspicions, and other students are
-never shown.
-"""
+"""Shorten the output of engines, which may write megabytes, so that it can be read."""
 
 from __future__ import annotations
 
@@ -16,8 +9,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.at_home import AtHome, at_home
-from harness.grading.attempts.test_results import TestResult, tests
-from harness.grading.exports.shortening import short_outcome, shorten
+from harness.grading.attempts.units import TestResult, tests
 from harness.grading.marks.marking import is_meant, weight
 from harness.grading.records import (
     PRIVATE,
@@ -28,10 +20,56 @@ from harness.grading.records import (
     Graded,
     Marks,
 )
-from harness.records import Build, Diagnosis, Verdict
+from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
 from harness.report.views import Views
-from harness.text import number_of
+from harness.text import at_most, number_of
+
+LONGEST = 4_000  # characters of a reply, and of standard error
+_WARNINGS = 20
+
+
+def shorten(file: FileResult, stderr: int = LONGEST) -> FileResult:
+    """Return a result with short replies; ``stderr``: characters of the end that is kept."""
+    short = file._replace(
+        stderr=file.stderr[-stderr:], warnings=tuple(at_most(file.warnings, _WARNINGS))
+    )
+    if max((len(reply.raw) for reply in file.replies if reply), default=0) <= LONGEST:
+        return short
+    return short._replace(
+        outcomes=tuple(map(short_outcome, file.outcomes)),
+        replies=tuple(reply and short_reply(reply) for reply in file.replies),
+    )
+
+
+def short_outcome(outcome: Outcome) -> Outcome:
+    """Return a result with a short reply."""
+    reply = outcome.reply
+    short = reply and short_reply(reply)
+    return outcome if short is reply else outcome._replace(reply=short)
+
+
+def short_reply(reply: Reply) -> Reply:
+    """Return a reply without the middle of what is too long."""
+    if len(reply.raw) <= LONGEST:
+        return reply
+    return reply._replace(text=_short(reply.text), raw=_short(reply.raw))
+
+
+def _short(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    half = LONGEST // 2
+    return f"{text[:half]}\n… {len(text) - LONGEST} characters …\n{text[-half:]}"
+
+
+# --- Decide which parts of a grading a student may see. Nothing else decides this ----------------
+# Every page and file for students is made from a :class:`Feedback` and nothing else, so whatever
+# is not in one cannot be shown. Of private tests an assignment shows ``nothing``, the ``verdict``
+# of each by a number, its ``command`` too, or ``everything``. Engine output is treated like the
+# rest, because it may repeat the commands. The images of public tests, suspicions, and other
+# students are never shown.
+
 
 WITHHELD = (
     "There is no mark yet, because the tests could not be finished. That is not your fault and "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.escaping import one_line
-from harness.grading.auditing.saved_audits import FOLDER
-from harness.grading.marks.concerns import concerns
+from harness.grading.auditing.audit import FOLDER
+from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
 from harness.text import at_most, number_of, plural

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from harness.errors import BusyError, LedgerError
 from harness.escaping import escape_controls
-from harness.grading.ledger import opening, owners, seal
-from harness.grading.ledger import statements as sql
+from harness.grading.ledger import ledger_tables as sql
+from harness.grading.ledger import opening, places, seal
 from harness.grading.ledger.chains import Chains
 from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT
 from harness.grading.ledger.places import LedgerFile, ServerPlace
@@ -331,28 +331,28 @@ class Ledger:
 
     def _free(self, bases: Sequence[str]) -> list[str]:
         rows = self.db.execute(sql.NOT_DONE, {"bases": bases}).fetchall()
-        holding, now = self.database.list_held_tokens(), owners.now(self.db)
+        holding, now = self.database.list_held_tokens(), places.now(self.db)
         free = {
             row.basis
             for row in rows
             if row.state == "waiting"
-            or not owners.is_held(row, holding, now, by_me=self.database.holds(row.token))
+            or not places.is_held(row, holding, now, by_me=self.database.holds(row.token))
         }
         return [basis for basis in bases if basis in free]
 
     def _take(self, bases: Sequence[str]) -> Lease:
         """Write down a lease; a part of a transaction."""
         token = secrets.token_hex(8)
-        taken = {"by": token, "whose": owners.me(), "end": owners.now(self.db) + LEASE}
+        taken = {"by": token, "whose": places.me(), "end": places.now(self.db) + LEASE}
         for some in _parts(bases):
             self.db.execute(sql.TAKE, {**taken, "bases": some})
         self.database.hold(token)
         return Lease(token, tuple(bases))
 
     def _refuse_company(self) -> None:
-        holding, now = self.database.list_held_tokens(), owners.now(self.db)
+        holding, now = self.database.list_held_tokens(), places.now(self.db)
         for row in self.db.execute(sql.LEASES).fetchall():
-            if owners.is_held(row, holding, now):
+            if places.is_held(row, holding, now):
                 machine, process = row.owner.split()[:2]
                 raise BusyError(
                     f"process {process} on {machine} is using {self.name}; wait until it finishes"
@@ -381,7 +381,7 @@ class Ledger:
             self._renew(token)
 
     def _renew(self, token: str) -> None:
-        self.db.execute(sql.RENEW, {"by": token, "end": owners.now(self.db) + LEASE})
+        self.db.execute(sql.RENEW, {"by": token, "end": places.now(self.db) + LEASE})
         self._renewed[token] = time.monotonic()
 
     def finish(self, basis: str, token: str, row: ResultRow, number: int, last: bool) -> bool:

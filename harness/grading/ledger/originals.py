@@ -16,8 +16,7 @@ from pathlib import Path
 
 from harness.errors import ArchiveError, UsageError
 from harness.intake.archive import open_regular
-from harness.intake.archive_limits import IntakeLimits, Meter
-from harness.intake.archive_streams import PIECE
+from harness.intake.archive_streams import PIECE, IntakeLimits, Meter
 from harness.intake.archive_writing import pack_alike
 
 _UNFINISHED = ".unfinished-"

@@ -31,11 +31,11 @@ from harness.grading.ledger.ledger_tables import (
     LINK,
     METADATA,
     SIGNER,
+    WITHDRAWN,
 )
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
-from harness.grading.ledger.statements import WITHDRAWN
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id

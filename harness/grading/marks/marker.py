@@ -10,7 +10,7 @@ from harness.grading.attempts.assembly import AttemptReader
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.set_aside import SetAside
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
-from harness.grading.marks import item_analysis, marking, regrading, suspicion
+from harness.grading.marks import findings, marking, regrading, suspicion
 from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded, Marks, Submission
 from harness.judging.diagnosis import diagnoses, failures
@@ -72,7 +72,7 @@ class Marker:
         return ClassResult(
             self._assignment,
             tuple(sorted(graded, key=lambda one: one.submission.key)),
-            item_analysis.items(graded),
+            findings.items(graded),
             "; ".join(sorted(self._reader.sandboxes)),
             self._started,
             __version__,

@@ -26,14 +26,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment, Late, MarkPart
 from harness.assignments.contents import missing_of
 from harness.clock_changes import measure
-from harness.grading.attempts.test_results import (
-    TestResult,
-    does_not_run,
-    is_reliable,
-    names,
-    own,
-    tests,
-)
+from harness.grading.attempts.units import TestResult, does_not_run, is_reliable, names, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.records import CaseFile, Step, Verdict
 from harness.text import begin_sentence, number_of, plural
@@ -291,7 +284,7 @@ def is_meant(part: MarkPart, test: Step) -> bool:
 def weight(part: MarkPart, names: Sequence[str]) -> Fraction:
     """Return what a test counts: the weight of its number goes before that of its file.
 
-    ``names``: as :func:`harness.grading.attempts.test_results.names` gives them.
+    ``names``: as :func:`harness.grading.attempts.units.names` gives them.
     """
     return next((part.weights[name] for name in names if name in part.weights), _ONE)
 

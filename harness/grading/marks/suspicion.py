@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import comb
 from typing import NamedTuple
 
-from harness.grading.attempts.test_results import TestResult, quote, tests
+from harness.grading.attempts.units import TestResult, quote, tests
 from harness.grading.attempts.variants import origin
 from harness.grading.records import IMAGE, PUBLIC, Attempt, Suspicion
 from harness.reading.expectation import in_a_sentence

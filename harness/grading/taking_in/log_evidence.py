@@ -1,26 +1,115 @@
-"""The log of the test before submitting, as evidence: what it shows, and what is missing.
+r"""The lines of a transcript as a terminal would have shown them.
 
-go-scoring.txt, "Do Your Own Pre-submission Test": use ``script`` to log the session, unpack the
-archive in a new directory, run ``gogui-regress``, ``exit``. So the log should be a transcript of
-a terminal, show the archive being unpacked, and the run with its result. ``gogui-regress`` prints
-nothing when all tests pass: then the result is that the shell came back without a word.
+A transcript of ``script`` has every byte that went to the terminal: colors, window titles, each
+correction of a typing error as backspaces and erasures, and where the shell broke a long command
+at the window's edge, a blank and a carriage return. Commands must be found in it as they were
+when Enter was pressed.
 
-A log can be written by hand; what is found here is evidence for a teacher and no proof.
+Only what happens within a line is followed: that is all that command lines need. The time is that
+of one pass, and no line grows beyond a bound, whatever the bytes are.
+
+Source: ECMA-48, "Control functions for coded character sets", 8.3 (CUB, CUF, DCH, ECH, EL, ICH);
+GNU Readline, ``display.c``: at the edge of the screen it writes a blank and a carriage return.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from harness.assignments import receipt
 from harness.assignments.receipt import Receipt
 from harness.escaping import one_line
 from harness.grading.records import CheckLog
-from harness.grading.taking_in import terminal_text
-from harness.intake import kinds
+from harness.intake import archive_streams
 from harness.text import number_of
+
+_LONGEST = 4_000  # characters in a line, after which another begins
+_MOST = 500  # characters that one control sequence moves, erases or inserts
+_TOKENS = re.compile(
+    r"\x1b\[(?P<args>[0-?]*)[ -/]*(?P<end>[@-~])"
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # window titles and other strings
+    r"|\x1b[ -/]*[0-~]?"
+    r"|(?P<text>[^\x00-\x1f\x7f]+)"
+    r"|(?P<other>[\x00-\x1f\x7f])"
+)
+
+
+def terminal_lines(data: bytes) -> list[str]:
+    """Return the lines, without blanks at their ends."""
+    return list(_lines(_decode(data)))
+
+
+def _decode(data: bytes) -> str:
+    """Return the text; what Windows calls Unicode has a mark at its beginning."""
+    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    text = data.decode("utf-16" if is_wide else "utf-8", errors="replace")
+    text = re.sub(r" \r(?![\r\n])", "", text)  # where the shell went on in the next row
+    return re.sub(r"\r+\n?|\n", "\n", text)
+
+
+def _lines(text: str) -> Iterator[str]:
+    line = _TerminalLine()
+    for token in _TOKENS.finditer(text):
+        if token["text"]:
+            line.put(token["text"])
+        elif token["end"]:
+            line.control(token["end"], token["args"])
+        elif token["other"]:
+            line.character(token["other"])
+        if token["other"] == "\n" or len(line.cells) > _LONGEST:
+            yield line.show()
+            line = _TerminalLine()
+    if line.cells:
+        yield line.show()
+
+
+class _TerminalLine:
+    """A line and a cursor in it, which is never behind its end."""
+
+    def __init__(self) -> None:
+        self.cells: list[str] = []
+        self._at = 0
+
+    def show(self) -> str:
+        return "".join(self.cells).rstrip()
+
+    def put(self, text: str) -> None:
+        self.cells[self._at : self._at + len(text)] = text
+        self._at += len(text)
+
+    def character(self, char: str) -> None:
+        if char == "\b":
+            self._at = max(0, self._at - 1)
+        elif char == "\t":
+            self.put(" ")
+
+    def control(self, end: str, args: str) -> None:
+        count = min(int(args[:4]) if args.isdecimal() and args.isascii() else 1, _MOST)
+        at, cells = self._at, self.cells
+        if end == "D":
+            self._at = max(0, at - count)
+        elif end == "C":
+            self._at = min(len(cells), at + count)
+        elif end == "P":
+            del cells[at : at + count]
+        elif end == "@":
+            cells[at:at] = " " * count
+        elif end == "X":
+            cells[at : at + count] = " " * min(count, len(cells) - at)
+        elif end in "KJ" and args in ("", "0"):
+            del cells[at:]
+
+
+# --- The log of the test before submitting, as evidence: what it shows, and what is missing ------
+# go-scoring.txt, "Do Your Own Pre-submission Test": use ``script`` to log the session, unpack the
+# archive in a new directory, run ``gogui-regress``, ``exit``. So the log should be a transcript of
+# a terminal, show the archive being unpacked, and the run with its result. ``gogui-regress``
+# prints nothing when all tests pass: then the result is that the shell came back without a word.
+#
+# A log can be written by hand; what is found here is evidence for a teacher and no proof.
+
 
 LONGEST = 1 << 18  # bytes looked at: half of them from the beginning, half from the end
 _MOST_PARTS = 50  # of a command line
@@ -79,7 +168,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     """
     if not data.strip():
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
-    lines = terminal_text.lines(data[:LONGEST])
+    lines = terminal_lines(data[:LONGEST])
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
@@ -101,7 +190,7 @@ def _transcript(name: str, data: bytes, lines: Sequence[str]) -> tuple[bool, str
         return True, ""
     if any(_RUN.search(line) and _PROMPT.match(line) for line in lines):
         return True, f"{name} was copied from a terminal, not kept by script."
-    what = kinds.describe_kind(data[: kinds.HEAD])
+    what = archive_streams.describe_kind(data[: archive_streams.HEAD])
     return False, f"{name} is {what}, not a terminal's transcript."
 
 

@@ -28,8 +28,8 @@ from harness.grading.records import CheckLog, StudentSubmissions, Submission, Su
 from harness.grading.taking_in import log_evidence
 from harness.grading.taking_in.log_evidence import LONGEST
 from harness.intake import archive
+from harness.intake.archive import place
 from harness.intake.archive_writing import CrowdedError, files_in
-from harness.intake.placing import place
 
 
 def receive(

@@ -22,7 +22,7 @@ from pathlib import Path
 from harness import open_folders
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import FILE, Assignment
-from harness.declared import declared_extension
+from harness.declared import declaration
 from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.records import decimal
@@ -255,9 +255,7 @@ def _other_points(old: Path, new: Path) -> Iterator[str]:
 def _check(assignment: Assignment) -> None:
     told = assignment.declaration and assignment.declaration.reference
     wrong = {
-        f"{declared_extension.FILE} would run": (
-            assignment.place / declared_extension.FILE
-        ).exists(),
+        f"{declaration.FILE} would run": (assignment.place / declaration.FILE).exists(),
         "its reference would run": bool(told and told.sandbox == "off"),
         "packages would be installed": bool(assignment.engine.packages),
     }

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from harness.errors import UsageError
 from harness.escaping import escape_controls
-from harness.history import run_keeping
+from harness.history import history_file
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 from harness.report import json as run_json
 
@@ -158,7 +158,7 @@ def make_kept(document: RunDocument, number: int, revision: str) -> RunKept:
         state=RunState.INTERRUPTED if document.unfinished else RunState.WHOLE,
         program=document.program,
         digest=revision,
-        circumstances=run_keeping.circumstances(document.host, document.options),
+        circumstances=history_file.circumstances(document.host, document.options),
         harness="",
         files=tuple(map(_file, document.files)),
     )

@@ -22,7 +22,7 @@ from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
 from harness.grading.ledger.originals import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
-from harness.intake.archive_limits import IntakeLimits
+from harness.intake.archive_streams import IntakeLimits
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
 from harness.service.courses.gradings import InvalidGradingStateError

@@ -15,13 +15,10 @@ from harness.banks.bank_runs import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.choices import Choices
-from harness.generating.moves import Moves
-from harness.generating.own import openings, test_production, test_text
-from harness.generating.own.records import Draft
-from harness.generating.own.test_drafting import Drafter
+from harness.generating.own import openings, test_production
+from harness.generating.own.drafts import Draft, Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest
-from harness.generating.record_reading import Harvest
+from harness.generating.record_reading import Choices, Harvest, Moves
 from harness.generating.records import Staged
 from harness.judging import strength
 from harness.judging.board_replay import boards
@@ -306,9 +303,9 @@ class ConversationMaker:
         """Return the text of a case file, and the files that its commands name."""
         assert assignment.declaration
         drafts = [canonical_json.loads(Draft, one.record) for one in chosen]
-        names = test_text.find_named_files(drafts, assignment.declaration, assignment.place)
+        names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
-        return test_text.case_file(drafts, HEADING), beside
+        return test_production.case_file(drafts, HEADING), beside
 
 
 def _request(
@@ -337,7 +334,7 @@ def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
 
     What an engine fails in a move of its own choice hangs on chance: it has to fail again.
     """
-    text, places = test_text.plain(drafts)
+    text, places = test_production.plain(drafts)
     bad = bench.find_wrong(text) if drafts else set()
     (caught,) = bench.map_catches([text], (1 << len(bench.engines)) - 1)
     return [
@@ -353,7 +350,7 @@ def _conversation_candidate(one: Draft, query: CandidateQuery) -> Candidate:
     return Candidate(
         kind=one.name,
         sentence=f"On a board of {columns}×{rows}",
-        origin=test_text.describe_origin(told),
+        origin=test_production.describe_origin(told),
         board=_board(one, query.specification),
         setup=one.setup,
         tests=(_test(one, query.specification),),
@@ -375,7 +372,7 @@ def _test(one: Draft, specification: Specification) -> CandidateTest:
 
 def _board(one: Draft, specification: Specification) -> CandidateBoard | None:
     """Return the board at a test as reports draw it; None if unknown or without a board."""
-    case = casefile.parse(test_text.plain([one])[0].encode(), "draft.gtp")
+    case = casefile.parse(test_production.plain([one])[0].encode(), "draft.gtp")
     replies = [_reply(is_ok=place not in one.refused) for place in range(len(one.setup))]
     last = len(one.setup)
     result = FileResult(case, (), (*replies, None), (), (), 0, (), (), "", "", "", 0.0, 0.0)

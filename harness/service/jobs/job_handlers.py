@@ -14,7 +14,7 @@ from harness.errors import HarnessError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.concurrent_runs import Company
+from harness.grading.attempts.orders import Company
 from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
 from harness.grading.exports import writing
 from harness.grading.exports.feedback import body_of

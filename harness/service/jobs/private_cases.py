@@ -17,7 +17,7 @@ from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks import bank_runs
 from harness.banks.bank_runs import EngineAsker
-from harness.banks.records import WrongEngine
+from harness.banks.banks import WrongEngine
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.grading.records import PRIVATE

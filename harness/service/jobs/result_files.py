@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import whole_files
-from harness.grading.exports.class_page import addresses
+from harness.grading.exports.class_page import parts
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
 from harness.report.tally import Tally, tally
 from harness.work import canonical_json
@@ -138,7 +138,7 @@ def _places(one: Graded) -> tuple[EvidencePlace, ...]:
     own = (attempt for attempt in one.attempts if attempt.kind != IMAGE)
     return tuple(
         EvidencePlace(
-            addresses.evidence(one, addresses.file_anchor(one, attempt.kind, attempt.case)),
+            parts.evidence(one, parts.file_anchor(one, attempt.kind, attempt.case)),
             case_result_of(attempt),
         )
         for attempt in own

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from harness import signals
 from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
-from harness.grading.ledger import owners
+from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import machines, monitoring, processes
 from harness.service.jobs import job_handlers
@@ -157,7 +157,7 @@ class Worker:
 
 def _count(db: Connection, job: Job, ended: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
-    leased, now = queue.get_lease_time(job), owners.now(db)
+    leased, now = queue.get_lease_time(job), places.now(db)
     queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
     if ended in ("done", "fault"):
         queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)

@@ -300,11 +300,11 @@ def _sign_in(settings: Settings) -> str:
 def _cluster(settings: Settings) -> str:
     if not settings.scheduler:
         return "none: engines run on this machine"
-    from harness.cluster import roles, rules, status_query, tls
+    from harness.cluster import records, state, tls
 
-    certificates = tls.papers(settings.scheduler, settings.tls, roles.SERVER)
-    found = [one.facts for one in status_query.look(machines.connector_settings(settings)).workers]
-    unfit = {one: why for one in found if (why := rules.find_unfitness(one))}
+    certificates = tls.papers(settings.scheduler, settings.tls, tls.SERVER)
+    found = [one.facts for one in state.look(machines.connector_settings(settings)).workers]
+    unfit = {one: why for one in found if (why := records.find_unfitness(one))}
     workers = [one for one in found if one not in unfit]
     if not workers:
         told = (f"; {one.machine} gets no work: {why}" for one, why in unfit.items())

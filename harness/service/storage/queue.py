@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, text, tuple_
 
-from harness.grading.ledger import owners
+from harness.grading.ledger import places
 from harness.service import monitoring
 from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.records import (
@@ -63,7 +63,7 @@ def put(db: Connection, wanted: Job) -> Job:
     if known:
         return known
     turn, due = _TURNS[wanted.kind] + _count_unfinished(db, wanted), wanted.due or _LATE
-    return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=owners.now(db)))
+    return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
 
 
 def _count_unfinished(db: Connection, wanted: Job) -> int:
@@ -89,7 +89,7 @@ def is_due(db: Connection) -> bool:
 
 def take_back(db: Connection) -> None:
     """Requeue jobs that this process had and could not give back; it has none now."""
-    mine = {"owner": owners.me(), "state": LEASED}
+    mine = {"owner": places.me(), "state": LEASED}
     JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **mine)
 
 
@@ -108,8 +108,8 @@ def lease(db: Connection) -> Job | None:
             state=LEASED,
             deaths=deaths,
             token=secrets.token_hex(8),
-            owner=owners.me(),
-            until=owners.now(db) + LEASE,
+            owner=places.me(),
+            until=places.now(db) + LEASE,
         )
         JOBS.change(db, taken._asdict(), id=job.id)
         return taken
@@ -118,7 +118,7 @@ def lease(db: Connection) -> Job | None:
 
 def _next(db: Connection) -> Job | None:
     """Return the first job that nobody has, locked in this transaction."""
-    now = owners.now(db)
+    now = places.now(db)
     for state in (LEASED, WAITING):  # what a dead worker had comes first
         query = JOBS.query.where(JOB.c.state == state).order_by(*_ORDER)
         if state == WAITING:
@@ -132,7 +132,7 @@ def _next(db: Connection) -> Job | None:
 
 
 def _is_held(job: Job, now: float) -> bool:
-    return job.until > now and owners.is_held(job, None, now, by_me=True)
+    return job.until > now and places.is_held(job, None, now, by_me=True)
 
 
 def _bury(db: Connection, job: Job, deaths: int) -> None:
@@ -151,7 +151,7 @@ def _mine(job: Job) -> dict[str, Any]:
 
 def renew(db: Connection, job: Job) -> bool:
     """Let a lease begin anew; False: it is another's by now."""
-    return bool(JOBS.change(db, {"until": owners.now(db) + LEASE}, **_mine(job)))
+    return bool(JOBS.change(db, {"until": places.now(db) + LEASE}, **_mine(job)))
 
 
 def note_progress(db: Connection, job: Job) -> None:
@@ -172,7 +172,7 @@ def give_back(db: Connection, job: Job) -> None:
 
 def put_off(db: Connection, job: Job) -> None:
     """Let a job be done a little later: another worker is at what it needs."""
-    values = {"state": WAITING, "token": "", "owner": "", "until": owners.now(db) + _LITTLE}
+    values = {"state": WAITING, "token": "", "owner": "", "until": places.now(db) + _LITTLE}
     JOBS.change(db, values, **_mine(job))
 
 
@@ -189,7 +189,7 @@ def begin_anew(db: Connection, job: str) -> bool:
 
 def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
-    values = {"state": WAITING, "made": owners.now(db), "until": 0.0}
+    values = {"state": WAITING, "made": places.now(db), "until": 0.0}
     JOBS.change(db, values, kind=kind, about=about, state=DONE)
 
 
@@ -200,7 +200,7 @@ def put_anew(db: Connection, wanted: Job) -> None:
     """
     known = put(db, wanted)
     values = {"state": WAITING, "token": "", "owner": "", "deaths": 0, "fault": "", "until": 0.0}
-    JOBS.change(db, {**values, "made": owners.now(db)}, id=known.id)
+    JOBS.change(db, {**values, "made": places.now(db)}, id=known.id)
 
 
 def follow_up(db: Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary import facts
+from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import GTP, SCORE, SETTING
 from harness.vocabulary.wordings import Wording, lead, lead_differs
 from oracle.natures import SCORES
@@ -15,7 +15,7 @@ SPECIFICATION = Specification(
     natures={"score": SCORES},
     legend={"b": "Black's territory", "w": "White's territory", "n": "nobody's"},
     wordings={"score": Wording("What is the score of this board{with_komi}?", lead, lead_differs)},
-    depends={"score": facts.komi},
+    depends={"score": wordings.komi},
     smallest=2,  # "between 2 and 9 in our tests"
     # "You can assume that each test case will set the komi through the GTP command." Whether a
     # new board keeps it, is left open.

@@ -7,12 +7,15 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.features import (
+from harness.vocabulary.scenes import (
     Asker,
     Feature,
     FeatureKind,
     Finder,
     Maker,
+    SceneCommand,
+    SceneMoment,
+    StoneBits,
     as_it_lies,
     new_board,
     rim,
@@ -20,7 +23,6 @@ from harness.vocabulary.features import (
     up_to_last,
     whole,
 )
-from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import grid
 from oracle.montecarlo import any_bit
 from oracle.rules.area import area

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.specifications import gomoku_rules
-from harness.vocabulary import facts
+from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import CASELESS, SETTING
 from harness.vocabulary.wordings import Wording
 from oracle.natures import ASKS, STANDARD, Nature
@@ -29,6 +29,6 @@ SPECIFICATION = replace(
         **_RULES.wordings,
         "policy_moves": Wording("Which moves does the policy consider, and of which type?"),
     },
-    depends={**_RULES.depends, "policy_moves": facts.policy},
+    depends={**_RULES.depends, "policy_moves": wordings.policy},
     reset=("policy random",),
 )

@@ -9,16 +9,6 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.features import (
-    Feature,
-    FeatureKind,
-    Finder,
-    Maker,
-    new_board,
-    play,
-    stones,
-    whole,
-)
 from harness.vocabulary.line_scenes import (
     DIRECTIONS,
     complete_line,
@@ -27,7 +17,19 @@ from harness.vocabulary.line_scenes import (
     line,
     windows,
 )
-from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
+from harness.vocabulary.scenes import (
+    Feature,
+    FeatureKind,
+    Finder,
+    Maker,
+    SceneCommand,
+    SceneMoment,
+    StoneBits,
+    new_board,
+    play,
+    stones,
+    whole,
+)
 from oracle.grid import each_bit, grid
 from oracle.mistakes.mistaken_lines import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit

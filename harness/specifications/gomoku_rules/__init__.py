@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary import facts
+from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import CASELESS, EXACT, GTP, MOVE
 from harness.vocabulary.board_kinds import GOMOKU
 from harness.vocabulary.wordings import Wording, one_of
@@ -64,10 +64,10 @@ SPECIFICATION = Specification(
         "gogui-rules_board_size": Wording("How many lines has the board?"),
     },
     depends={
-        "gogui-rules_side_to_move": facts.turn,
-        "gogui-rules_final_result": facts.result,
-        "gogui-rules_legal_moves": facts.result,
-        "genmove": facts.policy,
+        "gogui-rules_side_to_move": wordings.turn,
+        "gogui-rules_final_result": wordings.result,
+        "gogui-rules_legal_moves": wordings.result,
+        "genmove": wordings.policy,
     },
     ends=True,
     choices=choices,

@@ -8,20 +8,22 @@ from itertools import product
 from random import Random
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.features import (
+from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, edge, find_win, is_over, line
+from harness.vocabulary.scenes import (
     Asker,
     Feature,
     FeatureKind,
     Finder,
     Maker,
+    SceneCommand,
+    SceneMoment,
+    StoneBits,
     as_it_lies,
     names,
     play,
     up_to_last,
     whole,
 )
-from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, edge, find_win, is_over, line
-from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.color import NAMES
 from oracle.grid import Grid, each_bit, grid
 from oracle.mistakes.mistaken_lines import pack

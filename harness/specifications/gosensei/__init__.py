@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary import facts
+from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import EXACT, PICTURE, SET_UP
 from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.transformations import COLORS, LARGER
@@ -41,7 +41,7 @@ SPECIFICATION = Specification(
         "eyespaces": Wording("How many eye spaces has Black?"),
         "display": Wording("How is this board drawn?"),
     },
-    depends={"is_valid": facts.file},
+    depends={"is_valid": wordings.file},
     # The program is asked about black's eyes on a board of 9 by 9.
     swaps=False,
     unfit=(COLORS, LARGER),

@@ -10,17 +10,19 @@ from typing import NamedTuple
 
 from harness.vocabulary import made_positions
 from harness.vocabulary.cutting import corner
-from harness.vocabulary.features import (
+from harness.vocabulary.scenes import (
     Asker,
     Feature,
     FeatureKind,
     Files,
     Finder,
     Maker,
+    SceneCommand,
+    SceneMoment,
+    StoneBits,
     as_it_lies,
     lay_stones,
 )
-from harness.vocabulary.scenes import SceneCommand, SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
 from oracle.rules import eyes as rules

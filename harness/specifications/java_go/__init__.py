@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary import facts
+from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import EXACT, SET_UP
 from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.wordings import YES_OR_NO, Wording
@@ -38,9 +38,9 @@ SPECIFICATION = Specification(
         "is_over": Wording("Is the game over?", YES_OR_NO),
     },
     depends={
-        "can_play": facts.ko,
-        "captures": facts.prisoners,
-        "is_over": facts.passes,
+        "can_play": wordings.ko,
+        "captures": wordings.prisoners,
+        "is_over": wordings.passes,
     },
     ends=True,
     reset=("boardsize 11",),

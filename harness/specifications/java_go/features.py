@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from harness.vocabulary import made_positions
 from harness.vocabulary.cutting import corner_with_move
-from harness.vocabulary.features import (
+from harness.vocabulary.scenes import (
     Asker,
     Feature,
     FeatureKind,
     Finder,
+    SceneCommand,
+    SceneMoment,
     as_it_lies,
     lay_stones,
     names,
@@ -22,7 +24,6 @@ from harness.vocabulary.features import (
     rim,
     up_to_last,
 )
-from harness.vocabulary.scenes import SceneCommand, SceneMoment
 from oracle.color import NAMES
 from oracle.grid import each_bit
 from oracle.rules.area import area

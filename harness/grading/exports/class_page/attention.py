@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import own
-from harness.grading.auditing.saved_audits import FOLDER
-from harness.grading.exports.class_page.addresses import Places, file_anchor, link_names
-from harness.grading.exports.class_page.class_overview import ClassOverview
-from harness.grading.marks.concerns import (
+from harness.grading.attempts.units import own
+from harness.grading.auditing.audit import FOLDER
+from harness.grading.exports.class_page.parts import ClassOverview, Places, file_anchor, link_names
+from harness.grading.marks.findings import (
     DEAD_ALIKE,
     FOREIGN_OVERLAY,
     NO_POINTS,

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from harness.escaping import one_line
-from harness.grading.exports.class_page.addresses import link_names, test_anchor
-from harness.grading.exports.class_page.class_overview import ClassOverview
+from harness.grading.exports.class_page.parts import ClassOverview, link_names, test_anchor
 from harness.grading.exports.export_material import CaseSummary
-from harness.grading.marks.common_errors import CommonError, WrongAnswers, common_errors
+from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome, Reply

@@ -11,9 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import TestResult
-from harness.grading.exports.class_page.addresses import evidence, format_students, test_anchor
-from harness.grading.exports.class_page.class_overview import ClassOverview
+from harness.grading.attempts.units import TestResult
+from harness.grading.exports.class_page.parts import (
+    ClassOverview,
+    evidence,
+    format_students,
+    test_anchor,
+)
 from harness.grading.records import PUBLIC, Graded, Item
 from harness.records import Verdict
 from harness.report.markup import NOTHING, Markup, join_markup

@@ -17,9 +17,7 @@ from harness.grading.exports.class_page import (
     submission_table,
     suspect_tests,
 )
-from harness.grading.exports.class_page.addresses import PAGE
-from harness.grading.exports.class_page.class_overview import ClassOverview
-from harness.grading.exports.class_page.class_style import CLASS
+from harness.grading.exports.class_page.parts import CLASS, PAGE, ClassOverview
 from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
 from harness.grading.records import IMAGE, ClassResult

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import own
-from harness.grading.exports.class_page.addresses import link_names
-from harness.grading.exports.class_page.class_overview import ClassOverview
-from harness.grading.marks.concerns import likes
+from harness.grading.attempts.units import own
+from harness.grading.exports.class_page.parts import ClassOverview, link_names
+from harness.grading.marks.findings import likes
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.html.page_names import link
 from harness.report.html.parts import choices

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from harness.escaping import one_line
-from harness.grading.attempts.test_results import TestResult, quote
-from harness.grading.exports.class_page.class_overview import ClassOverview
+from harness.grading.attempts.units import TestResult, quote
+from harness.grading.exports.class_page.parts import ClassOverview
 from harness.grading.records import PUBLIC, Item
 from harness.reading.expectation import in_words
 from harness.records import CaseFile

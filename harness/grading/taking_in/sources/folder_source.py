@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.grading.records import Student, SubmittedFile
 from harness.grading.taking_in.sources.listing import children, head, own_files
 from harness.grading.taking_in.sources.pieces import SourcePiece, version
-from harness.intake import kinds
+from harness.intake import archive_streams
 
 _SUFFIXES = (
     *(".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tar"),
@@ -50,7 +50,9 @@ def _of_folder(folder: Path) -> Iterator[SourcePiece]:
 def _is_archive(path: Path) -> bool:
     """Whether a file is an archive, or was meant to be one. Documents of many kinds are zips."""
     named = path.name.lower().endswith(_SUFFIXES)
-    return named or (path.suffix.lower() not in _DOCUMENTS and bool(kinds.kind(head(path))))
+    return named or (
+        path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
+    )
 
 
 def _order(path: Path) -> tuple[object, ...]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.intake import kinds, reading
-from harness.intake.archive_limits import MIB, IntakeLimits, Meter
-from harness.intake.member_names import mend_name
+from harness.intake import archive_streams, reading
+from harness.intake.archive_streams import MIB, IntakeLimits, Meter
+from harness.intake.members import mend_name
 
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.
@@ -70,7 +70,7 @@ def own_files(folder: Path, *, below: bool = False) -> list[Path]:
 
 def is_zip(path: Path) -> bool:
     """Whether a file is a zip, told by its content."""
-    return path.is_file() and kinds.kind(head(path)) == kinds.ZIP
+    return path.is_file() and archive_streams.kind(head(path)) == archive_streams.ZIP
 
 
 def head(path: Path) -> bytes:
@@ -81,7 +81,7 @@ def head(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            return file.read(kinds.HEAD)
+            return file.read(archive_streams.HEAD)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from random import Random
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.features import Feature, FeatureKind, up_to_last, whole
-from harness.vocabulary.scenes import SceneCommand, SceneMoment
+from harness.vocabulary.scenes import (
+    Feature,
+    FeatureKind,
+    SceneCommand,
+    SceneMoment,
+    up_to_last,
+    whole,
+)
 
 
 def _both_colors(moment: SceneMoment) -> str:

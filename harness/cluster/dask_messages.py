@@ -1,0 +1,360 @@
+"""Messages of Dask: only those that a peer may send, and no pickles."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any
+
+from distributed import Scheduler, Worker
+from distributed.comm import Comm
+from distributed.comm.core import CommClosedError
+from distributed.stealing import WorkStealing
+from distributed.worker import WORKER_ANY_RUNNING
+from distributed.worker_state_machine import (
+    ExecuteFailureEvent,
+    ExecuteSuccessEvent,
+    StateMachineEvent,
+    TaskState,
+)
+
+from harness.cluster import dask_task, tls
+
+BROUGHT = "gtp_harness_brought"  # a report, in what a worker says and what a client is told
+# Operations of ours.
+CENSUS, LEFT, REPORT = "gtp_harness_census", "gtp_harness_left", "gtp_harness_report"
+TASK = "gtp_harness_task"
+NOW = "gtp_harness_now"  # in what a scheduler says of itself
+_RELEASED = "release-worker-data"  # says that a worker has forgotten what it was told to forget
+# What Dask does several times a second: to end a scheduler or tasks when nothing happens for long,
+# which is set to never, and to find inputs of tasks on other workers, which ours do not have.
+_IDLE, _SEARCH = ("idle-timeout", "no-workers-timeout"), "find-missing"
+# What a worker says of itself when it comes, as far as others are told of it.
+_SAID = {
+    **dict.fromkeys(("address", "name", "server_id", "status"), str),
+    **dict.fromkeys(("resources", "metrics"), dict),
+    "nthreads": int,
+}
+_REMEMBERED = 20  # workers that have left
+_BEAT = 2.0  # seconds between two signs of life of a worker
+_SHORT = 1 << 18  # characters of a report that goes with a message; others are fetched
+
+Rule = Callable[[str], frozenset[str] | None]
+
+
+class _TaskText(str):
+    """What a task is made of for our workers, sent as it is: Dask would send a pickle of it."""
+
+    __slots__ = ()
+    data_producer = False  # Dask asks for it
+
+
+class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
+    """A scheduler that serves workers only what they need and remembers departed ones."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, extensions={"stealing": WorkStealing}, **options)
+        self._left: deque[tuple[str, str, float, list[str]]] = deque(maxlen=_REMEMBERED)
+        self.handlers |= {CENSUS: self.census, LEFT: self.list_departed, REPORT: self.find_report}
+        self.stream_handlers[TASK] = self.add_task
+        for name in _IDLE:
+            del self.periodic_callbacks[name]
+
+    async def add_worker(self, comm: Comm, **said: Any) -> None:
+        """Take in a worker if what it says of itself is of the right kinds.
+
+        ``extra`` is left out: it would replace whatever else is told of the worker.
+        """
+        if any(type(said.get(name)) is not kind for name, kind in _SAID.items()):
+            comm.abort()
+            return
+        await super().add_worker(comm, **{**said, "extra": {}})
+
+    def identity(self, n_workers: int = -1) -> dict[str, Any]:
+        """Return what this scheduler is and has, and its time: clocks of others may differ."""
+        return {**super().identity(n_workers), NOW: time.time()}
+
+    def heartbeat_worker(self, **said: Any) -> dict[str, Any]:
+        """Take note that a worker is there; it need not say so as often as Dask wants.
+
+        What it measures for extensions of Dask is left out: we do not have these.
+        """
+        answer: dict[str, Any] = super().heartbeat_worker(**{**said, "extensions": None})
+        asked = answer.get("heartbeat-interval", 0.0)
+        return {**answer, "heartbeat-interval": max(asked, _BEAT)}
+
+    def add_task(  # noqa: PLR0913, PLR0917 - as a client sends it
+        self,
+        client: str,
+        key: str,
+        text: str,
+        workers: Sequence[str],
+        resources: dict[str, float],
+        number: int,
+    ) -> None:
+        """Let one of these workers do a task; those with a small number are done first.
+
+        Dask's own clients send a graph as a pickle. This process reads none.
+        """
+        task = self.new_task(key, _TaskText(text), "released")
+        task.worker_restrictions, task.resource_restrictions = set(workers), resources
+        task.priority = (number,)
+        self.client_desires_keys([key], client)
+        self.transitions({key: "waiting"}, f"{TASK}-{key}")
+
+    def _task_to_msg(self, ts: Any) -> dict[str, Any]:
+        """Return the message that has a worker do a task: plain data, no pickle."""
+        told: dict[str, Any] = super()._task_to_msg(ts)
+        return {**told, "run_spec": ts.run_spec}
+
+    def census(self) -> int:
+        """Return a number that is another one when other workers are there, or one's status is.
+
+        It is asked for often. All that is known of each worker is much more.
+        """
+        return hash(tuple((one.server_id, one.status.name) for one in self.workers.values()))
+
+    def list_departed(self) -> list[tuple[str, str, float, list[str]]]:
+        """Return the workers that left last: address, name, when, and the tasks that each had."""
+        return list(self._left)
+
+    async def handle_worker(self, comm: Comm, worker: str) -> None:
+        """Listen to a worker, which speaks of itself alone: not as another one."""
+        await super().handle_worker(speaking_as(comm, worker), worker)
+
+    def handle_task_finished(self, key: Any, worker: str, stimulus_id: str, **said: Any) -> None:
+        """Pass on the report that a worker sends along, if it is the one that has the task.
+
+        To fetch it afterwards takes two requests more.
+        """
+        metadata = said.get("metadata")
+        report = metadata.pop(BROUGHT, None) if isinstance(metadata, dict) else None
+        task = self.tasks.get(key)
+        if isinstance(report, str) and task and _is_doing(worker, task, said.get("run_id")):
+            told = {"op": BROUGHT, "key": key, "address": worker, "report": report}
+            for client in task.who_wants or ():
+                if client.client_key in self.client_comms:  # else it has just gone
+                    self.client_comms[client.client_key].send(told)
+        super().handle_task_finished(key, worker, stimulus_id, **said)
+
+    async def find_report(
+        self, key: str, serializers: list[str] | None = None
+    ) -> tuple[str, object] | None:
+        """Return the worker that brought a task's result, and the result; None if it is lost.
+
+        ``serializers``: ways of writing that who asks can read; Dask adds them.
+        """
+        holders = self.get_who_has([key])[key]
+        found = await self.gather(keys=[key], serializers=serializers)
+        return (holders[0], found["data"][key]) if holders and found["status"] == "OK" else None
+
+    async def remove_worker(self, address: str, *arguments: Any, **options: Any) -> Any:
+        """Take note that a worker is gone, and what with it."""
+        if worker := self.workers.get(address):
+            had = [str(task.key) for task in worker.processing]
+            self._left.append((address, str(worker.name), time.time(), had))
+        return await super().remove_worker(address, *arguments, **options)
+
+    def handle_comm(self, comm: Comm) -> Any:
+        """Take a connection that somebody opened."""
+        return super().handle_comm(guard(comm, find_allowed(comm, tls.at_scheduler)))
+
+
+class GuardedWorker(Worker):  # type: ignore[misc]
+    """A worker that accepts messages only from its scheduler."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, extensions={}, **options)
+        del self.periodic_callbacks[_SEARCH]
+
+    def batched_send(self, msg: dict[str, Any]) -> None:
+        """Send a message; one that nobody waits for goes with the next one."""
+        if msg["op"] == _RELEASED and self.batched_stream:
+            self.batched_stream.buffer.append(msg)
+        else:
+            super().batched_send(msg)
+
+    def _start_async_instruction(
+        self,
+        task_name: str,
+        func: Callable[..., Coroutine[Any, Any, StateMachineEvent]],
+        /,
+        *arguments: Any,
+        span_id: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Begin with a task; what Dask measures around it nobody looks at.
+
+        ``span_id``: of what is measured.
+        """
+        started = asyncio.create_task(func(*arguments, **options), name=task_name)
+        self._async_instructions.add(started)
+        started.add_done_callback(self._take_event)
+
+    def _take_event(self, ended: asyncio.Task[StateMachineEvent]) -> None:
+        """Take note of how a task has ended; cancelled: this worker is closing."""
+        self._async_instructions.discard(ended)
+        if not ended.cancelled():
+            self.handle_stimulus(ended.result())
+
+    async def execute(self, key: str, *, stimulus_id: str) -> Any:
+        """Do a task in the thread for tasks; it needs no result of another one.
+
+        Dask's own way takes times and counts around it that nobody looks at.
+        """
+        if self.status not in WORKER_ANY_RUNNING:  # Dask gives it back
+            return await super().execute(key, stimulus_id=stimulus_id)
+        task, begun = self.state.tasks[key], time.time()
+        loop, run = asyncio.get_running_loop(), task.run_id
+        try:
+            report = await loop.run_in_executor(
+                self.executors["default"],
+                dask_task.run,
+                task.run_spec,
+                partial(self._is_wanted, task),
+            )
+        except Exception as error:  # noqa: BLE001 - whatever it is, the scheduler is told
+            about = {"start": begun, "stop": time.time(), "stimulus_id": f"erred-{key}"}
+            return ExecuteFailureEvent.from_exception(error, key=key, run_id=run, **about)
+        value = hand_in(report, task)
+        return ExecuteSuccessEvent(
+            key=key, run_id=run, value=value, start=begun, stop=time.time(), nbytes=len(value),
+            type=type(value), stimulus_id=f"finished-{key}",
+        )  # fmt: skip
+
+    def _is_wanted(self, task: TaskState) -> bool:
+        """Whether somebody waits for the result of a task in hand.
+
+        Dask ends no task that has begun. It only notes that its result is not to be sent.
+        """
+        return bool(task.state == "executing" and self.status in WORKER_ANY_RUNNING)
+
+    def handle_comm(self, comm: Comm) -> Any:
+        """Take a connection that somebody opened."""
+        return super().handle_comm(guard(comm, find_allowed(comm, tls.at_worker)))
+
+
+def _is_doing(worker: str, task: Any, run: object) -> bool:
+    """Whether a worker, by its address, was given a task, and has this run of it in hand."""
+    return bool(task.processing_on) and task.processing_on.address == worker and task.run_id == run
+
+
+def hand_in(report: str, task: Any) -> str:
+    """Let a report go with the message that its task is finished; return the task's result.
+
+    A long report is its result, so that it holds up no other message.
+    """
+    if len(report) > _SHORT:
+        return report
+    task.metadata[BROUGHT] = report
+    return ""
+
+
+def speaking_as(comm: Comm, worker: str) -> Comm:
+    """Return a connection on which all is said by this worker, whatever it calls itself.
+
+    Dask lets a message name the worker that sent it.
+    """
+    read = comm.read
+
+    async def read_signed(deserializers: Any = None) -> Any:
+        said = await read(deserializers=deserializers)
+        for one in said if isinstance(said, list | tuple) else (said,):
+            if isinstance(one, dict):
+                one["worker"] = worker
+        return said
+
+    comm.read = read_signed
+    return comm
+
+
+def guard(comm: Comm, allowed: frozenset[str] | None) -> Comm:
+    """Return a connection that carries only the operations that are allowed; None: all."""
+    if allowed is None:
+        return comm
+    read = comm.read
+
+    async def read_allowed(deserializers: Any = None) -> Any:
+        said = await read(deserializers=deserializers)
+        if unwanted := forbidden_operation(said, allowed):
+            comm.abort()
+            raise CommClosedError(f"{comm.peer_address} may not ask for {unwanted}")
+        return said
+
+    comm.read = read_allowed
+    return comm
+
+
+def find_allowed(comm: Comm, rule: Rule) -> frozenset[str] | None:
+    """Return the operations that the other end of a connection may ask for; None: all."""
+    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
+        return None
+    return rule(tls.role(comm.extra_info["peercert"]))
+
+
+def forbidden_operation(said: Any, allowed: frozenset[str]) -> str:
+    """Return an operation of a message, or of a list of them, that is not allowed; "": none."""
+    messages = said if isinstance(said, list | tuple) else (said,)
+    for one in messages:
+        if isinstance(one, dict) and str(one.get("op")) not in allowed:
+            return repr(one.get("op"))[:60]
+    return ""
+
+
+# --- Make pickles harmless: a process that hears strangers reads none ----------------------------
+# Dask unpickles much of what it receives: graphs of clients, types and exceptions from workers. A
+# pickle is a program: it may call whatever it can name. What we send is plain data. So
+# :func:`refuse` replaces Python's unpickler: whatever a pickle says, it becomes a
+# :class:`Nothing`. An unreadable one does so, too, so that no pickle can end a connection.
+
+
+_PLAIN = ("msgpack",)  # ways in which Dask writes data
+
+
+class Nothing:
+    """The stand-in for what a pickle is to become."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Take what a pickle is read from, and forget it."""
+
+    def load(self) -> Nothing:
+        """Read nothing, as an unpickler."""
+        return self
+
+
+def refuse() -> None:
+    """Read no pickle from now on, in all that this process has loaded and will.
+
+    It is for good: it belongs into a process that does nothing else.
+    """
+    # Those written in C, and those in Python beside them.
+    names = [f"{way}{name}" for way in ("", "_") for name in ("loads", "load", "Unpickler")]
+    _replace({id(getattr(pickle, name)): Nothing for name in names})
+
+
+def refuse_objects() -> None:
+    """Let what Dask brings be plain data: of anything else nothing is made, and nothing fails."""
+    from distributed.protocol import core
+
+    merge = core.merge_and_deserialize
+
+    def merge_plain(header: Any, frames: Any, deserializers: object = None) -> Any:
+        try:
+            return merge(header, frames, deserializers=_PLAIN)
+        except Exception:  # noqa: BLE001 - strangers write it: whatever is wrong with it is theirs
+            return Nothing()
+
+    core.merge_and_deserialize = merge_plain
+
+
+def _replace(former: dict[int, Any]) -> None:
+    """Replace functions wherever a module that is loaded has them under a name of its own."""
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()) if hasattr(module, "__dict__") else ():
+            if id(value) in former and module is not sys.modules[__name__]:
+                setattr(module, name, former[id(value)])

@@ -1,0 +1,310 @@
+"""Remarks for a teacher on a declaration that was tried. Pure."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from harness.declared.declaration import (
+    ALTERNATE,
+    ANY_ORDER,
+    ASKS,
+    CASELESS,
+    CHOOSES,
+    COLUMNS,
+    FIRST_WORD,
+    FREE,
+    MOVES,
+    NUMBERS,
+    SETS,
+    STANDARD,
+    STARTS,
+    Declaration,
+    DeclaredCommand,
+)
+from harness.declared.reply_forms import form_of
+from harness.declared.symmetry import unfit
+from harness.declared.trial import CommandTally, Observed, ReplyPair
+from harness.escaping import one_line
+from harness.options import GTP
+from harness.text import number_of, some
+from harness.vocabulary.transformations import COLORS, SYMMETRY
+from oracle import natures
+
+_TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
+
+
+def bounds(seen: Observed, declaration: Declaration) -> list[str]:
+    """Return sentences for a teacher."""
+    images = [] if declaration.extends else [_images(declaration)]
+    return [*_errors(seen, declaration), *images]
+
+
+def _errors(seen: Observed, declaration: Declaration) -> Iterator[str]:
+    names = [name for name, tally in seen.tallies.items() if tally.errors]
+    if names and declaration.game.protocol == GTP:
+        yield (
+            f"No case file for GTP can expect an error (a reply that begins with ?), as to wrong"
+            f" arguments of {', '.join(names)}: tests ask what holds after one, and fuzz compares"
+            " errors themselves."
+        )
+
+
+def _images(declaration: Declaration) -> str:
+    none = unfit(declaration)
+    fit = [told for kind, told in _TURNED.items() if kind not in none]
+    if not fit:
+        return (
+            "grade asks no variants of public tests: no argument is a vertex, and none a color"
+            " that may play at any time."
+        )
+    return (
+        f"grade asks public tests {' or '.join(fit)} as well, up to a move that an engine chooses."
+    )
+
+
+# --- Remarks for a teacher on a declaration that was tried. Pure ---------------------------------
+# A declaration that is too strict accuses everybody, one that is too lax is blind. Each note names
+# the command, the key, and what would be better as far as that was found out.
+
+
+_SHOWN = 50  # characters of a reply
+_FEW = 4  # less often, nothing follows
+_NEARLY_ALL = 0.9
+_SOME = 0.1
+# Ways to compare that may do where a stricter one does not, the strictest first.
+_LOOSER = (
+    *((CASELESS,), (NUMBERS,), (COLUMNS,), (ANY_ORDER,), (ANY_ORDER, CASELESS), (FIRST_WORD,)),
+)
+_DOING = f'"{SETS}", "{MOVES}", "{STARTS}" or "{CHOOSES}"'
+_RESULTS = {"black", "white", "draw", "tie"}
+
+
+class Matter(enum.Enum):
+    """What may be the matter with a declaration."""
+
+    STRICT = "too strict"
+    CHANCE = "not repeatable"
+    NEVER_REFUSED = "never refused"
+    ALWAYS_REFUSED = "always refused"
+    NEVER_REACHED = "never reached"
+    FORGOTTEN = "not declared"
+    KIND = "another kind"
+    CHOICE = "its own choice"
+    GAME = "the game"
+    QUESTION = "a question"
+
+
+class Note(NamedTuple):
+    """Something that a teacher should look at."""
+
+    command: str  # "" for the game
+    matter: Matter
+    text: str
+
+
+def notes(seen: Observed, declaration: Declaration) -> list[Note]:
+    """Return what should be looked at, in the order of the declaration."""
+    found = [*_of_game(seen, declaration)]
+    for command in declaration.commands:
+        tally = seen.tallies[command.name]
+        every = (
+            _reach(command, tally, seen),
+            _refusals(command, tally),
+            _replies(command, tally, declaration),
+            _kind(command, tally),
+            _choices(command, tally),
+        )
+        found += [Note(command.name, *note) for some_ in every for note in some_]
+    return [*found, *_note_forgotten(seen, declaration), *_questions(seen)]
+
+
+Notice = tuple[Matter, str]
+
+
+def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Iterator[Notice]:
+    if not tally.asked:
+        yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
+    elif seen.listed and command.name not in seen.listed:
+        yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
+    if tally.right >= _FEW and tally.refused == tally.right:
+        told = f"; the first time it said {_quote(tally.refusal)}"
+        text = f"the reference refused it {_times(tally.refused, tally.right)}{told}: are its"
+        yield Matter.ALWAYS_REFUSED, f"{text} arguments, colors, vertices and sizes right?"
+    if command.instead and tally.asked >= _FEW and tally.texts.keys().isdisjoint(command.instead):
+        words = " or ".join(map(_quote, command.instead))
+        yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
+
+
+def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
+    has_arguments = any(one.drawn for one in command.arguments)
+    if command.kind == MOVES and has_arguments and not command.bad:
+        yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
+    for template, (asked, refused) in tally.bad.items():
+        taken = asked - refused
+        if command.kind != ASKS and taken >= max(_FEW, _SOME * asked):
+            text = f"the reference took the wrong arguments {_quote(template)}"
+            yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
+
+
+def _replies(
+    command: DeclaredCommand, tally: CommandTally, declaration: Declaration
+) -> Iterator[Notice]:
+    if tally.unlike_itself:
+        text = f"a new process of the reference answered otherwise {tally.unlike_itself} times"
+        yield Matter.CHANCE, f"{text}: chance, or a mode that outlives a game (fresh = true)"
+    for name, pairs in tally.pairs.items():
+        differ = sum(not pair.is_same for pair in pairs)
+        looser = _looser(command, pairs, declaration) if command.kind == ASKS else ""
+        nearly_all = differ >= max(_FEW, _NEARLY_ALL * len(pairs))
+        if not (nearly_all or (looser and differ >= max(2, _SOME * len(pairs)))):
+            continue
+        better = f"; with reply = {looser} they would be the same" if looser else ""
+        text = f"{differ} of {len(pairs)} replies of {name} differ{better}"
+        yield Matter.STRICT, f"{text}: {_example(pairs)}"
+
+
+def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: Declaration) -> str:
+    """Return the strictest way to compare by which all replies are the same; "" if none is."""
+    for reply in _LOOSER:
+        form = form_of(command._replace(reply=reply), declaration.game)
+        if reply != command.reply and all(
+            form.normal(pair.right.text) == form.normal(pair.got.text) for pair in pairs
+        ):
+            return f'"{reply[0]}"' if len(reply) == 1 else str(list(reply)).replace("'", '"')
+    return f'"{FREE}"' if FREE not in command.reply else ""
+
+
+def _example(pairs: Iterable[ReplyPair]) -> str:
+    pair = next(pair for pair in pairs if not pair.is_same)
+    return f"{_quote(pair.right.text)} and {_quote(pair.got.text)}"
+
+
+def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
+    if tally.changed and command.kind == CHOOSES:
+        yield Matter.KIND, "later replies are others without it: plays = true?"
+    elif tally.changed:
+        text = f"later replies are others without it ({number_of(tally.changed, 'time')})"
+        yield Matter.KIND, f"{text}: does it ask? kind = {_DOING}"
+    elif command.kind == ASKS and not command.is_free and set(tally.texts) == {""}:
+        text = "it never says anything: does it ask?"
+        yield Matter.KIND, f'{text} kind = "{SETS}", or reply = "{FREE}"'
+    if command.plays and tally.played_twice >= 2:
+        yield Matter.KIND, "what it chose could be played after it: plays = false?"
+
+
+def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
+    for text, times in tally.own_refused.most_common(2):
+        hint = "a word of 'instead'"
+        if len(text.split()) > 1 and not command.keeps:
+            hint = f'keeps = "{FIRST_WORD}"'
+        told = f"the reference's play refuses its own choice {_quote(text)}"
+        yield Matter.CHOICE, f"{told} ({number_of(times, 'time')}): is it {hint}?"
+
+
+# --- of the game -------------------------------------------------------------------------------
+
+
+def _of_game(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+    for text in (*_sizes(seen), *_turns(seen, declaration), *_note_refusals(seen, declaration)):
+        yield Note("", Matter.GAME, text)
+    if declaration.game.over is None:
+        yield from (Note("", Matter.GAME, text) for text in _over(seen))
+    elif not seen.ends:
+        ask, is_ = declaration.game.over
+        text = f"no game ended: {ask} never said {_quote(is_)} (over)"
+        yield Note("", Matter.NEVER_REACHED, text)
+    for name, times in seen.broken.items():
+        if times:
+            text = f"{name} broke in {number_of(times, 'conversation')}"
+            yield Note("", Matter.GAME, f"{text} of {seen.conversations}")
+
+
+def _sizes(seen: Observed) -> Iterator[str]:
+    if seen.sizes_refused:
+        yield f"the reference refuses {some(map(_quote, seen.sizes_refused), 4)} (sizes)"
+
+
+def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
+    asked, refused = seen.second_stones
+    if asked < _FEW:
+        return
+    if declaration.game.turns == ALTERNATE and not refused:
+        yield f'two stones of one color in a row were never refused, {asked} times: turns = "any"?'
+    elif declaration.game.turns != ALTERNATE and refused == asked:
+        text = f"two stones of one color in a row were always refused, {asked} times"
+        yield f'{text}: turns = "{ALTERNATE}"?'
+
+
+def _note_refusals(seen: Observed, declaration: Declaration) -> Iterator[str]:
+    """Say where moves seem to be refused by a reply that says all is well."""
+    pattern = declaration.game.refused
+    for command in declaration.of_kind(MOVES):
+        texts = seen.tallies[command.name].texts
+        told = [text for text in texts if text]
+        if not pattern and texts[""] and told:
+            text = f"{command.name} says nothing, and sometimes {_quote(told[0])}"
+            yield f"{text}: is that a refusal (refused = …)?"
+    if pattern and not any(
+        re.search(pattern, text) for tally in seen.tallies.values() for text in tally.texts
+    ):
+        yield f"no reply matched {_quote(pattern)} (refused)"
+
+
+def _over(seen: Observed) -> Iterator[str]:
+    """Say by which question games seem to end."""
+    ends: dict[str, list[str]] = {}
+    for (ask, text), (refused, accepted) in seen.moves_after.items():
+        if refused >= _FEW and not accepted and len(text.split()) == 1:
+            ends.setdefault(ask, []).append(text)
+    for ask, texts in ends.items():
+        said, is_ = " or ".join(sorted(texts)), "|".join(sorted(texts))
+        hint = f'does that end a game? over = {{ ask = "{ask}", is = "{is_}" }}'
+        yield f"no move was accepted after {ask} had said {said}: {hint}"
+    for name, tally in seen.tallies.items():
+        words = {text.lower() for text in tally.texts}
+        if not ends and words & _RESULTS and words - _RESULTS:
+            said = " or ".join(sorted(words & _RESULTS))
+            yield f'{name} says {said}: does that end a game? over = {{ ask = "{name}", is = … }}'
+
+
+def _note_forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+    for name in seen.unfollowed:
+        text = f"the reference names {name}, and its answers are kept although that changes"
+        yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
+    declared = {one.name for one in declaration.commands}
+    for name in seen.listed:
+        nature = natures.STANDARD.get(name)
+        about_engine = nature is not None and not nature.needs and not nature.sets_up
+        if name not in declared and not about_engine and name not in ("quit", "showboard"):
+            hint = f"; as in GTP it {_ABOUT[STANDARD[name].kind]}" if name in STANDARD else ""
+            yield Note(
+                name, Matter.FORGOTTEN, f"the reference knows it, and nothing asks it{hint}"
+            )
+
+
+_ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", STARTS: "starts"}
+
+
+def _questions(seen: Observed) -> Iterator[Note]:
+    """Ask the teacher about answers that the reference gives alone: each command once."""
+    for name in dict.fromkeys(one.command.partition(" ")[0] for one in seen.questions):
+        every = [one for one in seen.questions if one.command.partition(" ")[0] == name]
+        one = min(every, key=lambda question: len(question.said))
+        said = "; ".join((*one.said, one.command))
+        yield Note(
+            name,
+            Matter.QUESTION,
+            f"{one.engines} engines agree on {_quote(one.got)} where the reference says"
+            f" {_quote(one.right)} ({number_of(len(every), 'time')}): who is right? {said}",
+        )
+
+
+def _times(count: int, total: int) -> str:
+    return f"{count} of {number_of(total, 'time')}"
+
+
+def _quote(text: str) -> str:
+    return f"'{one_line(text, _SHOWN)}'" if text else "nothing"

@@ -1,0 +1,251 @@
+"""Hypothesis, which draws: whether it is there, and where it may write."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky, NoSuchExample
+from hypothesis.strategies import SearchStrategy
+
+from harness import extras
+from harness.declared.conversation_drawing import Drawer, KnownBeginning
+from harness.declared.declaration import ASKS
+from harness.judging.equivalence import is_underspecified
+from harness.records import Reply
+from harness.specifications.record import Specification
+from harness.vocabulary.conversations import Script, lay_files, name_of, write_script
+from harness.vocabulary.stones import flat
+from oracle.gtp.protocol import Engine
+from oracle.natures import SIZE
+
+
+def require_hypothesis(what: str) -> None:
+    """See that Hypothesis is installed; ``what``: the command or option that needs it.
+
+    Raises:
+        UsageError: it is not.
+    """
+    extras.require(what, "fuzz", "hypothesis")
+
+
+@contextlib.contextmanager
+def hypothesis_at_home_in(folder: Path) -> Iterator[None]:
+    """Let Hypothesis keep what it remembers in a folder: else it makes one where the user is."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(folder / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)
+
+
+# --- Scripts for an assignment: drawn by Hypothesis, and then without what may not be said -------
+
+
+BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
+
+DRAW = hypothesis.settings(
+    max_examples=BATCH,
+    database=None,  # nothing is left on the disk, and a seed is all that matters
+    deadline=None,
+    phases=(Phase.generate,),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def scripts(
+    specification: Specification, known: frozenset[str] = frozenset(), length: int = 8
+) -> SearchStrategy[Script]:
+    """Return the strategy of scripts for what an assignment asks.
+
+    ``known``: commands beyond the assignment's that the engine says it knows, such as ``undo``.
+    ``length``: what a game has of stones, lines, questions and the like, at most.
+    """
+    game = specification.conversation(known, length)
+    return st.lists(game, min_size=1, max_size=3).map(lambda games: write_script(flat(games)))
+
+
+def find(
+    strategy: SearchStrategy[Script],
+    shows: Callable[[Script], bool],
+    allowed: Callable[[Script], Script],
+    settings: hypothesis.settings,
+    seed: int,
+) -> Script | None:
+    """Draw scripts, made allowed, until one shows something, and simpler ones if so set.
+
+    ``shows``: is asked about each script once. Returns the last that shows it, if there is one; of
+    an engine that answers differently each time, None, and ``shows`` has to remember what it saw.
+    """
+    seen: dict[Script, bool] = {}
+
+    def is_wanted(drawn: Script) -> bool:
+        if drawn not in seen:
+            script = allowed(drawn)
+            if script not in seen:
+                seen[script] = bool(script.commands) and shows(script)
+            seen[drawn] = seen[script]
+        return seen[drawn]
+
+    with contextlib.suppress(NoSuchExample, Flaky):
+        found = hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
+        return allowed(found)
+    return None
+
+
+def legal(script: Script, specification: Specification, folder: Path) -> Script:
+    """Return the script without moves and settings that are forbidden or left open.
+
+    Questions stay, whatever they ask: what is open, is looked at where answers differ.
+    """
+    engine, order = specification.reference_engine(str(folder)), _Order(specification)
+    kept = []
+    lay_files(script, folder)
+    for command in script.commands:
+        asks = not specification.commands[name_of(command)].sets_up
+        if order.allows(command) and (asks or _is_legal(engine, command)):
+            order.observe(command)
+            kept.append(command)
+    return Script(tuple(kept), script.files)
+
+
+def _is_legal(engine: Engine, command: str) -> bool:
+    return not is_underspecified(engine, command) and engine.handle(command).startswith("=")
+
+
+class _Order:
+    """What must have been said before something is asked.
+
+    No document names a usual board. What happens to a game's history, its prisoners for instance,
+    when a position is set up in the middle of it, is left open.
+    """
+
+    def __init__(self, specification: Specification) -> None:
+        self._smallest = specification.smallest
+        self._first = specification.first
+        self._natures = specification.commands
+        self._is_game = False
+        self._has_board = specification.board.size > 0
+        self._settings: set[str] = set()  # made since the board is new
+
+    def allows(self, command: str) -> bool:
+        name, *words = command.split()
+        nature = self._natures[name]
+        if SIZE in nature.sets and not nature.names_file:
+            return int(words[0]) >= self._smallest
+        needed = self._first.get(name)
+        if needed and needed not in self._settings:
+            return False
+        if self._is_game and nature.lays:
+            return False
+        return nature.is_setting or self._has_board
+
+    def observe(self, command: str) -> None:
+        name = name_of(command)
+        nature = self._natures[name]
+        if nature.begins_board and not nature.lays:
+            self._settings.clear()
+            self._is_game = False
+        self._has_board |= SIZE in nature.sets
+        self._is_game |= nature.moves
+        self._settings.add(name)
+
+
+# --- Conversations drawn ahead of the reference's replies: nobody waits while they are drawn -----
+# Where a conversation leads is guessed. So most of them continue an earlier one whose replies are
+# known by now, for a few moves and questions: near enough for guesses to be right.
+
+
+_KNOWN = 64  # beginnings at hand; a new one takes the place of any
+_CONTINUES = 0.85  # how often a conversation continues from one of them
+_OF = 2  # of so many, the one with the fullest board is gone on from
+_LONGEST = 20  # moves, questions and the like that follow; fewer oftener
+_MOST = 12  # commands of a beginning: what shows after more of them nobody wants to read
+_LEARNT = 0.5  # how many conversations become beginnings of others
+
+
+class Unasked:
+    """Draws conversations; told of replies by :meth:`learn`."""
+
+    def __init__(self, drawer: Drawer, random: Random) -> None:
+        """Take what draws single ones; ``random`` decides what they continue, and how far."""
+        self._declaration = drawer.declaration
+        over = drawer.declaration.game.over
+        self._end = over.ask if over else ""
+        self._random = random
+        self._drawer = drawer
+        self._nothing = KnownBeginning((), self._drawer.nothing)
+        self._known: list[KnownBeginning] = []
+        self._begun: deque[KnownBeginning] = (
+            deque()
+        )  # of what was drawn and not learnt, in this order
+
+    def draw(self) -> Script:
+        """Return a conversation."""
+        random = self._random
+        goes_on = self._known and random.random() < _CONTINUES
+        some = random.choices(self._known, k=_OF) if goes_on else []
+        known = max(some, key=_fullness, default=None)
+        self._begun.append(known or self._nothing)
+        length = 1 + int(_LONGEST * random.random() ** 2)
+        return self._drawer.draw(length, known=known)
+
+    def learn(self, commands: Sequence[str], replies: Sequence[Reply]) -> None:
+        """Take the right replies to the next of the conversations, in the order of their drawing.
+
+        Perhaps others continue from some place of it.
+        """
+        begun = self._begun.popleft()
+        if self._random.random() > _LEARNT:
+            return
+        most = self._random.randint(len(commands) // 2, len(commands))
+        most += commands[most : most + 1] == (self._end,)  # else nobody knows whether it is over
+        known = self._follow(begun, commands[:most], replies)
+        if known is None:
+            return
+        if len(self._known) < _KNOWN:
+            self._known.append(known)
+        else:
+            self._known[self._random.randrange(_KNOWN)] = known
+
+    def _follow(
+        self, begun: KnownBeginning, commands: Sequence[str], replies: Sequence[Reply]
+    ) -> KnownBeginning | None:
+        """Return commands that have led somewhere; to where moves were listed, if they ever are.
+
+        None: to the end of a game, or to nothing new. It ends where a program has chosen: each may
+        choose otherwise.
+        """
+        drawer, now, start = self._drawer, begun.now.copy(), len(begun.commands)
+        said = list(begun.commands)
+        listed: KnownBeginning | None = None  # where moves were listed last
+        for command, reply in zip(commands[start:], replies[start:], strict=False):
+            declared = self._declaration.command(name_of(command))
+            if declared is None or declared.plays or not now.allows(command):
+                break
+            if len(said) >= _MOST and declared.kind != ASKS:
+                break
+            is_refused = now.observe(command, reply)
+            drawer.read(command, now.state, reply.text)
+            if declared.kind == ASKS:
+                if command == drawer.lister and not now.is_over:
+                    listed = KnownBeginning(tuple(said), now.copy())
+            elif not is_refused:
+                said.append(command)
+        if drawer.lister:
+            return listed
+        return None if now.is_over or not said else KnownBeginning(tuple(said), now)
+
+
+def _fullness(known: KnownBeginning) -> float:
+    """Return the share of a board on which stones were played: games on small ones are short."""
+    columns, rows = known.now.state.size
+    return len(known.now.state.moves) / max(1, columns * rows)

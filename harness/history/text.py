@@ -1,0 +1,278 @@
+"""A history as text for a terminal, and as JSON: ``gtp-harness/history``, version 1.
+
+Members: ``schema``, ``version`` (of this document), ``path``, ``format`` (the version of the
+SQLite file), ``program``, ``others`` (programs that are not looked at), ``runs``, ``broken``,
+``changes``, ``flaky``, ``slower``, ``whole`` (like a member of ``slower``, or null) and
+``compared``, the number of tests whose times could be compared. A test is ``path``, ``id`` (-1:
+none), ``command``, ``alike`` (how many such come before it in its file) and ``line``. Times are
+seconds; a spread has the quartiles ``low`` and ``high``, the ``median`` and the ``size``, how many
+times it is made of. What was ``seen`` of a flaky test are pairs of run and verdict, ``before`` and
+``now`` of a slower one pairs of run and seconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from harness.escaping import one_line
+from harness.history.records import (
+    Flaky,
+    RunKept,
+    RunState,
+    Slower,
+    Spread,
+    TestIdentity,
+    TestInRun,
+    Trends,
+    VerdictChange,
+)
+from harness.report.paint import Paint
+from harness.text import at_most, number_of
+
+_RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
+_COMMAND = 80  # characters
+_STATES = {
+    RunState.WHOLE: "",
+    RunState.INTERRUPTED: "interrupted",
+    RunState.BEGUN: "not ended, or ended without a word",
+}
+
+
+def lines(found: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]:
+    """Yield the lines about a history."""
+    yield headline(found)
+    if found.others:
+        listed = ", ".join(one_line(other, _COMMAND) for other in found.others)
+        yield f"other programs in it (--program shows one): {listed}"
+    yield from _section("Runs", _runs(found.runs), paint)
+    yield from _section("Broken now", map(describe_break, found.broken), paint)
+    signs = "✓✗" if unicode else ".F"
+    yield from _section("Flaky", (flaky(one, signs) for one in found.flaky), paint)
+    slow = [*([found.whole] if found.whole else []), *found.slower]
+    yield from _section("Slower", map(slower, slow), paint)
+    yield from _section("What changed, the latest first", map(change, found.changes), paint)
+    if not found.compared:
+        yield ""
+        yield NOT_COMPARED
+
+
+NOT_COMPARED = (
+    "No times were compared: that takes 10 runs on one host with the same options and tests."
+)
+
+
+def headline(found: Trends) -> str:
+    """Return what was looked at, in one sentence."""
+    cut = sum(run.state is not RunState.WHOLE for run in found.runs)
+    dates = f" from {found.runs[0].started} to {found.runs[-1].started}" if found.runs else ""
+    return (
+        f"{found.path} (format version {found.version}): "
+        f"{number_of(len(found.runs), 'run')} of {one_line(found.program, _COMMAND)}{dates}"
+        + (f", {cut} not whole" if cut else "")
+    )
+
+
+def _section(title: str, listed: Iterable[str], paint: Paint) -> Iterator[str]:
+    shown = at_most(listed, _MOST, "and {} more (--json has all)")
+    if shown:
+        yield ""
+        yield paint("bold", title)
+        yield from (f"  {line}" for line in shown)
+
+
+def _runs(runs: Sequence[RunKept]) -> Iterator[str]:
+    if len(runs) > _RUNS:
+        yield f"the last {_RUNS} of {len(runs)}"
+    for run in runs[-_RUNS:]:
+        parts = [f"{run.number:>4}  {run.started}  {engine_of(run)}  {counts_text(run)}"]
+        if run.state is not RunState.WHOLE:
+            parts.append(_STATES[run.state])
+        yield ", ".join(parts)
+
+
+def counts(run: RunKept) -> dict[str, int]:
+    """Return how often each verdict came, the worst first."""
+    order = ("FAILED", "not run", "not judged", "PASSED", "failed", "passed")
+    verdicts = [result.verdict for file in run.files for result in file.results]
+    return {verdict: verdicts.count(verdict) for verdict in order if verdict in verdicts}
+
+
+def counts_text(run: RunKept) -> str:
+    """Return the counts of a run in words."""
+    return f"{in_words(counts(run))} in {seconds(sum(file.seconds for file in run.files))}"
+
+
+def in_words(found: dict[str, int]) -> str:
+    """Return how often each verdict came."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in found.items()) or "no tests"
+
+
+def engine_of(run: RunKept) -> str:
+    """Return the names and versions that the engines of a run gave."""
+    return one_line(" and ".join(dict.fromkeys(file.engine for file in run.files if file.engine)))
+
+
+def place(path: str, line: int, name: str) -> str:
+    """Return where a test stands, and what it asks."""
+    return f"{one_line(path)}:{line}  {one_line(name, _COMMAND)}" if path else name
+
+
+def describe_break(one: VerdictChange) -> str:
+    """Return which test fails, and since when."""
+    where = place(one.test.path, one.now.result.line, one.test.name)
+    return f"{where}: {since(one)}"
+
+
+def since(one: VerdictChange) -> str:
+    """Return since when a test fails."""
+    return f"FAILED since {run_of(one.now)}, passed in {run_of(one.before)}; {one.cause}"
+
+
+def change(one: VerdictChange) -> str:
+    """Return a line about a changed verdict: the test, both verdicts and the run."""
+    where = place(one.test.path, one.now.result.line, one.test.name)
+    return f"{where}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
+
+
+def verdicts(one: VerdictChange) -> str:
+    """Return from what to what a verdict changed."""
+    return f"{one.before.result.verdict} → {one.now.result.verdict}"
+
+
+def run_of(seen: TestInRun) -> str:
+    """Return the number and the day of a run."""
+    return f"run {seen.run.number} ({seen.run.started[:10]})"
+
+
+def flaky(one: Flaky, signs: str = "✓✗") -> str:
+    """Return which test is flaky and how, and a sign for each run, the last on the right."""
+    where = place(one.test.path, one.line, one.test.name)
+    row = "".join(signs[not seen.passed] for seen in one.seen[-_SEEN:])
+    return f"{where}: {flakiness(one)}  {row}"
+
+
+def flakiness(one: Flaky) -> str:
+    """Return how often a flaky test failed, with the 95 % interval of the share."""
+    low, high = one.interval
+    told = f"failed in {one.failed} of {len(one.seen)} runs ({low:.0%} to {high:.0%})"
+    return f"{told}{'; --rerun gave other verdicts' if one.rerun else ''}"
+
+
+def slower(one: Slower) -> str:
+    """Return which test got slower, and how."""
+    return f"{place(one.test.path, one.line, one.test.name)}: {describe_slowdown(one)}"
+
+
+def describe_slowdown(one: Slower) -> str:
+    """Return how much slower a test got, with the spread of its times."""
+    if one.test.path:
+        before, now = describe_spread(one.spread_before), describe_spread(one.spread_now)
+        return f"{before} → {now}, {factor(one)}"
+    low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
+    times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
+    return f"{times}; p = {one.chance:.2g}"
+
+
+def factor(one: Slower) -> str:
+    """Return how many times as long a test takes, and how likely that is by chance."""
+    return f"{one.ratio:.2f} times; p = {one.chance:.2g}"
+
+
+def describe_spread(one: Spread) -> str:
+    """Return a median with its quartiles."""
+    return f"{seconds(one.median)} ({seconds(one.low)} to {seconds(one.high)})"
+
+
+def seconds(value: float) -> str:
+    """Return a time with at most three digits, or in whole seconds from 100 s on.
+
+    >>> [seconds(value) for value in (0.01234, 0.9996, 1234.5)]
+    ['12.3 ms', '1 s', '1234 s']
+    """
+    if value >= 100:
+        return f"{value:.0f} s"
+    # What is rounded to 1000 ms is written as 1 s.
+    return f"{value:.3g} s" if value >= 0.9995 else f"{value * 1000:.3g} ms"
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+SCHEMA, VERSION = "gtp-harness/history", 1
+
+
+def document(found: Trends) -> str:
+    """Return the document."""
+    members = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "path": found.path,
+        "format": found.version,
+        "program": found.program,
+        "others": found.others,
+        "runs": [_run(run) for run in found.runs],
+        "broken": [_change(one) for one in found.broken],
+        "changes": [_change(one) for one in found.changes],
+        "flaky": [_flaky(one) for one in found.flaky],
+        "slower": [_slower(one) for one in found.slower],
+        "whole": _slower(found.whole) if found.whole else None,
+        "compared": found.compared,
+    }
+    return json.dumps(members, ensure_ascii=False, indent=1) + "\n"
+
+
+def _run(run: RunKept) -> dict[str, Any]:
+    kept = run._asdict()
+    del kept["files"]
+    files = [
+        {
+            "path": file.path,
+            "engine": file.engine,
+            "failure": file.failure,
+            "seconds": round(file.seconds, 6),
+            "cpu_seconds": round(file.cpu_seconds, 6),
+            "tests": len(file.results),
+        }
+        for file in run.files
+    ]
+    return kept | {"state": run.state.value, "counts": counts(run), "files": files}
+
+
+def _test(test: TestIdentity, line: int) -> dict[str, Any]:
+    return test._asdict() | {"line": line}
+
+
+def _as_json(seen: TestInRun) -> dict[str, Any]:
+    return {
+        "run": seen.run.number,
+        "started": seen.run.started,
+        "engine": seen.engine,
+        "verdict": seen.result.verdict,
+    }
+
+
+def _change(one: VerdictChange) -> dict[str, Any]:
+    told = {"before": _as_json(one.before), "now": _as_json(one.now), "cause": one.cause}
+    return _test(one.test, one.now.result.line) | told
+
+
+def _flaky(one: Flaky) -> dict[str, Any]:
+    return _test(one.test, one.line) | {
+        "failed": one.failed,
+        "changes": one.changes,
+        "interval": [round(end, 4) for end in one.interval],
+        "rerun": one.rerun,
+        "seen": [[seen.run.number, seen.result.verdict] for seen in one.seen],
+    }
+
+
+def _slower(one: Slower) -> dict[str, Any]:
+    return _test(one.test, one.line) | {
+        "before": [list(pair) for pair in one.before],
+        "now": [list(pair) for pair in one.now],
+        "spread_before": one.spread_before._asdict(),
+        "spread_now": one.spread_now._asdict(),
+        "ratio": round(one.ratio, 4),
+        "chance": one.chance,
+    }
