@@ -30,8 +30,8 @@ def document(found: Standings) -> dict[str, Any]:
     Members: ``rules``, ``title``, ``format``, ``sandbox``, ``is_whole`` (false if games are left),
     ``players`` by their ranks (``black`` and ``white`` are wins, draws and losses with that color;
     ``elo`` with its interval, or null if nothing is known), ``reasons`` (how games ended, and how
-    often), ``sprt`` (or null), ``comparisons`` with a baseline, ``openings``, ``games`` in the order
-    of the schedule, and ``unplayed`` games with the reason.
+    often), ``sprt`` (or null), ``comparisons`` with a baseline, ``openings``, ``games`` in the
+    order of the schedule, and ``unplayed`` games with the reason.
     """
     held, players = found.held, found.held.match.players
     return {
