@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.originals import Store
+    from harness.grading.ledger.places import Store
     from harness.grading.records import ClassResult
 
 

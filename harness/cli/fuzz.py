@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, open_folders, read_case_file
-from harness.assignments import python
+from harness import find_assignment, read_case_file, shared_files
+from harness.assignments import needs
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import CommandParser
@@ -145,7 +145,7 @@ def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
 
 def _words(given: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
     """Return the words of an engine's command, and note the Python that runs it."""
-    words, told = python.in_command(as_typed(split_program(with_seed(command))), python_named)
+    words, told = needs.in_command(as_typed(split_program(with_seed(command))), python_named)
     given.engine_python = given.engine_python or told
     return words
 
@@ -164,7 +164,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     ):
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        open_folders.make(room / BOARDS)
+        shared_files.make_open(room / BOARDS)
         open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
         words = _words(given, given.program, given.python)
         program = open_.enter_context(_open_engine(given, words, room, given.translate))

@@ -1,4 +1,17 @@
-"""A match as JSON."""
+"""A match as JSON: ``gtp-harness/match``, version 1.
+
+Members: ``schema``, ``version``, ``rules``, ``title`` (the rules in words), ``format`` (who played
+whom), ``sandbox``, ``is_whole`` (all games were played, or the test has decided), ``players``,
+``reasons`` (how often games ended so), ``sprt`` (the test, or null), ``comparisons`` (with the
+baseline), ``openings``, ``games`` and ``unplayed`` (the harness failed). A player has ``name``,
+``command``, ``rank``, ``points``, ``sat_out`` (games of a Swiss), wins, draws and losses as
+``black`` and as ``white``, the reasons ``won_by`` and ``lost_by``, ``elo`` (with ``low`` and
+``high`` of the 95 % interval; null without games), ``seconds`` and ``moves``. A game has
+``number``, ``pair`` and ``round`` from 1, the names ``black`` and ``white``, ``opening`` (its
+place in the list, from 0), ``result`` as SGF has it, ``winner`` (``b``, ``w`` or empty),
+``reason``, ``detail``, ``score``, ``moves`` after the opening, ``seconds`` of both engines,
+``claims`` (what each said of the end) and ``disputed``, whether a claim names another winner.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +38,7 @@ def report(path: str, found: Standings) -> None:
 
 
 def document(found: Standings) -> dict[str, Any]:
-    """Return all that is known of a match: ``gtp-harness/match``, version 1.
-
-    Members: ``rules``, ``title``, ``format``, ``sandbox``, ``is_whole`` (false if games are left),
-    ``players`` by their ranks (``black`` and ``white`` are wins, draws and losses with that color;
-    ``elo`` with its interval, or null if nothing is known), ``reasons`` (how games ended, and how
-    often), ``sprt`` (or null), ``comparisons`` with a baseline, ``openings``, ``games`` in the
-    order of the schedule, and ``unplayed`` games with the reason.
-    """
+    """Return the document of a match, as the module describes it."""
     held, players = found.held, found.held.match.players
     return {
         "schema": SCHEMA,

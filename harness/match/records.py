@@ -96,7 +96,6 @@ class Game(NamedTuple):
     moves: tuple[tuple[int, str], ...] = ()  # after the opening
     seconds: tuple[float, float] = (0.0, 0.0)  # that Black's and White's engine used
     claims: tuple[str, str] = ("", "")  # what each said of the end; "" if it was not asked
-    attempts: int = 1
 
     def points(self, color: int) -> float:
         """Return 1 for a win, 0.5 for a draw, 0 for a loss."""
@@ -145,12 +144,17 @@ def game_from_json(found: Mapping[str, Any]) -> Game:
     return Game(**made | pairs | {"moves": moves})
 
 
+_CLAIMED = {
+    **dict.fromkeys(("b", "black"), BLACK),
+    **dict.fromkeys(("w", "white"), WHITE),
+    **dict.fromkeys(("0", "draw", "jigo"), EMPTY),
+}
+
+
 def claimed_winner(claim: str) -> int | None:
     """Return the winner that ``B+3.5``, ``black`` or ``0`` names; None of anything else."""
-    word = claim.strip().lower()
-    if word in ("0", "draw", "jigo"):
-        return EMPTY
-    return {"b": BLACK, "w": WHITE}.get(word[:1]) if word[1:2] == "+" or len(word) > 4 else None
+    word = claim.strip().lower().partition("+")[0]
+    return _CLAIMED.get(word)
 
 
 def loss(plan: Plan, loser: int, reason: str, detail: str, **more: Any) -> Game:

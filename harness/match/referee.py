@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from itertools import product
 
+from oracle.rules.handicap import fixed_points, most_fixed
+
 from harness.errors import UsageError
 from harness.match.records import (
     FIVE,
@@ -26,7 +28,6 @@ from oracle.grid import grid
 from oracle.komi import parse_komi, result_text
 from oracle.position import Position
 from oracle.rules import area
-from oracle.rules.handicap import fixed_points, most_fixed
 from oracle.vertex import parse_vertex, vertex
 
 _WHY = {

@@ -14,8 +14,7 @@ stones may be small or capital.
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import block, decode, lines_of, quote
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, block, decode, lines_of, quote
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from harness.reading.selection import Selection
 
 from harness.errors import (
     CaseError,
@@ -14,7 +15,6 @@ from harness.errors import (
 )
 from harness.judging import board_replay, explain, mistaken, mutant_replay
 from harness.reading import casefile
-from harness.reading.selection import Selection
 from harness.records import Exchange, Failure, FailureKind, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification

@@ -14,7 +14,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import open_folders
+from harness import shared_files
 from harness.assignments import workspace
 from harness.errors import EngineError
 from harness.fuzzing.by_reference import judge_of
@@ -81,7 +81,7 @@ class Looker:
             if built and not built.ok:
                 return AuditFindings(0, 0, (), built.message)
             with workspace.workspace() as folder:
-                open_folders.make(folder / BOARDS)
+                shared_files.make_open(folder / BOARDS)
                 try:
                     return self._ask_engine(room, folder)
                 except EngineError as error:

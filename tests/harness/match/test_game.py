@@ -9,7 +9,7 @@ import pytest
 from harness.errors import StarvedError
 from harness.match.arbiter import Arbiter
 from harness.match.game import GameClock
-from harness.match.records import Opening, Plan, TimeControl
+from harness.match.records import Opening, Plan, TimeControl, claimed_winner
 from harness.match.referee import GomokuReferee, GoReferee, after_opening
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import IllegalMove
@@ -197,3 +197,12 @@ def test_a_clock(
     kept = [clock.spend(seconds) for seconds in spent]
     assert kept == [*[True] * (len(spent) - 1), not is_over]
     assert clock.words == words
+
+
+@pytest.mark.parametrize(
+    ("claim", "winner"),
+    [("B+3.5", BLACK), ("w+R", WHITE), ("black", BLACK), ("0", EMPTY), ("draw", EMPTY)]
+    + [(other, None) for other in ("", "unknown", "board", "3", "wonderful")],
+)
+def test_a_claim_names_a_winner_or_nobody(claim: str, winner: int | None) -> None:
+    assert claimed_winner(claim) == winner
