@@ -53,10 +53,9 @@ EXPORTS = (
     Export(
         ("class.html",),
         "the teacher",
-        "what to look at first (problems that several submissions share, withheld marks,"
-        " suspicions, flaky tests, limits nearly hit, students missing from a gradebook), the"
-        " marks and their parts, what the class got wrong with a board and a sentence for the"
-        " lecture, every submission, tests × submissions, each test under suspicion with its text",
+        "what to look at first, the marks and their parts, what the class got wrong with a board"
+        " and a sentence for the lecture, every submission, tests × submissions, each test under"
+        " suspicion with its text",
         f"{_ROOM}.class_page.page",
     ),
     Export(
