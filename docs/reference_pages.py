@@ -32,12 +32,12 @@ _COLUMNS = "80"
 # The JSON that commands write, and the module or function whose docstring describes it.
 FORMATS = {
     "gtp-harness run --json": "harness.report.json",
+    "gtp-harness match --json": "harness.match.document",
     "gtp-harness history --json": "harness.history.text",
     "gtp-harness grade, class.json": "harness.grading.exports.class_json",
     "gtp-harness verify --json": "harness.cli.verify:_document",
-    "gtp-harness strength --json": "harness.cli.strength_report:document",
+    "gtp-harness strength --json": "harness.cli.strength:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",
-    "gtp-harness match --json": "harness.match.document",
     "gtp-harness calibrate --json": "harness.cli.calibrate:_document",
 }
 

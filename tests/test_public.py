@@ -77,9 +77,7 @@ def test_every_error_that_is_public_is_a_harness_error():
     assert all(issubclass(getattr(harness, name), harness.HarnessError) for name in errors)
 
 
-def test_the_page_names_everything_and_has_ten_recipes():
-    names = [name for name in harness.__all__ if not name.endswith("Error")]
-    assert not [name for name in names if f"`{name}`" not in PAGE]
+def test_the_page_has_ten_recipes():
     assert len(blocks(PAGE, "python")) == len(re.findall(r"^## \d+\. ", PAGE, re.MULTILINE)) == 10
 
 

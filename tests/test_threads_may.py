@@ -21,7 +21,6 @@ DOORS = {
     "harness.pytest_plugin.items": FOLDER,  # pytest's own process, where tests may go anywhere
     "harness.sandbox.inside": FOLDER | SIGNALS,  # the process that becomes an engine
     "harness.sandbox.server": SIGNALS,  # a process of its own
-    "harness.sandbox.file_tree": FOLDER,  # the same
     "oracle.interrupts": SIGNALS,  # gtp-oracle's own process
 }
 

@@ -20,6 +20,7 @@ from harness.assignments.contents import (
     remarks,
     sort_files,
 )
+from harness.assignments.needs import advise_on_module, with_python
 from harness.assignments.public_tests import (
     TrialResult,
     explain,
@@ -28,8 +29,7 @@ from harness.assignments.public_tests import (
     troubles,
     unknowns,
 )
-from harness.assignments.python import advise_on_module, with_python
-from harness.assignments.submitted import inspect_archive
+from harness.assignments.workspace import inspect_archive
 from harness.check.saying import CheckReporter
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import escape_controls, one_line

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.originals import Store
+    from harness.grading.ledger.places import Store
     from harness.grading.records import ClassResult
 
 
@@ -21,7 +21,7 @@ def require(assignment: Assignment) -> None:
     Raises:
         UsageError: Hypothesis is not installed, or nobody knows which answers are right.
     """
-    from harness.fuzzing.drawing import require_hypothesis
+    from harness.fuzzing.hypothesis_setup import require_hypothesis
     from harness.grading.auditing.audit import require_oracle
 
     require_hypothesis("--audit")

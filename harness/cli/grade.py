@@ -13,7 +13,7 @@ from pathlib import Path
 from harness import find_assignment, new_folders, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.python import with_python
+from harness.assignments.needs import with_python
 from harness.cli import auditing, grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from harness.grading.attempts.orders import OtherMachines
-    from harness.grading.exports.writing import Sheets
+    from harness.grading.exports.exporters import Sheets
     from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
     from harness.grading.records import StudentSubmissions
@@ -114,9 +114,9 @@ class _Command:
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
         from harness.grading import grade
-        from harness.grading.exports import writing
+        from harness.grading.exports import exporters
         from harness.grading.exports.summary import has_no_test
-        from harness.grading.ledger.originals import Store
+        from harness.grading.ledger.places import Store
         from harness.grading.marks.findings import concerns
 
         self._check_sheets()
@@ -132,11 +132,11 @@ class _Command:
         conclusion = self._audit(compared, plan)
         notes: list[str] = []
         output = self._wanted.output
-        files = writing.write(conclusion.result, output, self._sheets, notes.append)
+        files = exporters.write(conclusion.result, output, self._sheets, notes.append)
         files += auditing.case_files(conclusion.result, output)
         files += self._hold_tournament(plan)
         self._say(conclusion)
-        for path in writing.find_stale(output, files):
+        for path in exporters.find_stale(output, files):
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             print(self._paint("warn", escape_controls(note)))
@@ -154,25 +154,25 @@ class _Command:
         Raises:
             UsageError: one cannot be filled in.
         """
-        from harness.grading.exports import writing
+        from harness.grading.exports import exporters
         from harness.grading.exports.sheet import ColumnError
 
         for one in (one.download for one in exporters.EXPORTS if one.download):
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
-                writing.check(own, self._wanted.assignment.title)
+                exporters.check(own, self._wanted.assignment.title)
             except ColumnError as error:
                 raise UsageError(f"{error}; --{one.columns} names another") from None
 
     def _audit(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
-        from harness.grading.exports import writing
-        from harness.grading.ledger.originals import Store
+        from harness.grading.exports import exporters
+        from harness.grading.ledger.places import Store
 
         wanted, output = self._wanted, self._wanted.output
         if self._given.audit:
             known = auditing.add_audits(conclusion.result, plan, output)
-            writing.write(known, output, self._sheets)
+            exporters.write(known, output, self._sheets)
             store = Store(self._originals)
             for broke in auditing.run(wanted, plan, known, self._given.audit, store):
                 self._warn(broke)
@@ -216,7 +216,7 @@ class _Command:
     ) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading import grade
         from harness.grading.attempts.grading_progress import GradingProgress
-        from harness.grading.ledger.originals import Store
+        from harness.grading.ledger.places import Store
 
         wanted = self._wanted
         ledger.check()
@@ -323,7 +323,7 @@ def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
 
 
 def _sheets(given: argparse.Namespace) -> Sheets:
-    from harness.grading.exports.writing import Downloaded
+    from harness.grading.exports.exporters import Downloaded
 
     asked = [
         (one.download.name, *(getattr(given, name) for name in one.download.attributes))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import find_assignment, new_folders
-from harness.assignments import python
+from harness.assignments import needs
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
@@ -69,7 +69,7 @@ def _make(given: argparse.Namespace, folder: Path) -> None:
     """Ask the program, read the tests, and write the assignment's file beside them."""
     new_folders.make(folder)
     command = _from(folder, split_program(given.reference))
-    words, _ = python.in_command(shlex.split(command), "")
+    words, _ = needs.in_command(shlex.split(command), "")
     with try_protocols(tuple(words), folder.absolute(), given.sandbox) as trial:
         if trial is None:
             raise UsageError(

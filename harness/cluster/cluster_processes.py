@@ -26,7 +26,7 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import connection_errors, open_folders
+from harness import network, shared_files
 from harness.cluster import (
     announcing,
     connector,
@@ -100,7 +100,7 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     _forbid_core_dumps()
     pythons = announcing.pythons()
     built = Path(settings.cache, "environments")
-    open_folders.make(built)  # as root, engines run as another user
+    shared_files.make_open(built)  # as root, engines run as another user
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
     bases = announcing.bases(built)
     machine = Machine(Path(settings.locks))
@@ -247,7 +247,7 @@ async def _start(server: Server, address: str) -> None:
     try:
         await server
     except (RuntimeError, TimeoutError) as error:  # Dask's words for whatever happened
-        why = connection_errors.explain(error)
+        why = network.explain(error)
         if _is_of_address(error.__cause__):
             raise UsageError(f"cannot be reached at {address}: {why}") from None
         raise ConnectionError(why) from None

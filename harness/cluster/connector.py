@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from distributed import Client, Future
 
-from harness import connection_errors
+from harness import network
 from harness.cluster import records, state, tls
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.dask_messages import (
@@ -435,7 +435,7 @@ async def client_of(settings: ConnectorSettings, papers: Papers | None) -> Async
             timeout=_PATIENCE,
         )
     except (OSError, TimeoutError) as error:
-        why = connection_errors.explain(error)
+        why = network.explain(error)
         raise NoSchedulerError(f"it cannot be reached: {why}") from None
     try:
         yield client

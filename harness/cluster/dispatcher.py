@@ -40,8 +40,7 @@ from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, SandboxError, UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.orders import GradingContext, SetAside
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.running.jobs import Fault

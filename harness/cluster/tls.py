@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from harness.errors import UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 
 if TYPE_CHECKING:
     from distributed import Security

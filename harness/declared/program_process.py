@@ -22,7 +22,7 @@ from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
-from harness.vocabulary.conversations import line_of, name_of
+from harness.vocabulary.script import line_of, name_of
 from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
 

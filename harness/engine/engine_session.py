@@ -16,9 +16,8 @@ from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import GTP, Protocol
 from harness.errors import AsleepError, EngineError, StarvedError
-from harness.limit import Limit
 from harness.options import Limits
-from harness.records import Failure, FailureKind, Reply, Waiting
+from harness.records import Failure, FailureKind, Limit, Reply, Waiting
 from harness.text import decode, encode
 
 WINDOW = 4096

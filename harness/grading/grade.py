@@ -20,11 +20,10 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import ALONE, Company
-from harness.grading.attempts.set_aside import SetAside, withdraw
+from harness.grading.attempts.orders import ALONE, Company, SetAside, withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
     IMAGE,
@@ -340,12 +339,12 @@ def find_same_programs(
     wanted: GradeOptions, conclusion: GradingOutcome, store: Store
 ) -> GradingOutcome:
     """Add which submissions are the same."""
-    from harness.grading.similarity import twins
+    from harness.grading import similarity
 
     result = conclusion.result
     course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
     own = course if wanted.assignment.engine.overlay and course.is_dir() else None
-    found = twins.same((one.submission for one in result.graded), store, own)
+    found = similarity.same((one.submission for one in result.graded), store, own)
     return conclusion._replace(result=result._replace(twins=found))
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from harness import open_folders
+from harness import shared_files
 from harness.errors import ArchiveError, UsageError
 from harness.intake import archive_streams, reading
 from harness.intake.archive_streams import PIECE, IntakeLimits, Meter
@@ -150,10 +150,10 @@ def _members(
 
 
 def _write(member: ArchiveMember, place: Path) -> None:
-    open_folders.make(place.parent)
+    shared_files.make_open(place.parent)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with os.fdopen(os.open(place, flags), "wb") as file:
-        os.fchmod(file.fileno(), open_folders.file_mode(is_program=member.executable))
+        os.fchmod(file.fileno(), shared_files.file_mode(is_program=member.executable))
         for piece in member.content:
             file.write(piece)
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from harness import open_folders
+from harness import shared_files
 from harness.errors import UsageError
 from harness.intake.archive_streams import IntakeLimits
 
@@ -92,7 +92,7 @@ def _open_target(target: Path, mode: Literal["w", "w:gz"]) -> Iterator[tarfile.T
 
 def _folder(name: str) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
-    member.type, member.mode = tarfile.DIRTYPE, open_folders.FOLDER
+    member.type, member.mode = tarfile.DIRTYPE, shared_files.FOLDER
     return member
 
 
@@ -101,5 +101,5 @@ def _member(name: str, path: Path) -> tuple[tarfile.TarInfo, io.BytesIO]:
     status = path.stat()
     member = tarfile.TarInfo(name)
     member.size, member.mtime = len(content), int(status.st_mtime)
-    member.mode = open_folders.file_mode(is_program=bool(status.st_mode & 0o100))
+    member.mode = shared_files.file_mode(is_program=bool(status.st_mode & 0o100))
     return member, io.BytesIO(content)

@@ -38,7 +38,7 @@ def report(path: str, found: Standings) -> None:
 
 
 def document(found: Standings) -> dict[str, Any]:
-    """Return all that is known of a match."""
+    """Return the document of a match, as the module describes it."""
     result, players = found.result, found.result.match.players
     return {
         "schema": SCHEMA,

@@ -18,7 +18,6 @@ from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP, Protocol, foreign_id
 from harness.errors import AsleepError, EngineError, UndecidedError
-from harness.limit import Limit
 from harness.options import Options
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
@@ -28,6 +27,7 @@ from harness.records import (
     Failure,
     FailureKind,
     FileResult,
+    Limit,
     Outcome,
     Reply,
     Restart,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.color import BLACK, WHITE
 from oracle.explanation import Explanation, Fact, Sentence, a_color, figure, number, numbers
 from oracle.komi import as_komi, exact, plain_text, result_text
-from oracle.rules import area
+from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
 from oracle.vertex import Point
 
@@ -38,19 +38,19 @@ class Region:
 
 def score(position: Position, komi: AnyKomi = 0) -> Decimal:
     """Return Black's points minus White's and the komi, exactly."""
-    points = area.score(position.grid, position.black, position.white)
+    points = go.score(position.grid, position.black, position.white)
     return exact().subtract(points, as_komi(komi))
 
 
 def answer(position: Position, komi: AnyKomi = 0) -> str:
     """Return ``B+n``, ``W+n`` or ``0``, as go-scoring.txt, "GTP Command for Scoring" has it."""
-    points = area.score(position.grid, position.black, position.white)
+    points = go.score(position.grid, position.black, position.white)
     return result_text(points, as_komi(komi))
 
 
 def owners(position: Position) -> dict[Point, int]:
     """Return who counts each point of the board: ``BLACK``, ``WHITE`` or ``NEUTRAL``."""
-    black, white, neutral = area.area(position.grid, position.black, position.white)
+    black, white, neutral = go.area(position.grid, position.black, position.white)
     owned = ((BLACK, black), (WHITE, white), (NEUTRAL, neutral))
     return {point: owner for owner, mask in owned for point in position.grid.points(mask)}
 

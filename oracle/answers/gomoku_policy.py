@@ -6,8 +6,8 @@ from oracle.answers.gomoku_rules import by_name, explain_result, orders
 from oracle.color import opponent
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
 from oracle.grid import each_bit
-from oracle.rules import policy as rules
-from oracle.rules.lines import almost_open_fours, long_lines, steps, window
+from oracle.rules import gomoku as rules
+from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

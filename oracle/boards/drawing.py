@@ -1,4 +1,4 @@
-"""Boards as comments of case files and :func:`oracle.draw_text` draw them: ``.``, ``X`` and ``O``.
+"""Boards as comments of case files draw them, and as :func:`oracle.draw.draw_text` does.
 
 ::
 
@@ -14,8 +14,7 @@ stones may be small or capital.
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import block, decode, lines_of, quote
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, block, decode, lines_of, quote
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE

@@ -6,8 +6,7 @@ import re
 from importlib import import_module
 from os import fspath
 
-from oracle.boards.board_lines import decode, lines_of, quote, read_bytes
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
 from oracle.errors import FormatError
 
 TYPE_CHECKING = False
@@ -32,7 +31,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 # The function that reads each; only the one that is needed is imported.
 _READERS = {
     "sgf": ("oracle.sgf", "read_sgf"),
-    "text": ("oracle.boards.digits", "read_digits"),
+    "text": ("oracle.boards.diagram", "read_digits"),
     "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
     "picture": ("oracle.boards.gosensei", "read_picture"),
     "diagram": ("oracle.boards.diagram", "read_diagram"),

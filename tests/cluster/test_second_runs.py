@@ -10,7 +10,7 @@ from harness.grading import LEDGER, ORIGINALS, grade
 from harness.grading.attempts.units import Unheard
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished
 from tests.harness import small_class

@@ -9,12 +9,12 @@ from sqlalchemy import func, select
 
 from harness.assignments import assignment
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
-from harness.grading.attempts.set_aside import SetAside, ran_on
+from harness.grading.attempts.orders import SetAside, ran_on
 from harness.grading.attempts.units import Unheard
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.ledger_tables import RESULT
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.ledger.salvage import salvage
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict

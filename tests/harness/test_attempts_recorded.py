@@ -15,14 +15,7 @@ from harness.errors import (
     SandboxError,
     UsageError,
 )
-from harness.grading.attempts import (
-    assembly,
-    attempt_plan,
-    attempt_runner,
-    class_watch,
-    orders,
-    set_aside,
-)
+from harness.grading.attempts import attempt_plan, attempt_runner, grading_progress, orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, Task
@@ -185,7 +178,7 @@ def test_without_the_lease_nothing_more_is_written():
 
 def test_builds_that_fail_alike_have_one_reason():
     said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
-    found = [class_watch.trouble(Build(False, "", one), []) for one in said]
+    found = [grading_progress.trouble(Build(False, "", one), []) for one in said]
     assert [one and one.words for one in found] == said
     assert len({one and one.reason for one in found}) == 1
     assert found[0] == (last_words.normalize(said[0]), said[0], False)
@@ -195,7 +188,7 @@ def test_a_list_of_machines_that_was_edited_badly_says_what_a_line_should_be(tmp
     path = tmp_path / "aside.jsonl"
     path.write_text('{"at": 5, "machine": "lab1"}\n{"machine": "lab2"}\n')
     with pytest.raises(UsageError) as told:
-        set_aside.SetAside(path).machines()
+        orders.SetAside(path).machines()
     assert str(told.value) == (
         f"{path}:2: found " + repr('{"machine": "lab2"}') + ', expected {"at": SECONDS, "machine":'
         " NAME, …}: remove the whole line to believe a machine again"
@@ -211,7 +204,7 @@ def test_an_attempt_has_the_path_of_its_case_file():
     )
     planned = [PlannedAttempt(kind, "ada", kind, "a.gtp", "") for kind in (PUBLIC, PRIVATE)]
     paths = {(PUBLIC, "a.gtp"): "cases/a.gtp", (PRIVATE, "a.gtp"): "secret/a.gtp"}
-    reader = assembly.AttemptReader(ledger, find("go-scoring"), paths)
+    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), paths)
     found = reader.attempts(planned, at="2026-01-01T00:00:00Z")
     assert [one.path for one in found] == ["cases/a.gtp", "secret/a.gtp"]
 
@@ -230,7 +223,7 @@ def test_an_attempt_without_a_run_says_why(state, fault, said):
         results=lambda basis, at: [],
         build=lambda build: "",
     )
-    reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
+    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault) == (None, said)
 
@@ -243,7 +236,7 @@ def test_an_attempt_without_a_program_has_a_run_and_no_result():
         results=lambda basis, at: [(NOTHING, measured)],
         build=lambda build: "",
     )
-    reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
+    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault, len(found.runs)) == (None, "", 1)
     assert (reader.sandboxes, reader.pythons) == ({"2"}, {"3.11"})
@@ -263,7 +256,7 @@ def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
         build=lambda build: "",
         content=lambda sha256: "\n".join(first.case.lines).encode(),
     )
-    reader = assembly.AttemptReader(ledger, find("go-scoring"), {})
+    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert found.flaky == flaky
     assert len(found.runs) == 2
@@ -271,17 +264,17 @@ def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
 
 def test_a_machine_is_set_aside_in_a_folder_that_is_made_for_us_alone(tmp_path):
     path = tmp_path / "state" / "gtp-harness" / "machines"
-    set_aside.SetAside(path).add("lab1", "it is slow")
-    set_aside.SetAside(path).add("lab2", "it is hot")
+    orders.SetAside(path).add("lab1", "it is slow")
+    orders.SetAside(path).add("lab2", "it is hot")
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-    assert [one.name for one in set_aside.SetAside(path).read_kept()] == ["lab1", "lab2"]
-    assert set_aside.SetAside(path).machines() == {"lab1", "lab2"}
+    assert [one.name for one in orders.SetAside(path).read_kept()] == ["lab1", "lab2"]
+    assert orders.SetAside(path).machines() == {"lab1", "lab2"}
     path.unlink()
-    book = set_aside.SetAside(path)
+    book = orders.SetAside(path)
     assert book.machines() == set()
     book.add("lab3", "it broke")
     assert (book.machines(), [one.name for one in book.read_kept()]) == ({"lab3"}, ["lab3"])
-    alone = set_aside.SetAside()
+    alone = orders.SetAside()
     alone.add("lab4", "it broke")
     assert (alone.machines(), alone.read_kept()) == ({"lab4"}, [])

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.assignments import assignment, python, receipt, workspace
+from harness.assignments import assignment, receipt, workspace
+from harness.assignments import needs as python
 from harness.environments import environment_cache, interpreters
 from harness.errors import AssignmentError, UsageError
 from harness.grading.attempts import attempt_plan

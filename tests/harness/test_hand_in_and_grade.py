@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
-from harness.judging.mistaken import failing_lines, mutant_engine
+from harness.judging.in_process import failing_lines, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.reading.setups import comments
+from harness.reading.casefile import comments
 from harness.records import Repeat
 from harness.report import html, json, report_files
 from harness.report.baseline import compare

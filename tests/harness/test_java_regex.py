@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import PatternError
-from harness.reading import charset
+from harness.reading import regex_reader
 from harness.reading.pattern import matcher
 from tests.harness import random_patterns
 from tests.harness.ascii_classes import ASCII, CLASSES
@@ -171,5 +171,5 @@ def test_the_comparison_would_notice(
     monkeypatch: pytest.MonkeyPatch, java: str, tmp_path: Path
 ) -> None:
     """Where negated sets are not negated there are differences."""
-    monkeypatch.setattr(charset, "complement", lambda one: one)
+    monkeypatch.setattr(regex_reader, "complement", lambda one: one)
     assert random_patterns.compare_with_java(tmp_path, seed=5, count=500)["differs"] > 0

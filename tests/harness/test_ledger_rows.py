@@ -14,14 +14,7 @@ from harness.errors import (
     HarnessError,
     UsageError,
 )
-from harness.grading.ledger import (
-    chains,
-    ledger_server,
-    opening,
-    originals,
-    places,
-    seal,
-)
+from harness.grading.ledger import chains, ledger_server, places, sqlite_file
 from harness.grading.ledger.ledger import (
     BuildRow,
     FinishedRun,
@@ -161,12 +154,12 @@ def test_keys_of_ledgers_on_servers_lie_in_the_usual_folder_of_a_user(
 # --- a chain of rows
 
 RUNS = [(number, f"day {number}", "1.0", "go-scoring", "d" * 64, "{}") for number in range(1, 5)]
-OWN = seal.Seal(b"k" * 32)
+OWN = chains.Seal(b"k" * 32)
 
 
 def sign(runs: list[Any]) -> list[Any]:
     """Return the rows of a chain."""
-    rows, before = [], seal.START
+    rows, before = [], chains.START
     for link, values in enumerate(runs, 1):
         digest = OWN.of_row("run", link, values, before)
         rows.append(chains.SignedRow(values, link, digest))
@@ -200,7 +193,7 @@ BROKEN = [
     ([FIRST, change_values(SECOND, *"abcdef"), THIRD], [f"run 2 {MOVED}"]),
     ([FIRST, THIRD._replace(link=2), SECOND._replace(link=3)],
      [f"run 2 {MOVED}", f"run 3 {MOVED}", "the end of the table run was changed"]),
-    ([chains.SignedRow(RUNS[0], 0, seal.Digest.read("")), *ROWS[:3]],
+    ([chains.SignedRow(RUNS[0], 0, chains.Digest.read("")), *ROWS[:3]],
      ["run 0 was added: it has no digest"]),
     ([FIRST, SECOND, SECOND, THIRD], ["run 2 was added"]),
     ([*ROWS], ["run 4 was added"]),
@@ -217,7 +210,7 @@ BROKEN = [
 def test_what_a_chain_says_of_its_rows(rows, said):
     made = chains.Chains(SimpleNamespace(), OWN, "")  # type: ignore[arg-type]
     found: Any = made
-    found.head = lambda table: seal.Head(3, THIRD.digest.chained)
+    found.head = lambda table: chains.Head(3, THIRD.digest.chained)
     found.rows = lambda table: list(rows)
     assert list(made._find_broken_rows("run")) == said
 
@@ -225,7 +218,7 @@ def test_what_a_chain_says_of_its_rows(rows, said):
 @pytest.mark.parametrize("changes", [None, {"length": 2}, {"digest": "x"}, {"unsigned": 1}])
 def test_an_end_of_a_chain_that_others_wrote_is_refused(changes):
     made = chains.Chains(SimpleNamespace(), OWN, "the ledger of ada")  # type: ignore[arg-type]
-    right = seal.Head(3, "digest", 0)
+    right = chains.Head(3, "digest", 0)
     assert made._verify_head("run", (*right, OWN.of_head("run", right))) == right
     row = None if changes is None else (*right._replace(**changes), OWN.of_head("run", right))
     for wrong in (row, (*right, OWN.of_head("mark", right))):
@@ -245,17 +238,17 @@ def fail(*_: object, **__: object) -> Any:
 
 
 def test_an_original_that_cannot_be_kept_leaves_nothing(tmp_path, monkeypatch):
-    store = originals.Store(tmp_path / "store")
+    store = places.Store(tmp_path / "store")
     source = tmp_path / "a.tgz"
     source.write_bytes(b"bytes")
     with monkeypatch.context() as patch:
-        patch.setattr(originals.os, "fsync", fail)
+        patch.setattr(places.os, "fsync", fail)
         with pytest.raises(HarnessError) as told:
             store.keep(source)
     assert str(told.value) == f"cannot keep {source}: No space left on device"
     assert list((tmp_path / "store").iterdir()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(originals.tempfile, "mkstemp", fail)
+        patch.setattr(places.tempfile, "mkstemp", fail)
         with pytest.raises(HarnessError) as told:
             store.keep(source)
     assert str(told.value) == f"cannot write into {tmp_path / 'store'}: No space left on device"
@@ -266,10 +259,10 @@ def test_an_original_that_cannot_be_kept_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_originals_that_cannot_be_packed_leaves_nothing(tmp_path, monkeypatch):
-    store = originals.Store(tmp_path / "store")
+    store = places.Store(tmp_path / "store")
     (tmp_path / "a").write_bytes(b"bytes")
     with monkeypatch.context() as patch:
-        patch.setattr(originals, "pack_alike", fail)
+        patch.setattr(places, "pack_alike", fail)
         with pytest.raises(OSError, match="No space left"):
             store.keep_folder(tmp_path, {"a": "go/a"})
     assert list((tmp_path / "store").iterdir()) == []
@@ -294,26 +287,26 @@ def test_a_place_that_cannot_be_made_is_told(tmp_path, monkeypatch):
 def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkeypatch):
     """After a power cut, what it had signed would be unproven without it."""
     synced = []
-    monkeypatch.setattr(seal.os, "fsync", lambda file: synced.append(os.fstat(file)))
-    seal.prepare(lambda name: tmp_path / "own.key")
+    monkeypatch.setattr(chains.os, "fsync", lambda file: synced.append(os.fstat(file)))
+    chains.prepare(lambda name: tmp_path / "own.key")
     (written,) = [one.stat() for one in tmp_path.iterdir()]
     assert [(one.st_ino, one.st_size) for one in synced] == [(written.st_ino, written.st_size)]
 
 
 def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):
     path = tmp_path / "own.key"
-    made = seal.prepare(lambda name: path)
-    monkeypatch.setattr(seal.os, "fsync", fail)
+    made = chains.prepare(lambda name: path)
+    monkeypatch.setattr(chains.os, "fsync", fail)
     with pytest.raises(HarnessError) as told:
-        seal.put_in_place(path, made.name)
+        chains.put_in_place(path, made.name)
     assert str(told.value) == f"cannot write the ledger's key {path}: No space left on device"
 
 
 def test_a_place_says_how_it_is_opened(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger_server, "ServerDatabase", lambda *words: words)
     place = places.of("postgresql://ada:secret@host/db")
-    assert opening.open_database(place) == (place.address, place.name)  # type: ignore[comparison-overlap]
+    assert sqlite_file.open_database(place) == (place.address, place.name)  # type: ignore[comparison-overlap]
     assert "secret" not in place.name
-    made = opening.open_database(places.of(tmp_path / "ledger"))
+    made = sqlite_file.open_database(places.of(tmp_path / "ledger"))
     assert (made.name, type(made)) == (str(tmp_path / "ledger"), SqliteFile)
     made.close()

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from harness.judging import diagnosis, mistaken
+from harness.judging import diagnosis, in_process
 from harness.judging.diagnosis import diagnoses
 from harness.records import Verdict
 from harness.specifications import specification
@@ -50,7 +50,9 @@ def test_what_explains_everything_answers_everything_alike(assignment):
 
 def files_of(mistakes, assignment):
     """The results of the engine that makes all of some mistakes."""
-    return [result_of(case, mistaken.mutant(mistakes, assignment)) for case in public(assignment)]
+    return [
+        result_of(case, in_process.mutant(mistakes, assignment)) for case in public(assignment)
+    ]
 
 
 def answers(files):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
 from harness.grading.taking_in.log_evidence import LONGEST
 from harness.grading.taking_in.receive import receive

@@ -23,10 +23,10 @@ import pytest
 from harness.cli import doctor as doctor_module
 from harness.cli.doctor import main as doctor
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, canary, layout, levels, view
+from harness.sandbox import bubblewrap, canary, levels, view
 from harness.sandbox.launcher import BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
-from harness.sandbox.redteam import attack_table, bandwidth, compiling, referee
+from harness.sandbox.redteam import attack_table, compiling, referee
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.circumstances import SOMEBODY
@@ -303,15 +303,15 @@ def test_a_channel_in_words_and_as_json(
 
 
 def test_what_is_learnt_through_a_channel() -> None:
-    sent = bandwidth.draw_bits(256)
+    sent = referee.draw_bits(256)
     assert len(sent) == 256
-    assert bandwidth.information(sent, sent) == 256
-    assert bandwidth.information(sent, "") == 0
+    assert referee.information(sent, sent) == 256
+    assert referee.information(sent, "") == 0
     for _ in range(20):  # chance learns nothing
-        assert bandwidth.information(sent, bandwidth.draw_bits(256)) == 0
+        assert referee.information(sent, referee.draw_bits(256)) == 0
     turned = sent.translate(str.maketrans("01", "10"))
-    assert bandwidth.information(sent, turned) == 0
-    half_wrong = bandwidth.information(sent, sent[:200] + turned[200:])
+    assert referee.information(sent, turned) == 0
+    half_wrong = referee.information(sent, sent[:200] + turned[200:])
     assert 50 < half_wrong < 80  # 22 of 100 are wrong: a quarter of it remains
 
 
@@ -693,9 +693,7 @@ def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> No
 
 def test_bubblewrap_is_given_everything_by_name() -> None:
     seen = view.of_program(["/bin/true"], "/usr/share")
-    options = bubblewrap.options(
-        layout.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"}
-    )
+    options = bubblewrap.options(view.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"})
     words = [word.decode() for word in options.split(b"\0")]
     assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
     assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)

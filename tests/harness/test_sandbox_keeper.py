@@ -11,6 +11,16 @@ from typing import Any
 import pytest
 
 from harness.sandbox import canary
+from harness.sandbox.plan import LaunchPlan, Mount, Watched
+
+PLAN = LaunchPlan(
+    *(2, ("/bin/engine", "x"), "/folder", {"A": "1"}, 0, (Mount("proc", "/proc"),)),
+    *((("/", 5),), 4, "", b"", ((7, 3, 4),), 9, Watched(1, 2, 3, 40, 5), (), (), (24, 1)),
+)
+
+
+class Exited(BaseException):
+    """In place of the end of a process."""
 
 
 class System:

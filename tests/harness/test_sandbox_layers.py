@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.limit import CPU_SECONDS, Limit
 from harness.options import GIB, MIB, BoxLimits
-from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view, watch
+from harness.records import CPU_SECONDS, Limit
+from harness.sandbox import cgroup, landlock, limits, seccomp, syscalls, view, watch
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 from tests import golden
 
@@ -342,9 +342,9 @@ def test_case_files_in_a_shown_folder_are_hidden_by_all_their_names(place: Path)
     seen = view.of_program(words, "/", hidden=[str(case), str(place / "gone.tst")])
     expected = [case, place / "cases" / "hard", place / "sub" / "hard"]
     assert seen.hidden == tuple(map(str, expected))
-    masks = [mount for mount in layout.mounts(seen) if str(place) in mount.place]
+    masks = [mount for mount in view.mounts(seen) if str(place) in mount.place]
     assert [mount.kind for mount in masks] == [BIND, MASK_FILE, MASK_FILE, BIND, MASK_FILE]
-    rules = dict(layout.reach(seen, 1))
+    rules = dict(view.reach(seen, 1))
     assert str(case) not in rules
     assert str(place / "cases" / "soft") not in rules  # a rule would be one for the case itself
     assert rules[str(place / "cases")] == landlock.READ_DIR
@@ -356,19 +356,19 @@ def test_own_folders_are_hidden_where_they_are_shown() -> None:
     seen = view.of_program(["/usr/bin/env"], "/", also=[home], hidden=view.own_folders())
     hidden = {home + "/harness", home + "/oracle", home + "/cases"}
     assert hidden - set(seen.hidden) <= {home + "/cases"}
-    assert Mount(MASK_FOLDER, home + "/oracle") in layout.mounts(seen)
+    assert Mount(MASK_FOLDER, home + "/oracle") in view.mounts(seen)
 
 
 def test_the_working_directory_can_be_written(place: Path) -> None:
     script = str(place / "sub" / "engine.py")
     away = view.of_program(["/usr/bin/env", script], str(place / "cases"))
-    assert Mount(SCRATCH, str(place / "cases")) in layout.mounts(away)
+    assert Mount(SCRATCH, str(place / "cases")) in view.mounts(away)
     at_home = view.of_program(["/usr/bin/env", script], str(place / "sub"))
-    assert Mount(COPY, str(place / "sub"), str(place / "sub")) in layout.mounts(at_home)
-    assert layout.scratch_places(at_home) == ("/tmp", str(place / "sub"))
+    assert Mount(COPY, str(place / "sub"), str(place / "sub")) in view.mounts(at_home)
+    assert view.scratch_places(at_home) == ("/tmp", str(place / "sub"))
     system = view.of_program(["/usr/bin/env", script], "/usr/share")
-    assert layout.scratch_places(system) == ("/tmp",)
-    assert layout.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
+    assert view.scratch_places(system) == ("/tmp",)
+    assert view.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
 
 
 # --- limits

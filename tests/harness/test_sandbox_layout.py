@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import layout, view
+from harness.sandbox import view
 from harness.sandbox.plan import Mount
 from harness.sandbox.view import View
 
@@ -78,22 +78,22 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
         Mount("mask folder", "/proc/1"),
         *(Mount("mask file", path) for path in machine if os.path.exists(path)),
     ]
-    assert layout.mounts(example_view) == tuple(sorted(expected, key=lambda one: one.place))
-    assert layout.scratch_places(example_view) == ("/tmp", f"{top}/sub")
+    assert view.mounts(example_view) == tuple(sorted(expected, key=lambda one: one.place))
+    assert view.scratch_places(example_view) == ("/tmp", f"{top}/sub")
 
 
 def test_a_copy_of_what_a_link_leads_to(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     hidden = (f"{tmp_path}/link/a", f"{tmp_path}/links/b")
-    assert layout._copy(f"{tmp_path}/link", hidden) == Mount(
+    assert view._copy(f"{tmp_path}/link", hidden) == Mount(
         "copy", f"{tmp_path}/link", f"{tmp_path}/real", (f"{tmp_path}/real/a",)
     )
 
 
 def test_the_rules_of_level_2(example_view, tmp_path):
     writable = ("/tmp", f"{tmp_path}/sub", f"{tmp_path}/out", "/proc")
-    assert layout.reach(example_view, 2) == (
+    assert view.reach(example_view, 2) == (
         ("/", READ), *((place, WRITE) for place in writable),
         *((path, DEVICE) for path in view.DEVICES),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def test_the_rules_of_level_2(example_view, tmp_path):
 def test_the_rules_of_level_1(example_view, tmp_path):
     """What is hidden gets no rule, nor does a link, which would be one for what it leads to."""
     top = str(tmp_path)
-    found = layout.reach(example_view, 1)
+    found = view.reach(example_view, 1)
     shown = [rule for rule in found if rule[0].startswith((top, "/usr"))]
     assert set(shown[:-1]) == {
         ("/usr", READ), (f"{top}/shown", LIST), (f"{top}/shown/a", READ),

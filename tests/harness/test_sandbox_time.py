@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import estimate
-from harness.sandbox.estimate import Estimate, ProcessSample
+from harness.sandbox import box_clock
+from harness.sandbox.box_clock import Estimate, ProcessSample
 
 FORGOTTEN = """
 import os, signal, time
@@ -105,8 +105,8 @@ def test_the_part_of_its_time_that_a_task_had_a_processor(
             raise FileNotFoundError(path)
         return text
 
-    monkeypatch.setattr(estimate, "read", read)
-    assert estimate.share(7) == part
+    monkeypatch.setattr(box_clock, "read", read)
+    assert box_clock.share(7) == part
 
 
 def test_a_loss_step_by_step() -> None:

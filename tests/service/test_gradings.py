@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import ReadingFailedError
 from harness.grading import SET_ASIDE
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.orders import SetAside
 from harness.intake import reading
 from harness.service import machines
 from harness.service.jobs import job_handlers

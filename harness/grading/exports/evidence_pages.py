@@ -19,9 +19,15 @@ from harness.grading.exports.class_page.parts import (
     format_students,
     order_by_mark,
 )
-from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.showing import short_outcome, shorten
+from harness.grading.exports.showing import (
+    CaseSummary,
+    Files,
+    Material,
+    as_file,
+    short_outcome,
+    shorten,
+)
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
 from harness.report.file_view import FileView

@@ -20,10 +20,10 @@ from harness.assignments.contents import (
     likeness,
     remarks,
 )
-from harness.assignments.submitted import InspectedArchive, changes, inspect_archive
+from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
 from harness.grading.taking_in import log_evidence
 from harness.grading.taking_in.log_evidence import LONGEST

@@ -10,11 +10,11 @@ from itertools import groupby
 
 from harness.escaping import one_line
 from harness.reading import expectation
-from harness.reading.setups import comments
+from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import evidence
 from harness.report.context import Context, contexts
-from harness.report.difference import Segment
+from harness.report.difference import Segment, Side, Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
@@ -22,7 +22,6 @@ from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot
 from harness.report.html.times import in_words, step_times
 from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.report.score_table import Count
-from harness.report.sides import Side, Sides, komi_of, sides
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from harness.grading.taking_in.sources.pieces import (
+from harness.grading.taking_in.sources.listing import (
     key_of_group_with_digest,
     key_with_digest,
     safe,

@@ -20,7 +20,7 @@ from harness.assignments.assignment import Late
 from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.intake.archive_streams import IntakeLimits
 from harness.service.courses import making, roster

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from harness import whole_files
+from harness import shared_files
 from harness.errors import HarnessError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Company
 from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
-from harness.grading.exports import writing
+from harness.grading.exports import exporters
+from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
-from harness.grading.exports.sheet_filling import Filled
+from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
-from harness.grading.exports.writing import Sheets
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
@@ -152,7 +152,7 @@ def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) 
     path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
-    whole_files.write(path, escape_controls(text))
+    shared_files.write_whole(path, escape_controls(text))
 
 
 def _require_results(graded: Graded) -> None:
@@ -429,7 +429,7 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
         shutil.rmtree(left, ignore_errors=True)
     unfinished.mkdir(mode=0o700, parents=True)
     filled: dict[str, Filled] = {}
-    writing.write(result, unfinished, sheets, on_filled=filled.__setitem__)
+    exporters.write(result, unfinished, sheets, on_filled=filled.__setitem__)
     if folder.exists():
         folder.rename(former)
     unfinished.rename(folder)

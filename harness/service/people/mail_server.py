@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from harness.errors import HarnessError, UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 from harness.service.settings import Settings
 
 NO_MAIL = (

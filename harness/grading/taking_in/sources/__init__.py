@@ -16,15 +16,24 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.grading.records import StudentSubmissions
-from harness.grading.taking_in.sources import canvas, csv_source, folder_source, groups, moodle
-from harness.grading.taking_in.sources.listing import children, is_zip, list_hidden, unzip
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries
+from harness.grading.taking_in.sources import csv_source, platforms
+from harness.grading.taking_in.sources.listing import (
+    SourcePiece,
+    children,
+    entries,
+    is_zip,
+    list_hidden,
+    unzip,
+)
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence
 KINDS = ("folder", "canvas", "moodle", "csv")
 # The names that a platform gives, and the submission under such a name.
-_PLATFORMS = {"canvas": (canvas.NAME, canvas.pieces), "moodle": (moodle.NAME, moodle.pieces)}
+_PLATFORMS = {
+    "canvas": (platforms.CANVAS_NAME, platforms.canvas_pieces),
+    "moodle": (platforms.MOODLE_NAME, platforms.moodle_pieces),
+}
 
 
 def read(
@@ -46,7 +55,7 @@ def read(
     """
     found = read_pieces(source, kind, room, on_remark)
     if groups_file:
-        found = groups.group_pieces(found, groups.read(groups_file))
+        found = csv_source.group_pieces(found, csv_source.read_groups(groups_file))
     read_in = entries(found)
     if not read_in:
         raise UsageError(f"there are no submissions in {source}")
@@ -92,12 +101,12 @@ def _of_folder(folder: Path, kind: str | None) -> list[SourcePiece]:
     paths = children(folder)
     platform = kind or _kind(paths)
     if platform not in _PLATFORMS:
-        return [*folder_source.pieces(paths)]
+        return [*platforms.folder_pieces(paths)]
     name, pieces = _PLATFORMS[platform]
     found = [(path, name.fullmatch(path.name)) for path in paths]
     rest = [path for path, match in found if match is None]
     named = (piece for path, match in found if match for piece in pieces(path, match))
-    return [*named, *folder_source.pieces(rest)]
+    return [*named, *platforms.folder_pieces(rest)]
 
 
 def _kind(paths: list[Path]) -> str:

@@ -1,8 +1,4 @@
-"""Folders and files that other users may read, whatever the umask of this process says.
-
-As root, engines run as users without rights. A root whose umask is 077 would else make folders for
-them that they cannot enter.
-"""
+"""Files and folders that other users and processes may read: open, or found whole."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ def make_new(folder: Path) -> None:
     folder.chmod(FOLDER)
 
 
-def make(folder: Path) -> None:
+def make_open(folder: Path) -> None:
     """Make a folder, and those above it that are not there.
 
     Raises:
@@ -30,14 +26,14 @@ def make(folder: Path) -> None:
     """
     if folder.is_dir():
         return
-    make(folder.parent)
+    make_open(folder.parent)
     folder.mkdir(exist_ok=True)
     folder.chmod(FOLDER)
 
 
-def write(path: Path, data: bytes) -> None:
-    """Write a file, and make its folder; raises as :func:`make`."""
-    make(path.parent)
+def write_open(path: Path, data: bytes) -> None:
+    """Write a file, and make its folder; raises as :func:`make_open`."""
+    make_open(path.parent)
     path.write_bytes(data)
     path.chmod(FILE)
 
@@ -48,3 +44,20 @@ def open_all(folder: Path) -> None:
         mode = path.stat().st_mode
         own = FOLDER if path.is_dir() else file_mode(is_program=bool(mode & 0o100))
         path.chmod(mode | own)
+
+
+# --- Files that others find whole: what was there before, or what is written now -----------------
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file of UTF-8 in the place of another one, or of none.
+
+    One writer at a time. A process that is killed leaves ``NAME.new`` beside it, which the next
+    writer writes anew.
+
+    Raises:
+        OSError: that cannot be done; what was there is there still.
+    """
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

@@ -1,7 +1,8 @@
-"""Why another machine could not be asked, in words, whatever library tried to."""
+"""Which hosts are this machine itself, and why another machine could not be asked."""
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
 from collections.abc import Iterator
 
@@ -33,3 +34,14 @@ def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__  # some libraries hide it
+
+
+# --- Which hosts are this machine itself: what is sent to them never crosses a network. *Pure.* --
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host, by name or address, is this machine and no other."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,4 +1,4 @@
-"""The programs of a class as they were submitted, and as tokens."""
+"""The similarity check: submissions compared with each other."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.records import Submission, Twins
 from harness.intake import archive
+
+# --- The programs of a class as they were submitted, and as tokens -------------------------------
+
 
 _LARGEST = 1 << 20  # bytes of a file; nobody writes more of a program
 _STRINGS = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"

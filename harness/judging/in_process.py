@@ -1,18 +1,16 @@
-"""Case files put to engines in this process: the oracle's, right or with a mistake.
-
-Nothing is started, so that a thousand tests meet dozens of mistakes in seconds. Engines read the
-files that commands name.
-"""
+"""Case files put to engines in this process, and recognized by their commands."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Step, Verdict
-from harness.specifications.truth import reply_of
+from harness.specifications import NAMES, specification
+from harness.specifications.record import Specification, reply_of
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Crash, Mistake, engine_with, mistaken_engine
 
@@ -86,3 +84,26 @@ def _first_test(case: CaseFile, step: Step) -> set[int]:
 def folder_of(case: CaseFile) -> str:
     """Return where an engine of a run would be started: in the folder of the case file."""
     return str(Path(case.path).parent)
+
+
+# --- The specification of a case file, recognized by its commands. Pure --------------------------
+
+
+def specifications_of(case: CaseFile) -> tuple[Specification, ...]:
+    """Return those that a file may belong to, the likeliest first; none is a stranger.
+
+    The likeliest is the one of whose commands the file has most, and then come its relatives: a
+    file about the policy may show mistakes in the rules as well.
+    """
+    commands = {step.command for step in case.steps}
+    known = {name: _signs(specification(name), commands) for name in NAMES}
+    found = {name for name, count in known.items() if count}
+    found -= {other for name in found for other in specification(name).relatives}
+    if not found:
+        return ()
+    likeliest = specification(max(found, key=lambda name: known[name]))
+    return likeliest, *map(specification, likeliest.relatives)
+
+
+def _signs(one: Specification, commands: set[str]) -> int:
+    return sum(re.fullmatch(one.signs, command) is not None for command in commands)
