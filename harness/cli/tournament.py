@@ -35,13 +35,13 @@ def hold(
     units = grade.units(plan, Store(originals))
     try:
         with ending_on_signals():
-            held = hold_tournament(
+            result = hold_tournament(
                 grade.means(wanted, plan), plan.submissions, units, chosen, output
             )
     except KeyboardInterrupt:
         print("The marks and the games are kept; the same command continues.", file=sys.stderr)
         raise
     print("\nTournament")
-    for line in lines(Standings(held)):
+    for line in lines(Standings(result)):
         print(escape_controls(line))
-    return (write(held, plan.submissions, chosen, output),)
+    return (write(result, plan.submissions, chosen, output),)

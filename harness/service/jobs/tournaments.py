@@ -128,8 +128,8 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     die_with_parent(parent)
     with ending_on_signals():
         try:
-            held = hold_tournament(means, submissions, units, wanted, folder)
-            write(held, submissions, wanted, folder)
-            tell.send("; ".join(why for _, why in held.unplayed[:1]))
+            result = hold_tournament(means, submissions, units, wanted, folder)
+            write(result, submissions, wanted, folder)
+            tell.send("; ".join(why for _, why in result.unplayed[:1]))
         except HarnessError as error:
             tell.send(str(error))
