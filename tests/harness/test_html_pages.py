@@ -196,6 +196,7 @@ def test_the_digest_is_the_scripts(script, digest):
 STATIC = sorted(Path(assets.__file__).with_name("static").iterdir())
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("path", STATIC, ids=lambda path: path.name)
 def test_a_file_of_style_or_script_is_whole(path):
     text = path.read_text("ascii")
