@@ -8,7 +8,7 @@ from pathlib import Path
 from harness import new_folders
 from harness.escaping import escape_controls
 from harness.grading import grade
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
 from harness.match.standings import Standings
 from harness.match.text import lines

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from oracle.rules.handicap import fixed_points, most_fixed
-
 from harness.errors import UsageError
 from harness.match.records import (
     FIVE,
@@ -27,7 +25,7 @@ from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
 from oracle.komi import parse_komi, result_text
 from oracle.position import Position
-from oracle.rules import area
+from oracle.rules.go import fixed_points, most_fixed, score
 from oracle.vertex import parse_vertex, vertex
 
 _WHY = {
@@ -152,7 +150,7 @@ class GoReferee(_BoardReferee):
 
     def _count(self, reason: str) -> Ending:
         board = self._game.position
-        text = result_text(area.score(board.grid, board.black, board.white), self._komi)
+        text = result_text(score(board.grid, board.black, board.white), self._komi)
         return Ending({"B": BLACK, "W": WHITE}.get(text[0], EMPTY), reason, text)
 
 

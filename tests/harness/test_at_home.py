@@ -130,6 +130,7 @@ def packed(room, home):
     return room
 
 
+@pytest.mark.long(1)
 @pytest.mark.processes
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_after_again_repeats_its_test_where_the_command_was_given(name, tmp_path):

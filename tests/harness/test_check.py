@@ -258,6 +258,7 @@ def test_wrong_submissions_are_told_why(spoil, status, course, sandbox):
     assert f'COMMAND_EXIT_CODE="{status}"' in log
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "said"),
     [

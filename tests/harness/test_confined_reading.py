@@ -211,8 +211,9 @@ def test_a_ctrl_c_at_the_terminal_does_not_reach_the_reader(tmp_path):
     [
         ("os._exit(0)", "died"),
         ("os.abort()", "died"),
-        ("while True:\n    pass", "died"),  # by its limit of time
-        ("os.read(0, 1)\nwhile True:\n    pass", "died"),
+        # By its limit of time, or by ours where others keep it from the processor.
+        ("while True:\n    pass", "died|did not end in time"),
+        ("os.read(0, 1)\nwhile True:\n    pass", "died|did not end in time"),
         ("x = bytearray(2 << 30)", "MemoryError"),
         ("raise RuntimeError('a mistake')", "RuntimeError: a mistake"),
         ("os.write(file.fileno() + 1, b'nonsense ' * 1000)\nos._exit(0)", "says too much"),

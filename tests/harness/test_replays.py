@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from harness.reading.selection import Selection
 
 from harness.errors import (
     CaseError,
     UsageError,
 )
-from harness.judging import board_replay, explain, mistaken, mutant_replay
+from harness.judging import board_replay, explain, in_process, mutant_replay
 from harness.reading import casefile
+from harness.reading.named_case_files import Selection
 from harness.records import Exchange, Failure, FailureKind, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
@@ -36,9 +36,9 @@ def test_whatever_breaks_a_mistaken_program_breaks_it_down():
         def handle(self, text: str) -> str:
             raise KeyError(text)
 
-    ((step, how),) = mistaken.replay(CASE.steps, Engine())  # type: ignore[arg-type]
+    ((step, how),) = in_process.replay(CASE.steps, Engine())  # type: ignore[arg-type]
     assert step is CASE.steps[0]
-    assert isinstance(how, mistaken.Crash)
+    assert isinstance(how, in_process.Crash)
     assert str(how) == "KeyError('loadsgf a.sgf')"
 
 
@@ -114,7 +114,7 @@ def test_a_board_has_what_was_sent_before_the_file_and_to_an_engine_that_was_sta
 def test_nothing_is_asked_of_an_engine_that_was_told_to_quit():
     case = casefile.parse(b"10 name\n#? [x]\nquit\n20 name\n#? [x]\n", "x")
     engine = specification("go-scoring").reference_engine()
-    assert [step.text for step, _ in mistaken.replay(case.steps, engine)] == ["10 name", "quit"]
+    assert [step.text for step, _ in in_process.replay(case.steps, engine)] == ["10 name", "quit"]
 
 
 @pytest.mark.parametrize("chosen", ["A1", "e5", "D2"])
@@ -124,7 +124,7 @@ def test_a_mutant_chooses_at_random_what_another_engine_chose(chosen):
     heard = mutant_replay.RecordedConversation(
         case.steps, (reply(""), reply(chosen), None), None, lambda *_: True, ""
     )
-    engine = mistaken.mutant(frozenset(), "gomoku-rules")
+    engine = in_process.mutant(frozenset(), "gomoku-rules")
     assert mutant_replay.answers(heard, engine)[1:] == [f"= {chosen.upper()}\n\n"]
 
 
@@ -138,7 +138,7 @@ def test_a_mutant_chooses_by_itself_where_another_engine_did_not_play():
             Failure(FailureKind.DIED, "It died.", 1),
             lambda *_: True,
         )
-        engine = mistaken.mutant(frozenset(), "gomoku-rules")
+        engine = in_process.mutant(frozenset(), "gomoku-rules")
         chosen.add(str(mutant_replay.answers(heard, engine)[1]))
     (one,) = chosen
     assert one.startswith("= ")

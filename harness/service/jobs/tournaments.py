@@ -10,7 +10,7 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import whole_files
+from harness import shared_files
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade
 from harness.grading.attempts.orders import Company, GradingContext
@@ -76,7 +76,7 @@ def choose(folder: Path, points: str) -> None:
     if not 0 <= worth <= 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    whole_files.write(folder / _OPTIONS, json.dumps({"points": str(worth)}))
+    shared_files.write_whole(folder / _OPTIONS, json.dumps({"points": str(worth)}))
 
 
 def hold(context: AssignmentContext, grading: Grading, concurrency: Company) -> None:
