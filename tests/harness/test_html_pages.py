@@ -28,7 +28,7 @@ from harness.report.html.assets import LOG_SCRIPT, LOG_SHA256, MATRIX, SCRIPT, S
 from harness.report.html.card import card, title
 from harness.report.html.failure_ways import ways
 from harness.report.html.page_names import LogPages, link, page_names
-from harness.report.html.times import step_times
+from harness.report.html.parts import step_times
 from harness.report.markup import Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
