@@ -12,8 +12,8 @@ from harness.match.standings import Score, Standing, Standings
 from harness.match.text import describe, elo, sprt_lines
 from harness.report import report_files
 from harness.report.board_evidence import Evidence
+from harness.report.html.assets import MATRIX
 from harness.report.html.board_drawing import figure
-from harness.report.html.page_style import MATRIX
 from harness.report.html.parts import PageFrame, box, facts, items, page
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of
