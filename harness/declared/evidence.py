@@ -44,9 +44,10 @@ _ENDS = ("quit", "exit")
 _DIGITS = tuple(map(str, range(1, 10)))
 _OVER = re.compile(r"(?i)result|winner|over|final|status|end")
 _LONGEST = 60  # moves of a game
-_GAMES = 3
+_GAMES = 2
 _SIDE = 3  # of the first board to try
 _MOST = 0.8  # of the pairs of numbers in tests lie on the board, if they are points
+_LOOKED_AT = 3  # positions in which it is seen whether a choice can be played
 _SHORT = 24  # characters of a reply that tells whether a game is over
 _COLOR, _VERTEX = Argument(COLOR), Argument(VERTEX)
 # Arguments to try where no test has any, the likeliest first.
@@ -161,15 +162,17 @@ class Evidence:
         count = next((len(one) for one in sized if one), 0)
         if not count:
             return
-        self.sizer = next(line.split()[0] for line, one in zip(self.opening, sized, strict=True)
-                          if one)  # fmt: skip
-        told = {_size(_sides(words)) for words in self.used.get(self.sizer, ()) if _sides(words)}
+        sizer = next(line for line, one in zip(self.opening, sized, strict=True) if one)
+        used = self.used.get(sizer.split()[0], ())
+        told = {_size(_sides(words)) for words in used if _sides(words)}
         if told:
             yield from sorted(told, key=lambda size: (size[0] * size[1], size))
             return
-        for size in [(n, n) for n in range(2, 8)] + [(3, 2)] * (count > 1):
-            if self._opens(self.open(size)):
-                yield size
+        sizes = [(n, n) for n in range(2, 8)] + [(3, 2)] * (count > 1)
+        lines = {_resize(sizer, size): size for size in sizes}
+        replies = self.trial.replies(*lines)
+        yield from (lines[line] for line, reply in zip(lines, replies, strict=True)
+                    if self.accepts(reply))  # fmt: skip
 
     def open(self, size: tuple[int, int]) -> Said:
         """Return what begins a board of another size."""
@@ -246,15 +249,33 @@ class Evidence:
 
     def _try_shapes(self, name: str) -> None:
         forms = [self.game.vertices, *([NUMBERED] if not self.used else [])]
+        tried: list[tuple[str, Shape, DeclaredGame]] = []
         for form in dict.fromkeys(forms):
             game = self.game._replace(vertices=form)
             for shape in TRIED:
                 if form != self.game.vertices and _VERTEX not in shape:
                     continue
-                line = " ".join([name, *(sample(one, game) for one in shape)])
-                if self.accepts(self.trial.last(*self.opening, line)):
-                    self.shapes[name], self.samples[name], self.game = shape, line, game
-                    return
+                tried.append((" ".join([name, *(sample(one, game) for one in shape)]), shape, game))
+        accepted = self._accepted(self.opening, [line for line, _, _ in tried])
+        for line, shape, game in tried:
+            if line in accepted:
+                self.shapes[name], self.samples[name], self.game = shape, line, game
+                return
+
+    def _accepted(self, said: Said, lines: Sequence[str]) -> list[str]:
+        """Return which of some lines are accepted, each after the same conversation.
+
+        They are said one after the other as long as they are refused, for that changes nothing.
+        """
+        found: list[str] = []
+        rest = list(lines)
+        while rest:
+            replies = self.trial.replies(*said, *rest)[len(said) :]
+            are_good = [self.accepts(reply) or not reply.raw for reply in replies]
+            place = are_good.index(True) if True in are_good else len(rest)
+            found += rest[place : place + 1] * (place < len(rest) and bool(replies[place].raw))
+            rest = rest[place + 1 :]
+        return found
 
     # --- what commands do ------------------------------------------------------------------------
 
@@ -318,11 +339,9 @@ class Evidence:
         if good.is_refusal:
             return
         found = [self.trial.last(*self.opening, one) for one in self._wrong_moves(line)]
-        again, _ = self.trial.replies(*self.opening, line, line, *self._questions)[-1:], None
-        once, twice = self._texts((line, *self._questions)), self._texts(
-            (line, line, *self._questions)
-        )
-        if once[1:] == twice[2:] and self._questions:
+        asked = tuple(self._questions)
+        once, twice = (self._texts((*[line] * times, *asked)) for times in (1, 2))
+        if asked and once[1:] == twice[2:]:
             found.append(self.trial.last(*self.opening, line, line))
         texts = [one.text for one in found if not one.is_refusal and one.text != good.text]
         self.refusals = list(dict.fromkeys(filter(None, texts)))
@@ -368,12 +387,10 @@ class Evidence:
                         for kind in (0, 1)
                     )
                 )
-        said = [*self.opening, line]
-        found = []
-        for template, text in told:
-            if not self.accepts(self.trial.last(*said, f"{self.mover} {text}")):
-                found.append(template)
-        return list(dict.fromkeys(found))
+        lines = [f"{self.mover} {text}" for _, text in told]
+        accepted = self._accepted((*self.opening, line), lines)
+        both = zip(told, lines, strict=True)
+        return list(dict.fromkeys(one[0] for one, said in both if said not in accepted))
 
     @staticmethod
     def _right_word(one: Argument, kind: int, turn: str, free: str, word: str) -> str:
@@ -484,7 +501,7 @@ class Evidence:
 
     def _find_choices(self) -> None:
         """Find what chooses: what it says can be played."""
-        self.keeps: dict[str, bool] = {}  # by name: a word before the choice, which it does not
+        self.kept: dict[str, set[str]] = {}  # by name: words before the choice, such as winners
         self.plays: dict[str, bool] = {}
         self.instead: dict[str, list[str]] = {}
         for name, kind in self.kinds.items():
@@ -492,36 +509,37 @@ class Evidence:
                 self._see_choice(name)
 
     def _see_choice(self, name: str) -> None:
-        mover, is_named = self.mover, _CHOOSES.search(name) is not None
-        if mover is None or not (is_named or name in self._questions):
+        is_named = _CHOOSES.search(name) is not None
+        middle = [one for one in self.games if not one.is_end][:_LOOKED_AT]
+        if self.mover is None or not (is_named or self._names_moves(name, middle)):
             return
-        middle = [one for one in self.games if not one.is_end][:3]
-        ends = [one for one in self.games if one.is_end][:2] if is_named else []
         playable, others = 0, []
-        for position in [*middle, *ends]:
+        for position in (*middle, *[one for one in self.games if one.is_end][:is_named]):
             line = self._with_color(name, position.turn)
             reply = self.trial.last(*position.said, line)
             if not self.accepts(reply):
                 continue
-            move, keeps = self._as_move(reply.text, position.turn)
-            if move and self.accepts(self.trial.last(*position.said, move)):
+            move, kept = self._as_move(reply.text, position.turn)
+            again = self.accepts(self.trial.last(*position.said, line, move)) if move else False
+            if move and (again or self.accepts(self.trial.last(*position.said, move))):
                 playable += 1
-                self.keeps[name] = keeps
-                chosen = self.trial.replies(*position.said, line)[-1].text
-                again = self._as_move(chosen, position.turn)[0]
-                self.plays[name] = not self.accepts(
-                    self.trial.last(*position.said, line, again or move)
-                )
-            elif reply.text and reply.text not in others:
+                self.kept.setdefault(name, set()).add(kept)
+                self.plays[name] = not again
+            else:
                 others.append(reply.text)
         if playable > 1 and not others:
             self.kinds[name] = CHOOSES
-        elif is_named and not playable:
-            self.kinds[name] = CHOOSES if _CHOOSES.search(name) else ASKS
         if self.kinds[name] == CHOOSES:
             heard = [reply.text for _, reply in self.heard.get(name, ())
                      if self.accepts(reply) and not self._as_move(reply.text, "")[0]]  # fmt: skip
-            self.instead[name] = list(dict.fromkeys(filter(None, [*others, *heard])))
+            known = self.kept.get(name, set())
+            told = dict.fromkeys(filter(None, [*others, *heard]))
+            self.instead[name] = [one for one in told if one.lower() not in known]
+
+    def _names_moves(self, name: str, positions: Sequence[Position]) -> bool:
+        """Whether a question was answered with what may be played, wherever it was asked."""
+        texts = [one.answers[name].text for one in positions if name in one.answers]
+        return len(texts) > 1 and all(self._as_move(text, "")[0] for text in texts)
 
     def _with_color(self, name: str, turn: str) -> str:
         words = [turn if one == _COLOR else word for one, word in
@@ -529,20 +547,23 @@ class Evidence:
                      strict=False)]  # fmt: skip
         return " ".join([name, *words])
 
-    def _as_move(self, text: str, turn: str) -> tuple[str, bool]:
-        """Return the move that a reply names, and whether a word stands before it."""
+    def _as_move(self, text: str, turn: str) -> tuple[str, str]:
+        """Return the move that a reply may name, and a word that stands before it; or nothing."""
         assert self.mover is not None
         shape = self.shapes[self.mover]
         words, count = text.split(), sum(self._width(one) for one in shape if one != _COLOR)
         if len(words) not in (count, count + 1) or not count:
-            return "", False
-        keeps = len(words) > count
-        rest = iter(words[keeps:])
+            return "", ""
+        kept = words[0].lower() if len(words) > count else ""
+        rest = iter(words[bool(kept) :])
         told = [
             turn if one == _COLOR else " ".join(next(rest) for _ in range(self._width(one)))
             for one in shape
         ]
-        return " ".join([self.mover, *told]), keeps
+        are_points = all(
+            self._is_point(word) for one, word in zip(shape, told, strict=True) if one == _VERTEX
+        )
+        return (" ".join([self.mover, *told]), kept) if are_points else ("", "")
 
     def _width(self, one: Argument) -> int:
         return 2 if one == _VERTEX and self.game.vertices == NUMBERED else 1

@@ -95,7 +95,7 @@ def _game(shown: Evidence) -> Iterator[Guess]:
         yield Guess("refused", game.refused, f"it answers a wrong move with '{shown.refusals[0]}'")
     for ask, first, last in shown.find_ends():
         told = " or ".join(map(repr, last))
-        yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).*"},
+        yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).+"},
                     f"it says '{first}' while moves are accepted, and then {told}")  # fmt: skip
         return
 
@@ -126,6 +126,9 @@ def _command(shown: Evidence, name: str) -> Proposed | None:
         guesses.append(Guess("arguments", told, why))
     if kind == MOVES and shape:
         guesses += _bad(shown)
+        said = {reply.text for _, reply in shown.heard.get(name, ()) if shown.accepts(reply)}
+        if len(said) > 1:
+            guesses += _question(shown, name)
     if kind == CHOOSES:
         guesses += _choice(shown, name)
     if kind == ASKS:
@@ -172,7 +175,7 @@ def _why(shown: Evidence, name: str, kind: str) -> str:
     return {
         MOVES: "answers change after it, and it is not accepted twice",
         SETS: "it may be said twice",
-        CHOOSES: f"what it says can be played: {said}" if shown.keeps.get(name) is not None
+        CHOOSES: f"what it says can be played: {said}" if name in shown.kept
         else f"its name; {said}",
     }.get(kind, said)
 
@@ -200,7 +203,7 @@ def _beside_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
 def _choice(shown: Evidence, name: str) -> Iterator[Guess]:
     if shown.plays.get(name):
         yield Guess("plays", True, "what it chose cannot be played after it")
-    if shown.keeps.get(name):
+    if any(shown.kept.get(name, ())):
         yield Guess("keeps", FIRST_WORD, "another word stands before what can be played")
     if found := shown.instead.get(name):
         yield Guess("instead", found, "it said so where it did not choose")
@@ -210,7 +213,8 @@ def _question(shown: Evidence, name: str) -> Iterator[Guess]:
     replies = [reply for _, reply in shown.heard.get(name, ())]
     how, said = _reply(replies)
     usual = STANDARD.get(name)
-    if how != EXACT and not (usual and usual.reply == (how,)):
+    is_move = shown.kinds.get(name) == MOVES
+    if (how != EXACT or is_move) and not (usual and usual.reply == (how,)):
         yield Guess("reply", how, f"it said '{_short(said)}'")
 
 
@@ -227,7 +231,7 @@ def _reply(replies: Sequence[Reply]) -> tuple[str, str]:
     words = [word for one in lists for word in one]
     if words and all(map(_NUMBER.fullmatch, words)) and not any(map(_ZEROS.fullmatch, words)):
         return NUMBERS, texts[0]
-    return EXACT, ""
+    return EXACT, next(iter(texts), "")
 
 
 def _is_place(word: str) -> bool:

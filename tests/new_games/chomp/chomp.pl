@@ -57,7 +57,7 @@ while (my $line = <STDIN>) {
         : $name eq 'player'  ? $player
         : $name eq 'who'     ? ($poisoned ? "winner $player" : 'nobody yet')
         : $name eq 'think'   ? think()
-        : $name eq 'draw'    ? join("\n", '', map { '#' x $_ } @heights)
+        : $name eq 'draw'    ? join("\n", '', map { '|' . '#' x $_ } @heights)
         : $name eq 'quit'    ? ''
         :                      undef;
     print defined $said ? "=$id $said\n\n" : "?$id what?\n\n";
