@@ -161,7 +161,9 @@ def _explain(
         lines.append(f"That is {described}.")
     advice = python.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
     if not advice:
-        advice = "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
+        advice = (
+            "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
+        )
     return "\n".join([*lines, f"{advice}."])
 
 
@@ -185,7 +187,7 @@ def _next_steps(
 def _from(folder: Path, words: Sequence[str]) -> list[str]:
     """Return a command with its files as they are called from the assignment's folder."""
     first, *rest = words
-    is_interpreter = os.path.isabs(first) and any(Path(word).is_file() for word in rest)
+    is_interpreter = Path(first).is_absolute() and any(Path(word).is_file() for word in rest)
     named = [
         os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
         for word in words
@@ -221,7 +223,7 @@ def command_line() -> CommandParser:
     add("--public", nargs="+", default=[], metavar="FILE",
         help="public tests to copy into DIR")  # fmt: skip
     add("--protocol", choices=PROTOCOLS, default="",
-        help="what the program speaks (default: as the tests have it, or as it answers)")  # fmt: skip
+        help="what the program speaks (default: as in the tests, or as it answers)")  # fmt: skip
     add("--python", default="", metavar="PATH",
         help="the Python of a command that begins with python3 (default: the system's, or one of"
         " an environment beside the program that has the modules it needs)")  # fmt: skip

@@ -7,54 +7,56 @@ after it and it cannot be said twice, it chooses if what it says can be played, 
 from __future__ import annotations
 
 import itertools
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
 from harness.declared.declaration import (
+    ALTERNATE,
+    ANY,
     ASKS,
     CHOOSES,
-    COLOR,
     MOVES,
     NUMBERED,
     POINTS,
     SETS,
-    VERTEX,
     Argument,
     DeclaredGame,
 )
-from harness.declared.game_state import after, places, vertex_of
-from harness.declared.protocol_trial import LISTERS, ProtocolTrial
-from harness.reading.answer_files import escape_text
+from harness.declared.game_state import after, places, vertex_of, width
+from harness.declared.probes import (
+    A_COLOR,
+    A_VERTEX,
+    TRIED,
+    Shape,
+    is_about_engine,
+    list_pairs,
+    pattern_of,
+    resize,
+    sample,
+    sides,
+    size_of,
+    tells_end,
+)
+from harness.declared.protocol_trial import ProtocolTrial
 from harness.records import Reply
 from oracle import natures
 
 Words = tuple[str, ...]
 Said = tuple[str, ...]  # lines
-Shape = tuple[Argument, ...]
 Ask = Callable[[str], str]  # a question to the teacher; "" if there is no answer
 
 _COLORS = re.compile(r"(?i)b|w|black|white")
 _BEGINS = re.compile(r"(?i)game|board|size|init|new|start|begin|reset")
 _CHOOSES = re.compile(r"(?i)genmove|solve|think|best_?move|choose")
 _LEAVES_OUT = re.compile(r"(?i)quit|exit|save|load|undo|swap|pass|clear|reset|gogui|loadsgf")
-_ENDS = ("quit", "exit")
-_DIGITS = tuple(map(str, range(1, 10)))
-_OVER = re.compile(r"(?i)result|winner|over|final|status|end")
 _LONGEST = 60  # moves of a game
 _GAMES = 2
 _SIDE = 3  # of the first board to try
 _MOST = 0.8  # of the pairs of numbers in tests lie on the board, if they are points
 _LOOKED_AT = 3  # positions in which it is seen whether a choice can be played
 _SHORT = 24  # characters of a reply that tells whether a game is over
-_COLOR, _VERTEX = Argument(COLOR), Argument(VERTEX)
-# Arguments to try where no test has any, the likeliest first.
-TRIED: tuple[Shape, ...] = (
-    *((), (_COLOR,), (_VERTEX,), (_COLOR, _VERTEX), (_VERTEX, Argument(words=_DIGITS[:3]))),
-    (Argument(words=("5",)),),
-)
 
 
 class Position(NamedTuple):
@@ -140,7 +142,7 @@ class Evidence:
         self.sizes = list(self._find_sizes())
 
     def _is_start(self, line: str) -> bool:
-        return line.split()[0] in self.starts
+        return line.split(maxsplit=1)[0] in self.starts
 
     def _opens(self, lines: Said) -> bool:
         return bool(lines) and all(map(self.accepts, self.trial.replies(*lines)))
@@ -158,25 +160,25 @@ class Evidence:
 
     def _find_sizes(self) -> Iterator[tuple[int, int]]:
         """Yield the sizes of tests, the smaller ones first; without any, those that are taken."""
-        sized = [_sides(line.split()[1:]) for line in self.opening]
+        sized = [sides(line.split()[1:]) for line in self.opening]
         count = next((len(one) for one in sized if one), 0)
         if not count:
             return
         sizer = next(line for line, one in zip(self.opening, sized, strict=True) if one)
         used = self.used.get(sizer.split()[0], ())
-        told = {_size(_sides(words)) for words in used if _sides(words)}
+        told = {size_of(sides(words)) for words in used if sides(words)}
         if told:
             yield from sorted(told, key=lambda size: (size[0] * size[1], size))
             return
         sizes = [(n, n) for n in range(2, 8)] + [(3, 2)] * (count > 1)
-        lines = {_resize(sizer, size): size for size in sizes}
+        lines = {resize(sizer, size): size for size in sizes}
         replies = self.trial.replies(*lines)
         yield from (lines[line] for line, reply in zip(lines, replies, strict=True)
                     if self.accepts(reply))  # fmt: skip
 
     def open(self, size: tuple[int, int]) -> Said:
         """Return what begins a board of another size."""
-        return tuple(_resize(line, size) for line in self.opening)
+        return tuple(resize(line, size) for line in self.opening)
 
     # --- arguments -------------------------------------------------------------------------------
 
@@ -188,17 +190,21 @@ class Evidence:
             for line, reply in zip(said, self.trial.replies(*said), strict=True):
                 name, *words = line.split()
                 self.heard.setdefault(name, []).append((tuple(words), reply))
-                if name in self.starts and _sides(words):
-                    size = _size(_sides(words))
+                if name in self.starts and sides(words):
+                    size = size_of(sides(words))
                 elif not reply.is_refusal:
-                    for key, is_on in _list_pairs(name, words, size):
+                    for key, is_on in list_pairs(name, words, size):
                         pairs.setdefault(key, []).append(is_on)
-        fits = {key: sum(every) / len(every) for key, every in pairs.items()}
-        self._places: dict[str, int] = {}  # by name: where the numbers of a point begin
-        for (name, place, origin), share in sorted(fits.items(), key=lambda one: one[0][1:]):
-            if share >= _MOST and name not in self._places and len(pairs[name, place, origin]) > 1:
+        self._see_points(pairs)
+
+    def _see_points(self, pairs: dict[tuple[str, int, int], list[bool]]) -> None:
+        """See where the two numbers of points are: they nearly always lie on the board."""
+        self._places: dict[str, int] = {}  # by name: where they begin
+        fit = {key for key, on in pairs.items() if len(on) > 1 and sum(on) >= _MOST * len(on)}
+        for name, place, origin in sorted(fit, key=lambda one: one[1:]):
+            if name not in self._places:
                 self._places[name] = place
-                if self.game.vertices == POINTS or (name, place, 1 - origin) not in fits:
+                if self.game.vertices == POINTS or (name, place, 1 - origin) not in fit:
                     self.game = self.game._replace(vertices=NUMBERED, origin=origin)
 
     def _find_shapes(self) -> None:
@@ -206,8 +212,7 @@ class Evidence:
         for name in self.names:
             if name in self.starts or is_about_engine(name):
                 continue
-            used = [words for words in self.used.get(name, ())]
-            if used:
+            if used := self.used.get(name):
                 self._take_shape(name, used)
             else:
                 self._try_shapes(name)
@@ -237,9 +242,9 @@ class Evidence:
             if not {"b", "w"} & set(words):
                 ordered = sorted(dict.fromkeys(words), key=str.lower)
                 self.game = self.game._replace(colors=tuple(ordered)) if place == 0 else self.game
-            return _COLOR
+            return A_COLOR
         if all(map(self._is_point, words)):
-            return _VERTEX
+            return A_VERTEX
         return Argument(words=tuple(dict.fromkeys(words)))
 
     def _is_point(self, text: str) -> bool:
@@ -253,9 +258,11 @@ class Evidence:
         for form in dict.fromkeys(forms):
             game = self.game._replace(vertices=form)
             for shape in TRIED:
-                if form != self.game.vertices and _VERTEX not in shape:
+                if form != self.game.vertices and A_VERTEX not in shape:
                     continue
-                tried.append((" ".join([name, *(sample(one, game) for one in shape)]), shape, game))
+                tried.append(
+                    (" ".join([name, *(sample(one, game) for one in shape)]), shape, game)
+                )
         accepted = self._accepted(self.opening, [line for line, _, _ in tried])
         for line, shape, game in tried:
             if line in accepted:
@@ -286,10 +293,12 @@ class Evidence:
             name for name in plain if not (_CHOOSES.search(name) or _LEAVES_OUT.search(name))
         ]
         twice = self.trial.replies(*self.opening, *self._questions, *self._questions)
-        first, second = _halves(twice[len(self.opening) :])
+        replies, count = twice[len(self.opening) :], len(self._questions)
         self._questions = [
             name
-            for name, one, other in zip(self._questions, first, second, strict=True)
+            for name, one, other in zip(
+                self._questions, replies[:count], replies[count:], strict=True
+            )
             if one.text == other.text
         ]
         for name in self.shapes:
@@ -316,7 +325,7 @@ class Evidence:
         return MOVES
 
     def _has_point(self, name: str) -> bool:
-        return _VERTEX in self.shapes[name]
+        return A_VERTEX in self.shapes[name]
 
     def _texts(self, lines: Said) -> list[str]:
         replies = self.trial.replies(*self.opening, *lines)[len(self.opening) :]
@@ -325,7 +334,8 @@ class Evidence:
     @property
     def mover(self) -> str | None:
         """The command that plays; None if none was found."""
-        found = [name for name, kind in self.kinds.items() if kind == MOVES and self.shapes[name]]
+        found = [name for name, kind in self.kinds.items() if kind == MOVES and self.shapes[name]
+                 and name in self.samples and name != "undo"]  # fmt: skip
         return "play" if "play" in found else next(iter(found), None)
 
     # --- moves that are refused ------------------------------------------------------------------
@@ -358,76 +368,62 @@ class Evidence:
 
     def bad(self) -> list[str]:
         """Return templates of moves that the program refuses after a first one."""
-        if self.mover is None or self.mover not in self.samples:
+        if self.mover is None:
             return []
-        line = self.samples[self.mover]
-        shape, state = self.shapes[self.mover], self._words_by_place(line)
-        point = next((text for one, text in zip(shape, state, strict=True) if one == _VERTEX), "")
-        wrong_point = "z99" if self.game.vertices == POINTS else "99 99"
-        free = vertex_of((1, 0), self.game)
-        late = self.game.turns == "alternate"
-        told: list[tuple[str, str]] = []  # templates, and what stands for them here
+        line, shape = self.samples[self.mover], self.shapes[self.mover]
+        said = self._words_by_place(line)
         turn = after(self.game.colors[0], self.game.colors)
+        free = vertex_of((1, 0), self.game)
+        stand_for = {A_COLOR: ("{turn}", turn), A_VERTEX: ("{vertex}", free)}
+        right = [stand_for.get(one, (word, word)) for one, word in zip(shape, said, strict=True)]
+        told: dict[str, str] = {}  # by line, its template
         for place, one in enumerate(shape):
-            for template, text in (
-                *((("{stone}", point), (wrong_point, wrong_point)) if one == _VERTEX else ()),
-                *((("x", "x"),) if one == _COLOR else ()),
-                *((("{other}", self.game.colors[0]),) if one == _COLOR and late else ()),
-                *((("99", "99"),) if one.words else ()),
-            ):
-                told.append(
-                    tuple(
-                        " ".join(
-                            [
-                                (template, text)[kind] if other == place else
-                                self._right_word(arg, kind, turn, free, state[other])
-                                for other, arg in enumerate(shape)
-                            ]
-                        )
-                        for kind in (0, 1)
-                    )
-                )
-        lines = [f"{self.mover} {text}" for _, text in told]
-        accepted = self._accepted((*self.opening, line), lines)
-        both = zip(told, lines, strict=True)
-        return list(dict.fromkeys(one[0] for one, said in both if said not in accepted))
+            for wrong in self._wrong_words(one, said[place]):
+                each = [*right[:place], wrong, *right[place + 1 :]]
+                text = " ".join(word for _, word in each)
+                told[f"{self.mover} {text}"] = " ".join(template for template, _ in each)
+        accepted = self._accepted((*self.opening, line), list(told))
+        return [template for text, template in told.items() if text not in accepted]
 
-    @staticmethod
-    def _right_word(one: Argument, kind: int, turn: str, free: str, word: str) -> str:
-        if one == _COLOR:
-            return (("{turn}"), turn)[kind]
-        return ("{vertex}", free)[kind] if one == _VERTEX else word
+    def _wrong_words(self, one: Argument, word: str) -> list[tuple[str, str]]:
+        """Return templates of wrong arguments, each with what stands for it after a first move."""
+        if one == A_COLOR:
+            late = [("{other}", self.game.colors[0])] * (self.game.turns == ALTERNATE)
+            return [("x", "x"), *late]
+        if one == A_VERTEX:
+            off = "z99" if self.game.vertices == POINTS else "99 99"
+            return [("{stone}", word), (off, off)]
+        return [("99", "99")]
 
     def _words_by_place(self, line: str) -> list[str]:
         name, *words = line.split()
-        shape, rest = self.shapes[name], iter(words)
-        count = {True: 2, False: 1}
-        is_pair = self.game.vertices == NUMBERED
+        rest = iter(words)
         return [
-            " ".join(next(rest, "") for _ in range(count[one == _VERTEX and is_pair]))
-            for one in shape
+            " ".join(next(rest, "") for _ in range(self._width(one))) for one in self.shapes[name]
         ]
 
     # --- games -----------------------------------------------------------------------------------
 
     def _see_turns(self) -> None:
         """See whether two moves of one color in a row are accepted."""
-        if self.mover is None or _COLOR not in self.shapes[self.mover]:
+        if self.mover is None or A_COLOR not in self.shapes[self.mover]:
             return
-        first, other = (list(self.moves(self.sample_size, color)) for color in self.game.colors[:2])
+        first = list(self.moves(self.sample_size, self.game.colors[0]))
         for line in first[:3]:
             if self.accepts(self.trial.last(*self.opening, line)):
                 same = [one for one in first if one != line][-4:]
-                is_any = any(self.accepts(self.trial.last(*self.opening, line, one)) for one in same)
+                is_any = any(
+                    self.accepts(self.trial.last(*self.opening, line, one)) for one in same
+                )
                 said = "accepts" if is_any else "refuses"
                 self.turns_why = f"it {said} two stones of one color in a row"
-                self.game = self.game._replace(turns="any" if is_any else "alternate")
+                self.game = self.game._replace(turns=ANY if is_any else ALTERNATE)
                 return
 
     @property
     def sample_size(self) -> tuple[int, int]:
         """The size of the board that the opening begins."""
-        return next((_size(one) for line in self.opening if (one := _sides(line.split()[1:]))),
+        return next((size_of(one) for line in self.opening if (one := sides(line.split()[1:]))),
                     (_SIDE, _SIDE))  # fmt: skip
 
     def moves(self, size: tuple[int, int], color: str) -> Iterator[str]:
@@ -436,7 +432,7 @@ class Evidence:
             return
         points = [vertex_of(one, self.game) for one in places(size)]
         told = [
-            points if one == _VERTEX else [color] if one == _COLOR else self.reach(one, size)
+            points if one == A_VERTEX else [color] if one == A_COLOR else self.reach(one, size)
             for one in self.shapes[self.mover]
         ]
         for words in itertools.product(*told):
@@ -542,7 +538,7 @@ class Evidence:
         return len(texts) > 1 and all(self._as_move(text, "")[0] for text in texts)
 
     def _with_color(self, name: str, turn: str) -> str:
-        words = [turn if one == _COLOR else word for one, word in
+        words = [turn if one == A_COLOR else word for one, word in
                  zip(self.shapes.get(name, ()), self._words_by_place(self.samples.get(name, name)),
                      strict=False)]  # fmt: skip
         return " ".join([name, *words])
@@ -551,22 +547,22 @@ class Evidence:
         """Return the move that a reply may name, and a word that stands before it; or nothing."""
         assert self.mover is not None
         shape = self.shapes[self.mover]
-        words, count = text.split(), sum(self._width(one) for one in shape if one != _COLOR)
+        words, count = text.split(), sum(self._width(one) for one in shape if one != A_COLOR)
         if len(words) not in (count, count + 1) or not count:
             return "", ""
         kept = words[0].lower() if len(words) > count else ""
         rest = iter(words[bool(kept) :])
         told = [
-            turn if one == _COLOR else " ".join(next(rest) for _ in range(self._width(one)))
+            turn if one == A_COLOR else " ".join(next(rest) for _ in range(self._width(one)))
             for one in shape
         ]
         are_points = all(
-            self._is_point(word) for one, word in zip(shape, told, strict=True) if one == _VERTEX
+            self._is_point(word) for one, word in zip(shape, told, strict=True) if one == A_VERTEX
         )
         return (" ".join([self.mover, *told]), kept) if are_points else ("", "")
 
     def _width(self, one: Argument) -> int:
-        return 2 if one == _VERTEX and self.game.vertices == NUMBERED else 1
+        return width(one, self.game)
 
     def find_ends(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield questions that show that a game is over: what each says before, and then."""
@@ -582,72 +578,3 @@ class Evidence:
 
 _WHICH_BEGINS = "No command was found that begins a board. Which line begins one of size 3"
 _WHICH_PLAYS = "No command was found that plays. Which line plays the first move on that board"
-
-
-def tells_end(name: str) -> bool:
-    """Whether a question seems to be about the end of a game, by its name."""
-    return _OVER.search(name) is not None
-
-
-def is_about_engine(name: str) -> bool:
-    """Whether a command says nothing of a game."""
-    if name in _ENDS or name in LISTERS:
-        return True
-    nature = natures.STANDARD.get(name)
-    return nature is not None and not nature.needs and not nature.sets_up
-
-
-def pattern_of(texts: Sequence[str]) -> str:
-    """Return an expression found in all of some texts, as short as it tells; "" if none is.
-
-    That is the beginning that they share, without the arguments in it, or each of them.
-    """
-    if not texts:
-        return ""
-    shared = texts[0] if len(texts) == 1 else os.path.commonprefix(list(texts))
-    words = re.match(r"[^\W\d]+( [^\W\d]+)*(?=\W|$)", shared)
-    if len(texts) == 1 and (not words or words[0] == texts[0]):
-        return f"^{escape_text(texts[0])}$"
-    if words:
-        found = " ".join(words[0].split()[:2])
-        return f"(?i){escape_text(found)}"
-    return f"^({'|'.join(map(escape_text, texts))})$"
-
-
-def _sides(words: Sequence[str]) -> list[int]:
-    """Return the one or two numbers at the beginning of what begins a board."""
-    return [int(one) for one in itertools.takewhile(str.isdigit, words)][:2]
-
-
-def _size(sides: Sequence[int]) -> tuple[int, int]:
-    return sides[0], sides[-1]
-
-
-def _resize(line: str, size: tuple[int, int]) -> str:
-    name, *words = line.split()
-    count = len(_sides(words))
-    return " ".join([name, *map(str, size[:count]), *words[count:]])
-
-
-def _list_pairs(
-    name: str, words: Sequence[str], size: tuple[int, int]
-) -> Iterable[tuple[tuple[str, int, int], bool]]:
-    """Yield neighboring numbers: whose, where, from which origin, and whether they are on it."""
-    for place, (one, other) in enumerate(itertools.pairwise(words)):
-        if one.isdigit() and other.isdigit():
-            for origin in (0, 1):
-                column, row = int(one) - origin, int(other) - origin
-                yield (name, place, origin), 0 <= column < size[0] and 0 <= row < size[1]
-
-
-def sample(one: Argument, game: DeclaredGame) -> str:
-    """Return a text that may be an argument of a first command."""
-    if one == _VERTEX:
-        return vertex_of((0, 0), game)
-    return game.colors[0] if one == _COLOR else one.words[0]
-
-
-def _halves(replies: Sequence[Reply]) -> tuple[Sequence[Reply], Sequence[Reply]]:
-    half = len(replies) // 2
-    return replies[:half], replies[half:]
-

@@ -7,7 +7,6 @@ before: modes outlive games. Anything else gets a new process.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from operator import attrgetter
@@ -69,7 +68,8 @@ class ProgramStart(NamedTuple):
     def environment(self) -> tuple[str, ...]:
         """Where a program with a whole path is installed, such as a Python of an environment."""
         first = self.words[0]
-        return tuple(paths_of(first)) if os.path.isabs(first) and os.path.isfile(first) else ()
+        is_there = Path(first).is_absolute() and Path(first).is_file()
+        return tuple(paths_of(first)) if is_there else ()
 
     @property
     def limits(self) -> Limits:

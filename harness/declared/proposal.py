@@ -11,7 +11,6 @@ from harness.declared.declaration import (
     ANY_ORDER,
     ASKS,
     CHOOSES,
-    COLOR,
     COLUMN_COUNT,
     EXACT,
     FIRST_WORD,
@@ -27,8 +26,8 @@ from harness.declared.declaration import (
     Argument,
     DeclaredReference,
 )
-from harness.declared.evidence import TRIED, Evidence, is_about_engine
-from harness.declared.game_state import place_of
+from harness.declared.evidence import Evidence
+from harness.declared.probes import is_about_engine
 from harness.escaping import one_line
 from harness.options import GTP
 from harness.reading.answer_files import escape_text
@@ -37,7 +36,7 @@ from harness.records import Reply
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them
 _MANY = 12  # sizes of tests; more are written as they are
-Value = str | bool | Sequence[object] | dict[str, object]
+Value = str | bool | int | Sequence[object] | dict[str, object]
 
 
 class Guess(NamedTuple):
@@ -65,8 +64,7 @@ class Proposal(NamedTuple):
 
 def propose(shown: Evidence) -> Proposal:
     """Return what a program and tests seem to mean."""
-    names = [name for name in dict.fromkeys((*sorted(shown.starts), *shown.names))
-             if name in shown.starts or name in shown.kinds or name not in shown.shapes]  # fmt: skip
+    names = dict.fromkeys((*sorted(shown.starts), *shown.names))
     every = [_command(shown, name) for name in names if not is_about_engine(name)]
     kept = tuple(one for one in every if one and (one.guesses or _is_optional(one.name)))
     return Proposal(tuple(_game(shown)), kept)
@@ -83,7 +81,11 @@ def _game(shown: Evidence) -> Iterator[Guess]:
         yield Guess("colors", list(game.colors), "as in the tests; the first one begins")
     if shown.sizes:
         sizes = [list(one) if len(set(one)) > 1 else one[0] for one in shown.sizes]
-        why = "as in the tests; small boards find more" if shown.used else "of 2 to 7, it takes these"
+        why = (
+            "as in the tests; small boards find more"
+            if shown.used
+            else "of 2 to 7, it takes these"
+        )
         yield Guess("sizes", sizes, why)
     if game.vertices == NUMBERED:
         yield Guess("vertices", NUMBERED, "what plays is given two numbers")
@@ -93,6 +95,10 @@ def _game(shown: Evidence) -> Iterator[Guess]:
         yield Guess("turns", game.turns, shown.turns_why)
     if game.refused:
         yield Guess("refused", game.refused, f"it answers a wrong move with '{shown.refusals[0]}'")
+    yield from _over(shown)
+
+
+def _over(shown: Evidence) -> Iterator[Guess]:
     for ask, first, last in shown.find_ends():
         told = " or ".join(map(repr, last))
         yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).+"},
@@ -116,24 +122,28 @@ def _command(shown: Evidence, name: str) -> Proposed | None:
     is_usual = usual and usual.kind == kind and not shown.used.get(name)
     if usual and (is_usual or name not in shown.samples or usual.arguments == shown.shapes[name]):
         return Proposed(name, tuple(_beside_standard(shown, name, kind)))
+    return Proposed(name, tuple(_not_standard(shown, name, kind)))
+
+
+def _not_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
+    """Yield all that is to be said of a command that is not as in GTP."""
     shape = shown.shapes.get(name, ())
-    guesses = [Guess("kind", kind, _why(shown, name, kind))]
-    if shape or usual:
+    yield Guess("kind", kind, _why(shown, name, kind))
+    if shape or name in STANDARD:
         why = "as in the tests" if shown.used.get(name) else "it takes them"
         largest = max(shown.sizes or [shown.sample_size], key=max)
         told = [_value_of(one, shown.reach(one, largest) if kind == MOVES else one.words)
                 for one in shape]  # fmt: skip
-        guesses.append(Guess("arguments", told, why))
+        yield Guess("arguments", told, why)
     if kind == MOVES and shape:
-        guesses += _bad(shown)
+        if found := shown.bad():
+            yield Guess("bad", found, "it refused these")
         said = {reply.text for _, reply in shown.heard.get(name, ()) if shown.accepts(reply)}
-        if len(said) > 1:
-            guesses += _question(shown, name)
+        yield from _question(shown, name) if len(said) > 1 else ()
     if kind == CHOOSES:
-        guesses += _choice(shown, name)
+        yield from _choice(shown, name)
     if kind == ASKS:
-        guesses += _question(shown, name)
-    return Proposed(name, tuple(guesses))
+        yield from _question(shown, name)
 
 
 _OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")
@@ -157,7 +167,9 @@ def _start(shown: Evidence, name: str) -> Proposed | None:
     if not line or (usual and usual.kind == STARTS and usual.arguments == tuple(shape)):
         return None
     guesses = [Guess("kind", STARTS, "the tests begin with it" if used else "it begins a board")]
-    guesses.append(Guess("arguments", [_value_of(one, one.words) for one in shape], f"as in '{line}'"))
+    guesses.append(
+        Guess("arguments", [_value_of(one, one.words) for one in shape], f"as in '{line}'")
+    )
     return Proposed(name, tuple(guesses))
 
 
@@ -175,14 +187,10 @@ def _why(shown: Evidence, name: str, kind: str) -> str:
     return {
         MOVES: "answers change after it, and it is not accepted twice",
         SETS: "it may be said twice",
-        CHOOSES: f"what it says can be played: {said}" if name in shown.kept
+        CHOOSES: f"what it says can be played: {said}"
+        if name in shown.kept
         else f"its name; {said}",
     }.get(kind, said)
-
-
-def _bad(shown: Evidence) -> Iterator[Guess]:
-    if found := shown.bad():
-        yield Guess("bad", found, "it refused these")
 
 
 def _beside_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:

@@ -24,7 +24,7 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
 )
-from harness.declared.evidence import tells_end
+from harness.declared.probes import tells_end
 from harness.declared.reply_forms import form_of
 from harness.declared.symmetry import unfit
 from harness.declared.trial import CommandTally, Observed, ReplyPair

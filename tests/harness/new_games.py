@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tomllib
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +27,8 @@ class Facts(NamedTuple):
     needs: str  # from gtp-harness new: what is unlike other programs
     wrong: dict[str, list[str]]  # texts of the program, and what replaces them, in turn
     right: list[list[str]]
-    public: list[str] = []
-    edits: list[list[str]] = []
+    public: Sequence[str] = ()
+    edits: Sequence[list[str]] = ()
     numpy: bool = False  # it needs an environment with NumPy
 
     @property

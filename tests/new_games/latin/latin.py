@@ -1,3 +1,4 @@
+# ruff: noqa - as others write
 """Latin: no digit twice in a row or column. Answers end with a status; an empty line follows it.
 
 What is not known is answered '= -1', as by the course's programs since 2024.
@@ -87,8 +88,13 @@ class CommandInterface:
         return True
 
     def moves(self):
-        return [(x, y, num) for y in range(len(self.board)) for x in range(len(self.board[0]))
-                for num in (1, 2, 3) if not self.reason(x, y, num)]
+        return [
+            (x, y, num)
+            for y in range(len(self.board))
+            for x in range(len(self.board[0]))
+            for num in (1, 2, 3)
+            if not self.reason(x, y, num)
+        ]
 
     def legal(self, args):
         x, y, num = map(int, args)

