@@ -293,13 +293,18 @@ def _system_python(assignment: Assignment) -> EnginePython:
 
 def advise_on_module(words: str) -> str:
     """Return what to do about a module that a program's last words miss; "" if they miss none."""
-    found = _NO_MODULE.search(words)
-    if not found:
+    if not (name := missing_module(words)):
         return ""
     return (
-        f"If {found['name']} is a package, name a Python that has it with --python, or declare"
+        f"If {name} is a package, name a Python that has it with --python, or declare"
         " it in the assignment's packages, and gtp-harness env builds the course's environment"
     )
+
+
+def missing_module(words: str) -> str:
+    """Return the module that a program's last words miss; "" if they miss none."""
+    found = _NO_MODULE.search(words)
+    return found["name"] if found else ""
 
 
 def of_system(name: str = "python3") -> EnginePython:

@@ -22,6 +22,7 @@ from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
+from harness.sandbox.programs import paths_of
 from harness.vocabulary.script import line_of, name_of
 from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
@@ -62,6 +63,13 @@ class ProgramStart(NamedTuple):
         """The words of its command, with a program beside the declaration found from anywhere."""
         first = self.words[0]
         return [str(self.folder / first) if "/" in first else first, *self.words[1:]]
+
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """Where a program with a whole path is installed, such as a Python of an environment."""
+        first = self.words[0]
+        is_there = Path(first).is_absolute() and Path(first).is_file()
+        return tuple(paths_of(first)) if is_there else ()
 
     @property
     def limits(self) -> Limits:
@@ -155,8 +163,12 @@ class ProgramProcess:
         self._protocol = find_protocol(program.protocol)
         # The longest-lived first: closing it ends the box in which processes run.
         self._sandbox = sandbox_for(
-            Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0)), [], program.natures
+            Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0), show=program.environment),
+            [],
+            program.natures,
         )
+        self.box = self._sandbox.description  # in words
+        self.stderr = ""  # the end of what the last process that broke wrote there
         self.starts = 0  # of processes
         self._session: EngineSession | None = None
         self._shown: tuple[str, ...] = ()  # files that its box was made with
@@ -264,6 +276,7 @@ class ProgramProcess:
             for start, end in groups(lines, [alone[command] for command in commands]):
                 self._session.ask(lines[start:end], self._replies)
         except BaseException:  # after Ctrl-C, too, nobody knows what it has heard
+            self.stderr = self._session.stderr
             self._end()
             raise
 

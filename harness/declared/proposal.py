@@ -1,4 +1,4 @@
-"""A declaration proposed from what a program says of itself and from public tests, as text."""
+"""A declaration proposed from what a program shows of itself and from public tests, as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from harness.declared.declaration import (
     ANY_ORDER,
     ASKS,
     CHOOSES,
-    COLOR,
     COLUMN_COUNT,
     EXACT,
     FIRST_WORD,
@@ -24,27 +23,20 @@ from harness.declared.declaration import (
     SIZE,
     STANDARD,
     STARTS,
-    VERTEX,
-    DeclaredGame,
+    Argument,
     DeclaredReference,
 )
-from harness.declared.game_state import place_of
-from harness.declared.protocol_trial import ProtocolTrial
+from harness.declared.evidence import Evidence
+from harness.declared.probes import is_about_engine
 from harness.escaping import one_line
 from harness.options import GTP
-from harness.records import CaseFile, Reply
-from oracle import natures
+from harness.reading.answer_files import escape_text
+from harness.records import Reply
 
-_COLORS = re.compile(r"(?i)b|w|black|white")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_RESULTS = ("black", "white", "draw")
-_SIZES = (2, 3, 4, 5, 6, 7)
-_FIRST = ("boardsize {}", "clear_board")
-# Arguments to try where no test has any, the likeliest first.
-_TRIED = ((), (COLOR,), (VERTEX,), (COLOR, VERTEX))
-_NUMBERED = DeclaredGame(vertices=NUMBERED)
-_SAMPLES = {COLOR: "b", VERTEX: "a1", SIZE: "3"}
-Value = str | bool | Sequence[object] | dict[str, str]
+_ZEROS = re.compile(r"0[0-9]+")  # a number would lose them
+_MANY = 12  # sizes of tests; more are written as they are
+Value = str | bool | int | Sequence[object] | dict[str, object]
 
 
 class Guess(NamedTuple):
@@ -70,236 +62,188 @@ class Proposal(NamedTuple):
     commands: tuple[Proposed, ...]
 
 
-def propose(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> Proposal:
-    """Ask a program and read tests; return what they seem to mean."""
-    used = _collect_arguments(cases)
-    names = dict.fromkeys((*trial.list_commands(), *used))
-    if not trial.list_commands() and trial.protocol == GTP:
-        names.update(dict.fromkeys(name for name in STANDARD if trial.knows(name)))
-    opening = _guess_opening(trial, cases)
-    commands = [
-        _command(
-            trial,
-            name,
-            _join_pairs(used, name, cases),
-            opening,
-            cases,
-        )
-        for name in names
-        if not _is_about_engine(name)
-    ]
-    kept = tuple(one for one in commands if one.guesses or one.name in _OPTIONAL)
-    game = [*_board(trial, used, cases), *_game(trial, opening, kept)]
-    return Proposal(tuple(game), kept)
-
-
-_OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")
-
-
-def _are_numbered(used: dict[str, list[list[str]]]) -> bool:
-    """Whether points seem to be two numbers, as what plays is given them."""
-    plays = [words for name, every in used.items() if "play" in name for words in every]
-    pairs = [words for words in plays if len(words) > 1 and all(map(str.isdigit, words[:2]))]
-    return len(pairs) > len(plays) / 2
-
-
-def _join_pairs(
-    used: dict[str, list[list[str]]], name: str, cases: Sequence[CaseFile]
-) -> list[list[str]]:
-    """Return arguments with the two numbers of a point as one word, where points have two."""
-    every = used.get(name, [])
-    if name == _first_of_all(cases) or not _are_numbered(used):
-        return every
-    return [[" ".join(words[:2]), *words[2:]] if len(words) > 1 else words for words in every]
-
-
-def _is_about_engine(name: str) -> bool:
-    nature = natures.STANDARD.get(name)
-    return nature is not None and not nature.needs and not nature.sets_up
-
-
-def _collect_arguments(cases: Sequence[CaseFile]) -> dict[str, list[list[str]]]:
-    """Return by name the arguments with which commands stand in tests."""
-    found: dict[str, list[list[str]]] = {}
-    for case in cases:
-        for step in case.steps:
-            name, *words = step.command.split()
-            found.setdefault(name, []).append(words)
-    return found
-
-
-def _guess_opening(trial: ProtocolTrial, cases: Sequence[CaseFile]) -> list[str]:
-    """Return what begins a board: as in GTP, or as the first test does."""
-    usual = [line.format(3) for line in _FIRST]
-    if all(reply.ok for reply in trial.replies(*usual)) or not cases:
-        return usual
-    return [cases[0].steps[0].command]
+def propose(shown: Evidence) -> Proposal:
+    """Return what a program and tests seem to mean."""
+    names = dict.fromkeys((*sorted(shown.starts), *shown.names))
+    every = [_command(shown, name) for name in names if not is_about_engine(name)]
+    kept = tuple(one for one in every if one and (one.guesses or _is_optional(one.name)))
+    return Proposal(tuple(_game(shown)), kept)
 
 
 # --- the game ----------------------------------------------------------------------------------
 
 
-def _board(
-    trial: ProtocolTrial, used: dict[str, list[list[str]]], cases: Sequence[CaseFile]
-) -> Iterator[Guess]:
-    if trial.protocol != GTP:
-        yield Guess("protocol", trial.protocol, "it does not answer as GTP engines do")
-    first = _first_of_all(cases) or "boardsize"
-    sides = [[int(one) for one in words if one.isdigit()][:2] for words in used.get(first, [])]
-    sizes = sorted({side[0] if len(set(side)) == 1 else tuple(side) for side in sides if side},
-                   key=str)  # fmt: skip
-    if sizes:
-        found = [list(one) if isinstance(one, tuple) else one for one in sizes]
-        yield Guess("sizes", found, "as in the tests; small boards find more")
-    elif taken := [n for n in _SIZES if trial.last(f"boardsize {n}").ok]:
-        yield Guess("sizes", list(taken), "of 2 to 7, it takes these")
-    if _are_numbered(used):
-        yield Guess("vertices", NUMBERED, "what plays is given two numbers in the tests")
+def _game(shown: Evidence) -> Iterator[Guess]:
+    game = shown.game
+    if game.protocol != GTP:
+        yield Guess("protocol", game.protocol, "its answers end with a status line")
+    if game.colors != ("b", "w"):
+        yield Guess("colors", list(game.colors), "as in the tests; the first one begins")
+    if shown.sizes:
+        sizes = [list(one) if len(set(one)) > 1 else one[0] for one in shown.sizes]
+        why = (
+            "as in the tests; small boards find more"
+            if shown.used
+            else "of 2 to 7, it takes these"
+        )
+        yield Guess("sizes", sizes, why)
+    if game.vertices == NUMBERED:
+        yield Guess("vertices", NUMBERED, "what plays is given two numbers")
+        if game.origin:
+            yield Guess("origin", game.origin, "the tests have points from 1 on")
+    if shown.turns_why:
+        yield Guess("turns", game.turns, shown.turns_why)
+    if game.refused:
+        yield Guess("refused", game.refused, f"it answers a wrong move with '{shown.refusals[0]}'")
+    yield from _over(shown)
 
 
-def _first_of_all(cases: Sequence[CaseFile]) -> str:
-    """Return the first command of every test, or ""."""
-    names = {case.steps[0].command.split()[0] for case in cases if case.steps}
-    return names.pop() if len(names) == 1 else ""
-
-
-def _game(
-    trial: ProtocolTrial, opening: list[str], commands: Sequence[Proposed]
-) -> Iterator[Guess]:
-    yield from _turns(trial, opening)
-    wrong = trial.last(*opening, "play x a1")
-    if wrong.text and (wrong.ok or trial.protocol != GTP):
-        words = " ".join(re.findall(r"[^\W\d]+", wrong.text)[:2])
-        yield Guess("refused", f"(?i){words}", f"it answers 'play x a1' with '{wrong.text}'")
-    if ask := _guess_ending(trial, opening, commands):
-        found = {"ask": ask, "is": "|".join(_RESULTS)}
-        yield Guess("over", found, f"the name of {ask}, and what it says at first")
-
-
-def _turns(trial: ProtocolTrial, opening: list[str]) -> Iterator[Guess]:
-    first, second = trial.replies(*opening, "play b a1", "play b b2")[-2:]
-    if _well(first):
-        is_any = _well(second)
-        said = "accepts" if is_any else "refuses"
-        why = f"it {said} two stones of one color in a row"
-        yield Guess("turns", "any" if is_any else "alternate", why)
-
-
-def _guess_ending(trial: ProtocolTrial, opening: list[str], commands: Sequence[Proposed]) -> str:
-    """Return a question that seems to tell who has won; "" for none."""
-    for one in commands:
-        if re.search(r"result|winner|over|final", one.name):
-            reply = trial.last(*opening, one.name)
-            if reply.ok and len(reply.text.split()) == 1 and reply.text.lower() not in _RESULTS:
-                return one.name
-    return ""
-
-
-def _well(reply: Reply) -> bool:
-    return reply.ok and not reply.text
+def _over(shown: Evidence) -> Iterator[Guess]:
+    for ask, first, last in shown.find_ends():
+        told = " or ".join(map(repr, last))
+        yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).+"},
+                    f"it says '{first}' while moves are accepted, and then {told}")  # fmt: skip
+        return
 
 
 # --- commands ----------------------------------------------------------------------------------
 
 
-def _command(
-    trial: ProtocolTrial,
-    name: str,
-    used: list[list[str]],
-    opening: list[str],
-    cases: Sequence[CaseFile],
-) -> Proposed:
-    if name in STANDARD and trial.protocol == GTP:
-        return Proposed(name, ())
-    arguments, why = _arguments(trial, name, used, opening)
-    if arguments is None:
+def _command(shown: Evidence, name: str) -> Proposed | None:
+    if name in shown.starts:
+        return _start(shown, name)
+    is_standard = name in STANDARD and shown.game.protocol == GTP
+    if name not in shown.samples and not (is_standard and _is_optional(name)):
+        if name in STANDARD or name not in shown.names:
+            return None
         return Proposed(name, (Guess("kind", ASKS, "it refused all arguments tried"),), False)
-    given = used[0] if used else [_SAMPLES[str(one)] for one in arguments]
-    line = " ".join([name, *given])
-    reply = trial.last(*opening, line)
-    kind, reason = _kind(name, arguments, reply, cases)
-    if kind == STARTS:
-        sides = (SIZE,) if len(arguments) == 1 else (COLUMN_COUNT, ROW_COUNT)
-        arguments = (*sides, *arguments[len(sides) :])
-    guesses = [Guess("kind", kind, reason)]
-    if arguments or name in STANDARD:
-        guesses.append(Guess("arguments", list(arguments), why))
-    more = _of_choice(name, reply) if kind == CHOOSES else _of_question(reply)
-    return Proposed(name, (*guesses, *(more if kind in (ASKS, CHOOSES) else ())))
+    usual = STANDARD.get(name) if is_standard else None
+    kind = shown.kinds.get(name, ASKS)
+    is_usual = usual and usual.kind == kind and not shown.used.get(name)
+    if usual and (is_usual or name not in shown.samples or usual.arguments == shown.shapes[name]):
+        return Proposed(name, tuple(_beside_standard(shown, name, kind)))
+    return Proposed(name, tuple(_not_standard(shown, name, kind)))
 
 
-def _of_choice(name: str, reply: Reply) -> Iterator[Guess]:
-    words = reply.text.split()
-    if name in STANDARD:
-        yield Guess("plays", STANDARD[name].plays, "as in GTP")
-    if _names_winner(words):
-        yield Guess("keeps", FIRST_WORD, f"it said '{reply.text}'")
-    elif words and not any(map(_is_place, words)) and not all(map(_NUMBER.fullmatch, words)):
-        yield Guess("instead", [reply.text], "it said so where it could choose")
+def _not_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
+    """Yield all that is to be said of a command that is not as in GTP."""
+    shape = shown.shapes.get(name, ())
+    yield Guess("kind", kind, _why(shown, name, kind))
+    if shape or name in STANDARD:
+        why = "as in the tests" if shown.used.get(name) else "it takes them"
+        largest = max(shown.sizes or [shown.sample_size], key=max)
+        told = [_value_of(one, shown.reach(one, largest) if kind == MOVES else one.words)
+                for one in shape]  # fmt: skip
+        yield Guess("arguments", told, why)
+    if kind == MOVES and shape:
+        if found := shown.bad():
+            yield Guess("bad", found, "it refused these")
+        said = {reply.text for _, reply in shown.heard.get(name, ()) if shown.accepts(reply)}
+        yield from _question(shown, name) if len(said) > 1 else ()
+    if kind == CHOOSES:
+        yield from _choice(shown, name)
+    if kind == ASKS:
+        yield from _question(shown, name)
 
 
-def _of_question(reply: Reply) -> Iterator[Guess]:
-    if (how := _reply(reply)) != EXACT:
-        yield Guess("reply", how, f"it said '{_short(reply.text)}'")
+_OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")
 
 
-def _arguments(
-    trial: ProtocolTrial, name: str, used: list[list[str]], opening: list[str]
-) -> tuple[tuple[object, ...] | None, str]:
-    """Return the arguments of a command: as tests have them, or the first that it takes."""
-    if used:
-        most = max(used, key=len)
-        places = range(len(most))
-        columns = [[words[place] for words in used if place < len(words)] for place in places]
-        return tuple(map(_argument, columns)), "as in the tests"
-    for arguments in _TRIED:
-        if trial.last(*opening, " ".join([name, *(_SAMPLES[one] for one in arguments)])).ok:
-            return arguments, "it takes them"
-    return None, ""
+def _is_optional(name: str) -> bool:
+    return name in _OPTIONAL
 
 
-def _argument(words: list[str]) -> object:
-    if all(_COLORS.fullmatch(word) for word in words):
-        return COLOR
-    if all(place_of(word, DeclaredGame()) or place_of(word, _NUMBERED) for word in words):
-        return VERTEX
-    return list(dict.fromkeys(words))
+def _start(shown: Evidence, name: str) -> Proposed | None:
+    used = [words for words in shown.used.get(name, ()) if words]
+    line = next((one for one in shown.opening if one.split()[0] == name), "")
+    words = line.split()[1:]
+    sided = [word for word in words[:2] if word.isdigit()]
+    shape: list[Argument] = [Argument(one) for one in
+                             ((), (SIZE,), (COLUMN_COUNT, ROW_COUNT))[len(sided)]]  # fmt: skip
+    for place in range(len(shape), len(words)):
+        told = dict.fromkeys(one[place] for one in used if place < len(one))
+        shape.append(Argument(words=tuple(told) or (words[place],)))
+    usual = STANDARD.get(name)
+    if not line or (usual and usual.kind == STARTS and usual.arguments == tuple(shape)):
+        return None
+    guesses = [Guess("kind", STARTS, "the tests begin with it" if used else "it begins a board")]
+    guesses.append(
+        Guess("arguments", [_value_of(one, one.words) for one in shape], f"as in '{line}'")
+    )
+    return Proposed(name, tuple(guesses))
 
 
-def _kind(
-    name: str, arguments: Sequence[object], reply: Reply, cases: Sequence[CaseFile]
-) -> tuple[str, str]:
-    if name == _first_of_all(cases):
-        return STARTS, "every test begins with it"
-    if _well(reply) and VERTEX in arguments:
-        return MOVES, "it is given a point and says nothing"
-    if _well(reply) and arguments:
-        return SETS, "it is given something and says nothing"
-    words = reply.text.split()
-    if "genmove" in name or "solve" in name or _names_winner(words):
-        return CHOOSES, f"its name, or what it said: '{_short(reply.text)}'"
-    return ASKS, f"it said '{_short(reply.text)}'" if reply.ok else "its name"
+def _value_of(one: Argument, words: Sequence[str]) -> object:
+    """Return an argument as it is declared."""
+    numbers = [int(word) for word in words if word.isdigit()]
+    if len(numbers) == len(words) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return {"from": numbers[0], "to": numbers[-1]}
+    return one.drawn or list(words)
 
 
-def _names_winner(words: list[str]) -> bool:
-    """Whether a reply is a color and a point, as solvers answer."""
-    is_color = len(words) > 1 and _COLORS.fullmatch(words[0]) is not None
-    return is_color and place_of(words[1], DeclaredGame()) is not None
+def _why(shown: Evidence, name: str, kind: str) -> str:
+    said = next((reply.text for _, reply in shown.heard.get(name, ()) if reply.text), "")
+    said = f"it said '{_short(said)}'" if said else "it says nothing"
+    return {
+        MOVES: "answers change after it, and it is not accepted twice",
+        SETS: "it may be said twice",
+        CHOOSES: f"what it says can be played: {said}"
+        if name in shown.kept
+        else f"its name; {said}",
+    }.get(kind, said)
 
 
-def _reply(reply: Reply) -> str:
-    words = reply.text.split()
-    if "\n" in reply.text:
-        return FREE
-    if len(words) > 1 and all(map(_is_place, words)):
-        return ANY_ORDER
-    if words and all(_NUMBER.fullmatch(word) for word in words):
-        return NUMBERS
-    return EXACT
+def _beside_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
+    """Yield what is not as in GTP of a command that GTP has."""
+    usual = STANDARD[name]
+    if kind == MOVES and usual.arguments:
+        found = shown.bad()
+        if len(found) < 3 + (shown.game.turns == "alternate"):
+            yield Guess("bad", found, "it refused these, and not all that are usual")
+    if kind == CHOOSES:
+        more = [one for one in shown.instead.get(name, ()) if one.lower() not in usual.instead]
+        if more:
+            yield Guess("instead", [*usual.instead, *more], "it said so where it could not choose")
+        if shown.plays.get(name, usual.plays) != usual.plays:
+            yield Guess("plays", not usual.plays, "what it chose could be played after it")
+
+
+def _choice(shown: Evidence, name: str) -> Iterator[Guess]:
+    if shown.plays.get(name):
+        yield Guess("plays", True, "what it chose cannot be played after it")
+    if any(shown.kept.get(name, ())):
+        yield Guess("keeps", FIRST_WORD, "another word stands before what can be played")
+    if found := shown.instead.get(name):
+        yield Guess("instead", found, "it said so where it did not choose")
+
+
+def _question(shown: Evidence, name: str) -> Iterator[Guess]:
+    replies = [reply for _, reply in shown.heard.get(name, ())]
+    how, said = _reply(replies)
+    usual = STANDARD.get(name)
+    is_move = shown.kinds.get(name) == MOVES
+    if (how != EXACT or is_move) and not (usual and usual.reply == (how,)):
+        yield Guess("reply", how, f"it said '{_short(said)}'")
+
+
+def _reply(replies: Sequence[Reply]) -> tuple[str, str]:
+    """Return how replies seem to be compared, and one that tells."""
+    texts = [reply.text for reply in replies if reply.text and not reply.is_refusal]
+    lists = [text.split() for text in texts]
+    for text in texts:
+        if "\n" in text:
+            return FREE, text
+    are_lists = [all(map(_is_place, words)) for words in lists]
+    if sum(are_lists) > len(texts) / 2 and any(len(words) > 1 for words in lists):
+        return ANY_ORDER, max(texts, key=len)
+    words = [word for one in lists for word in one]
+    if words and all(map(_NUMBER.fullmatch, words)) and not any(map(_ZEROS.fullmatch, words)):
+        return NUMBERS, texts[0]
+    return EXACT, next(iter(texts), "")
 
 
 def _is_place(word: str) -> bool:
-    return place_of(word, DeclaredGame()) is not None
+    return re.fullmatch(r"[A-Za-z][0-9]{1,2}", word) is not None
 
 
 def _short(text: str) -> str:

@@ -24,6 +24,7 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
 )
+from harness.declared.probes import tells_end
 from harness.declared.reply_forms import form_of
 from harness.declared.symmetry import unfit
 from harness.declared.trial import CommandTally, Observed, ReplyPair
@@ -31,7 +32,6 @@ from harness.escaping import one_line
 from harness.options import GTP
 from harness.text import number_of, some
 from harness.vocabulary.transformations import COLORS, SYMMETRY
-from oracle import natures
 
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
 
@@ -118,7 +118,15 @@ def notes(seen: Observed, declaration: Declaration) -> list[Note]:
             _choices(command, tally),
         )
         found += [Note(command.name, *note) for some_ in every for note in some_]
-    return [*found, *_note_forgotten(seen, declaration), *_questions(seen)]
+    return _merge([*found, *_note_forgotten(seen), *_questions(seen)])
+
+
+def _merge(found: list[Note]) -> list[Note]:
+    """Return one note for all commands of which the same is to be said."""
+    commands: dict[tuple[Matter, str], list[str]] = {}
+    for one in found:
+        commands.setdefault((one.matter, one.text), []).append(one.command)
+    return [Note(", ".join(names), *told) for told, names in commands.items()]
 
 
 Notice = tuple[Matter, str]
@@ -127,7 +135,7 @@ Notice = tuple[Matter, str]
 def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Iterator[Notice]:
     if not tally.asked:
         yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
-    elif seen.listed and command.name not in seen.listed:
+    elif seen.listed and command.name not in seen.listed and not tally.texts:
         yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
     if tally.right >= _FEW and tally.refused == tally.right:
         told = f"; the first time it said {_quote(tally.refusal)}"
@@ -211,7 +219,7 @@ def _of_game(seen: Observed, declaration: Declaration) -> Iterator[Note]:
     for text in (*_sizes(seen), *_turns(seen, declaration), *_note_refusals(seen, declaration)):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
-        yield from (Note("", Matter.GAME, text) for text in _over(seen))
+        yield from (Note("", Matter.GAME, text) for text in _over(seen, declaration))
     elif not seen.ends:
         ask, is_ = declaration.game.over
         text = f"no game ended: {ask} never said {_quote(is_)} (over)"
@@ -248,41 +256,44 @@ def _note_refusals(seen: Observed, declaration: Declaration) -> Iterator[str]:
             text = f"{command.name} says nothing, and sometimes {_quote(told[0])}"
             yield f"{text}: is that a refusal (refused = …)?"
     if pattern and not any(
-        re.search(pattern, text) for tally in seen.tallies.values() for text in tally.texts
+        re.search(pattern, text)
+        for tally in seen.tallies.values()
+        for text in (*tally.texts, tally.refusal)
     ):
         yield f"no reply matched {_quote(pattern)} (refused)"
 
 
-def _over(seen: Observed) -> Iterator[str]:
-    """Say by which question games seem to end."""
+def _over(seen: Observed, declaration: Declaration) -> Iterator[str]:
+    """Say by which question games seem to end: the one that says the fewest things then."""
+    plain = {one.name for one in declaration.of_kind(ASKS) if not (one.arguments or one.is_free)}
     ends: dict[str, list[str]] = {}
     for (ask, text), (refused, accepted) in seen.moves_after.items():
-        if refused >= _FEW and not accepted and len(text.split()) == 1:
+        if ask in plain and refused >= _FEW and not accepted and len(text.split()) == 1:
             ends.setdefault(ask, []).append(text)
-    for ask, texts in ends.items():
-        said, is_ = " or ".join(sorted(texts)), "|".join(sorted(texts))
-        hint = f'does that end a game? over = {{ ask = "{ask}", is = "{is_}" }}'
-        yield f"no move was accepted after {ask} had said {said}: {hint}"
-    for name, tally in seen.tallies.items():
-        words = {text.lower() for text in tally.texts}
-        if not ends and words & _RESULTS and words - _RESULTS:
+    goes_on = {ask for (ask, _), (_, accepted) in seen.moves_after.items() if accepted}
+    for ask, texts in sorted(ends.items(), key=lambda one: (not tells_end(one[0]), len(one[1]))):
+        if ask in goes_on:
+            said, is_ = " or ".join(sorted(texts)), "|".join(sorted(texts))
+            hint = f'does that end a game? over = {{ ask = "{ask}", is = "{is_}" }}'
+            yield f"no move was accepted after {ask} had said {said}: {hint}"
+            return
+    for name in plain & seen.tallies.keys():
+        words = {text.lower() for text in seen.tallies[name].texts}
+        if words & _RESULTS and words - _RESULTS:
             said = " or ".join(sorted(words & _RESULTS))
             yield f'{name} says {said}: does that end a game? over = {{ ask = "{name}", is = … }}'
+            return
 
 
-def _note_forgotten(seen: Observed, declaration: Declaration) -> Iterator[Note]:
+def _note_forgotten(seen: Observed) -> Iterator[Note]:
     for name in seen.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
-    declared = {one.name for one in declaration.commands}
-    for name in seen.listed:
-        nature = natures.STANDARD.get(name)
-        about_engine = nature is not None and not nature.needs and not nature.sets_up
-        if name not in declared and not about_engine and name not in ("quit", "showboard"):
+    for name in seen.unused:
+        if name != "showboard":
             hint = f"; as in GTP it {_ABOUT[STANDARD[name].kind]}" if name in STANDARD else ""
-            yield Note(
-                name, Matter.FORGOTTEN, f"the reference knows it, and nothing asks it{hint}"
-            )
+            text = f"the reference knows it, and nothing asks it{hint}"
+            yield Note(name, Matter.FORGOTTEN, text)
 
 
 _ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", STARTS: "starts"}

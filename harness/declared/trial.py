@@ -17,7 +17,9 @@ from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, STARTS, Declaration, DeclaredCommand
 from harness.declared.engine import ReferenceEngine, accepts
 from harness.declared.game_state import ConversationState
+from harness.declared.probes import TRIED, is_about_engine, sample
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
+from harness.declared.protocol_trial import LISTERS, names_in
 from harness.declared.reference import find_unlisted_files
 from harness.errors import EngineError
 from harness.judging.equivalence import same
@@ -107,6 +109,7 @@ class Observed:
         self.sizes_refused: list[str] = []
         self.second_stones = [0, 0]  # of one color in a row: asked, refused
         self.listed: tuple[str, ...] = ()  # commands that the reference says it knows
+        self.unused: list[str] = []  # of those, accepted ones that are not declared
         self.broken: Counter[str] = Counter()  # conversations that ended an engine
         self.questions: list[ObservedQuestion] = []
         self.unfollowed: list[str] = []  # what the reference names and its answers are kept beside
@@ -150,6 +153,22 @@ class Observer:
             ReferenceFailedError: the reference does not answer.
         """
         self._prober.begin()
+        self._find_unused()
+
+    def _find_unused(self) -> None:
+        """Try the commands that are not declared: what is refused is nobody's loss."""
+        game, known = self._declaration.game, self._declaration.command
+        names = [one for one in self.seen.listed if not (known(one) or is_about_engine(one))]
+        opening = tuple(self._drawer.opening(ConversationState(self._declaration)))
+        for shape in TRIED if names else ():
+            words = [sample(one, game) for one in shape]
+            lines = tuple(" ".join([name, *words]) for name in names)
+            replies = self._fresh((*opening, *lines))[len(opening) :]
+            self.seen.unused += [
+                name
+                for name, reply in zip(names, replies, strict=False)
+                if name not in self.seen.unused and not self._refuses(reply)
+            ]
 
     def observe(self) -> None:
         """Try one conversation; raises as :meth:`begin`."""
@@ -189,7 +208,7 @@ class Observer:
                 tally.asked += 1
                 tally.right += not one.is_bad
                 tally.refused += refused and not one.is_bad
-                tally.texts.update([one.reply.text] * one.reply.ok)
+                tally.texts.update([one.reply.text] * (not one.reply.is_refusal))
                 tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
 
@@ -328,8 +347,8 @@ class Prober:
 
     def begin(self) -> None:
         """Ask which commands there are, and for a board of each size."""
-        listed = self._last(("list_commands",))
-        self._seen.listed = tuple(listed.text.split()) if listed.ok else ()
+        listed = map(self._last, zip(LISTERS))
+        self._seen.listed = next(filter(None, map(names_in, LISTERS, listed)), ())
         state = ConversationState(self._declaration)
         for command in self._declaration.of_kind(STARTS):
             for size in self._declaration.game.sizes if is_sized(command) else ():

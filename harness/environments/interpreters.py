@@ -23,6 +23,8 @@ from harness.errors import UsageError
 
 _PATIENCE = 60.0  # seconds; a Python describes itself in 0.05
 _USUAL = ("/usr/local/bin", "/usr/bin", "/bin")
+_ENVIRONMENTS = (".venv", "venv", "env")  # what they are usually called
+_ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")  # variables that name one
 _MINORS = range(6, 20)  # of Pythons 3 that are looked for
 # For engines: they must not see the variables and packages of the user who starts them.
 ALONE = ("-E", "-s")
@@ -78,6 +80,18 @@ def environment_of(program: str) -> str:
     """Return the folder of the virtual environment that this Python belongs to, or ""."""
     folder = Path(program).parent.parent
     return str(folder) if (folder / "pyvenv.cfg").is_file() else ""
+
+
+def environments_near(folders: Iterable[Path]) -> Iterator[str]:
+    """Yield the Pythons of virtual environments: those in folders or above, and active ones."""
+    places = [Path(one) for key in _ACTIVE if (one := os.environ.get(key))]
+    for folder in folders:
+        places += (up / name for up in (folder.resolve(), *folder.resolve().parents[:2])
+                   for name in _ENVIRONMENTS)  # fmt: skip
+    for place in dict.fromkeys(places):
+        program = str(place / "bin" / "python3")
+        if os.access(program, os.X_OK) and not is_own(program):
+            yield program
 
 
 def is_meant(word: str) -> bool:

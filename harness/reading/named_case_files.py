@@ -10,7 +10,7 @@ from harness.errors import CaseError, HarnessError, UsageError
 from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile, Step
+from harness.records import ANSWERS_FILE, CaseFile, Step
 from harness.typed import NamedTuple
 
 _RANGE = r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?"
@@ -101,6 +101,8 @@ _ALIKE = 0.85  # a file's name and its misspelling
 _HINTS = 20  # errors with one; looking for more takes too long
 _EXPECTED = "expected a command with a number before it, or with '#? [answer]' in the next line"
 
+_EXPECTED_MARK = "expected a '?' before each command whose answer counts, such as '?play 0 0 1'"
+
 
 class Gathered(NamedTuple):
     """What was found at the names given."""
@@ -165,7 +167,7 @@ def _read(
             if not has_answers:
                 suite.refuse_answers(case)
             if needs_tests and not suite.is_named_as_case(path) and not has_tests(case):
-                raise CaseError(f"found no test, {_EXPECTED}", path)
+                raise CaseError(f"found no test, {_expected([case])}", path)
         except CaseError as error:
             hint = _hint(path) if len(errors) < _HINTS else ""
             errors.append(CaseError(f"{error.message}{hint}", error.file, error.line))
@@ -201,12 +203,18 @@ def _is_suite(path: str) -> bool:
     return any(suite.is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
 
 
+def _expected(cases: Sequence[CaseFile]) -> str:
+    """Return what a test would be, in the words of the format of these files."""
+    are_answers = bool(cases) and all(case.format == ANSWERS_FILE for case in cases)
+    return _EXPECTED_MARK if are_answers else _EXPECTED
+
+
 def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> HarnessError:
     """Return why nothing is tested."""
     count = sum(step.is_test for case in read for step in case.steps)
     place = read[0].path if len(read) == 1 else f"these {len(read)} files"
     if not count:
-        message = f"found no test, {_EXPECTED}"
+        message = f"found no test, {_expected(read)}"
         return CaseError(message, place) if len(read) == 1 else UsageError(f"{place}: {message}")
     tests = "the only test" if count == 1 else f"none of the {count:,} tests"
     return UsageError(f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}")

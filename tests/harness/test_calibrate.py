@@ -9,6 +9,8 @@ from harness.cli import main
 from harness.exits import ExitCode
 from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
+from tests.harness.new_games import facts
+from tests.harness.new_games import lay as lay_program
 
 pytestmark = pytest.mark.processes
 
@@ -280,3 +282,76 @@ def test_the_games_of_the_tests_are_left_alone(capsys):
     given = ["--conversations", "80", "--sandbox", "off", "--seconds", "0"]
     for game in ("hex", "othello"):
         assert main(["calibrate", str(own / game), *given]) == ExitCode.OK, capsys.readouterr().out
+
+
+# --- questions have a threshold -----------------------------------------------------------------
+
+
+def test_one_question_is_proposed_as_the_end_of_a_game(get_remarks):
+    """Not one with arguments, nor a drawing, though no move was accepted after them either."""
+    declared = WHOLE.replace('over = { ask = "over", is = "yes" }\n', "")
+    declared += '\n[[command]]\nname = "picture"\nreply = "free"\n'
+    found = [text for _, _, text in get_remarks(declared) if "does that end a game?" in text]
+    assert len(found) == 1
+    assert 'over = { ask = "over", is = "yes" }' in found[0]
+
+
+def test_a_list_that_leaves_out_what_is_answered_is_not_believed(get_remarks):
+    listed = "boardsize clear_board play mode count list over genmove"
+    engine = ENGINE.replace(f'"{listed}"', '"protocol_version help"')
+    assert get_remarks(WHOLE, engine, status=ExitCode.OK) == []
+
+
+def test_what_is_refused_whatever_is_asked_is_not_missed(get_remarks):
+    listed = "boardsize clear_board play mode count list over genmove"
+    engine = ENGINE.replace(f'"{listed}"', f'"{listed} secret picture"')
+    found = [one for one in get_remarks(WHOLE, engine) if one[1] == "not declared"]
+    assert found == [("picture", "not declared", "the reference knows it, and nothing asks it")]
+
+
+def test_what_is_to_be_said_of_many_commands_is_said_once(get_remarks):
+    engine = ENGINE.replace("    return begin()", "    return 1 // 0", 1)
+    found = [command for command, matter, _ in get_remarks(WHOLE, engine)
+             if matter == "never reached"]  # fmt: skip
+    assert len([one for one in found if one]) == 1
+    assert "count, list" in found[-1]
+
+
+def test_a_status_line_that_says_why_is_a_refusal(place_of_latin, capsys):
+    """So nobody is asked whether it is one."""
+    words = ["calibrate", str(place_of_latin), "--conversations", "8", "--seconds", "0"]
+    main(words)
+    assert "is that a refusal" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def place_of_latin(tmp_path):
+    lay_program(facts("latin"), tmp_path)
+    (tmp_path / "assignment.toml").write_text(LATIN)
+    return tmp_path
+
+
+LATIN = """\
+[reference]
+command = "python3 latin.py"
+sandbox = "off"
+
+[game]
+protocol = "status last"
+sizes = [2]
+vertices = "x y"
+
+[[command]]
+name = "game"
+kind = "starts"
+arguments = ["columns", "rows"]
+
+[[command]]
+name = "play"
+kind = "moves"
+arguments = ["vertex", [1, 2, 3]]
+bad = ["{stone} 1"]
+
+[[command]]
+name = "winner"
+"""
