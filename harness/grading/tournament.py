@@ -28,7 +28,7 @@ from harness.match import pages
 from harness.match.arbiter import Arbiter
 from harness.match.declared_referee import check
 from harness.match.journal import Journal
-from harness.match.records import GO, GOMOKU, Game, Match, Player, Rules
+from harness.match.records import Game, Match, Player, Rules
 from harness.match.schedule import SWISS, Schedule
 from harness.match.standings import Standings
 from harness.match.tournament import MatchResult, Tournament
@@ -37,7 +37,6 @@ from harness.report import report_files
 from oracle.color import BLACK, WHITE
 
 FOLDER, TABLE, STUDENTS = "tournament", "table.csv", "students"
-_GAMES = {"go-scoring": GO, "gomoku-rules": GOMOKU, "gomoku-policy": GOMOKU}
 _SIZE = 9
 _DRAWN, _OPENINGS, _SEED = 2, 20, "tournament"  # moves of each opening, and how many there are
 _PER_PAIRING = 2  # games
@@ -58,7 +57,7 @@ def rules_of(assignment: Assignment, size: int = 0) -> Rules:
         UsageError: they play nothing that could be refereed.
     """
     declaration = assignment.declaration
-    if game := _GAMES.get(assignment.specification_key):
+    if (asked := assignment.specification) and (game := asked.plays):
         return Rules(game, (size or _SIZE, size or _SIZE))
     if declaration is None or declaration.reference is None or assignment.adapter:
         raise UsageError(f"--tournament: the submissions of {assignment.title} do not play games"

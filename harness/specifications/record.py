@@ -110,6 +110,7 @@ class Specification:
 
     # A game of it:
     ends: bool = False  # after its end no stone is played
+    plays: str = ""  # what its engines play against each other: "go" or "gomoku"; "": nothing
     # The moves that a command may choose, before it is asked; none for commands that do not.
     choices: Callable[[Engine, str], tuple[str, ...]] = lambda engine, command: ()
 
