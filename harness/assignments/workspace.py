@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness import shared_files
+from harness.archives import archive
+from harness.archives.archive import place
 from harness.assignments import contents as misplaced
 from harness.assignments.assignment import Assignment
 from harness.assignments.contents import SortedFiles, sort_files
 from harness.errors import ArchiveError, UsageError
-from harness.intake import archive
-from harness.intake.archive import place
 from harness.sandbox import untrusted_folders
 
 
@@ -125,7 +125,7 @@ class InspectedArchive(NamedTuple):
 def inspect_archive(path: str, assignment: Assignment, name: str = "") -> InspectedArchive:
     """Examine an archive and sort its files by what the assignment says of them.
 
-    ``name``: as of :func:`harness.intake.archive.examine`; raises as that does.
+    ``name``: as of :func:`harness.archives.archive.examine`; raises as that does.
     """
     try:
         contents = archive.examine(path, name=name)

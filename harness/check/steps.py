@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.archives import archive
+from harness.archives.archive_writing import files_in, pack
 from harness.assignments import needs, receipt, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
@@ -34,8 +36,6 @@ from harness.check.saying import CheckReporter
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import escape_controls, one_line
 from harness.exits import ExitCode
-from harness.intake import archive
-from harness.intake.archive_writing import files_in, pack
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult

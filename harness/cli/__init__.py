@@ -148,9 +148,9 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
     command = _import(COMMANDS[name][0], collects=collects)
-    signals.notice_children()
+    signals.watch_sigchld()
     with signals.ending_on_signals():
-        interrupts.raise_again()
+        interrupts.reinstall_sigint()
         status: int = command.main(rest)
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 

@@ -159,7 +159,7 @@ def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, original
     selection = BankSelection(class_, found.files.required, _make_filter(given.commands, plan))
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
-    trial = ProgramTrial(grade.means(wanted, plan), tasks, plan.planned)
+    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.planned)
     added = selection.into(folder, before, trial.run)
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus
-    from harness.cluster.tls import Papers
+    from harness.cluster.tls import TlsCredentials
 
 
 def print_status(settings: ConnectorSettings, *, as_json: bool) -> int:
@@ -163,14 +163,14 @@ def _scheduler(given: argparse.Namespace) -> int:
     scheme = "tls" if given.tls else "tcp"
     papers = read_papers(f"{scheme}://{given.host}:{given.port}", given.tls, tls.SCHEDULER)
     folder = str(papers.folder) if papers else ""
-    status = be("scheduler", SchedulerSettings(given.host, given.port, folder))
+    status = run_cluster_process("scheduler", SchedulerSettings(given.host, given.port, folder))
     if status >= 0:
         return status
     print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
     return ExitCode.FAULT
 
 
-def be(kind: str, settings: Any) -> int:
+def run_cluster_process(kind: str, settings: Any) -> int:
     """Start a process of a cluster, and wait for its end; return the exit status, or -signal.
 
     It is a process of its own because it is Dask's from its first line, signals and all.
@@ -218,7 +218,7 @@ def connector_settings(given: argparse.Namespace) -> ConnectorSettings:
     return ConnectorSettings(given.scheduler, str(papers.folder) if papers else "", host, port)
 
 
-def read_papers(address: str, folder: str, role: str) -> Papers | None:
+def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     """Return the certificates for an address, and warn if they end soon.
 
     Raises as :func:`harness.cluster.tls.papers`.

@@ -183,9 +183,9 @@ class _Command:
         """Let the submissions play each other, if that is wanted; return what was written."""
         if not self._given.tournament:
             return ()
-        from harness.cli import tournament
+        from harness.cli import auditing
 
-        return tournament.hold(self._given, self._wanted, plan, self._originals)
+        return auditing.hold(self._given, self._wanted, plan, self._originals)
 
     def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading.ledger.ledger import Ledger

@@ -38,7 +38,7 @@ from oracle.komi import parse_komi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.match.tournament import Held
+    from harness.match.tournament import MatchResult
     from harness.specifications.record import Specification
 
 _DESCRIPTION = """\
@@ -102,10 +102,10 @@ def main(arguments: list[str]) -> int:
         with closing(journal):
             tournament = Tournament(arbiter, schedule, journal, sprt, _Progress(match, given))
             status = _hold(tournament)
-            held = tournament.held(baseline)
+            result = tournament.result(baseline)
     finally:
         arbiter.close()
-    return max(status, _report(Standings(held), places))
+    return max(status, _report(Standings(result), places))
 
 
 def _hold(tournament: Tournament) -> ExitCode:
@@ -119,7 +119,7 @@ def _hold(tournament: Tournament) -> ExitCode:
 
 def _report(found: Standings, places: Mapping[str, str]) -> ExitCode:
     """Write all reports; return what the games say as an exit status."""
-    status = _status(found.held, found)
+    status = _status(found.result, found)
     for one in REPORTERS:
         if path := places.get(one.attribute):
             try:
@@ -132,8 +132,8 @@ def _report(found: Standings, places: Mapping[str, str]) -> ExitCode:
     return status
 
 
-def _status(held: Held, found: Standings) -> ExitCode:
-    if held.unplayed:
+def _status(result: MatchResult, found: Standings) -> ExitCode:
+    if result.unplayed:
         return ExitCode.FAULT
     return ExitCode.FAILED if any(one.is_weaker for one in found.comparisons) else ExitCode.OK
 

@@ -153,7 +153,7 @@ def _as_archive(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    from harness.intake.archive_writing import files_in, pack_alike
+    from harness.archives.archive_writing import files_in, pack_alike
 
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
         archive = Path(room, "cases.tar")

@@ -24,7 +24,7 @@ from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import number_of, plural
 from harness.verifying import in_place
-from harness.verifying.records import CaseFinding, FindingKind, Verified
+from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
 
 

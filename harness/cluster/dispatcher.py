@@ -33,7 +33,7 @@ from harness.cluster.records import (
     PresentWorkers,
     ServedFile,
 )
-from harness.cluster.results import Opinions, RoundVerdict, UnbelievableError
+from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
 from harness.environments import environment_cache
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.records import EnginePython, PackedEnvironment
@@ -321,7 +321,7 @@ class _UnitRun:
         self._open = len(units)  # units with pieces
         self._faults: dict[int, Fault] = {}
         self._ended: deque[int] = deque()
-        self._opinions = Opinions()
+        self._opinions = ResultVotes()
         self._read: dict[str, CaseFile] = {}  # by SHA-256
 
     @property

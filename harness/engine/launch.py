@@ -163,7 +163,7 @@ class PlainLauncher:
         """``variables``: that engines get besides ours."""
         self._variables = variables
         leftovers.become_subreaper()
-        signals.notice_children()
+        signals.watch_sigchld()
         self._known: frozenset[int] = frozenset()
 
     def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:

@@ -20,7 +20,7 @@ from harness import shared_files
 from harness.generating import scene_text
 from harness.generating.record_reading import Choices, Harvest, Pool
 from harness.generating.record_replay import turn
-from harness.generating.records import SceneTest, Staged, TestBench
+from harness.generating.scene_text import SceneTest, Staged, TestBench
 from harness.judging import equivalence, strength
 from harness.judging.equivalence import identities, identity
 from harness.judging.explain import reason

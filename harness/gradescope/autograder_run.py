@@ -18,8 +18,8 @@ from harness.errors import UsageError
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
+from harness.grading.ingest.sources import platforms
 from harness.grading.records import PRIVATE
-from harness.grading.taking_in.sources import platforms
 from harness.report.views import Views
 
 FILE = "gtp-harness.json"  # in the zip

@@ -20,8 +20,8 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import ALONE, Company, SetAside, withdraw
-from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
+from harness.grading.attempts.orders import ALONE, Concurrency, SetAside, withdraw
+from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
@@ -98,7 +98,7 @@ def read_inputs(
         UsageError: the source cannot be read; or private case files or a course folder are
             missing.
     """
-    from harness.grading.taking_in import sources
+    from harness.grading.ingest import sources
 
     assert wanted.source is not None
     overlay(wanted)
@@ -144,7 +144,7 @@ def plan_attempts(
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
 
-    ``submissions``: as :func:`harness.grading.taking_in.receive.receive` returns them.
+    ``submissions``: as :func:`harness.grading.ingest.receive.receive` returns them.
 
     Raises:
         UsageError: marks are in force that were made of something else, and no regrading is
@@ -159,7 +159,7 @@ def plan_attempts(
 def _receive_all(
     wanted: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
 ) -> list[Submission]:
-    from harness.grading.taking_in.receive import receive
+    from harness.grading.ingest.receive import receive
 
     received = [receive(entry, wanted.assignment, store, overlay(wanted)) for entry in entries]
     return sorted(received, key=lambda one: one.key)
@@ -298,7 +298,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     found: GradingPlan,
     store: Store,
     listener: GradingListener,
-    company: Company = ALONE,
+    company: Concurrency = ALONE,
     away: OtherMachines | None = None,
 ) -> None:
     """Run what has no result yet; what the harness failed in is tried again.
@@ -315,11 +315,11 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        own = means(wanted, found)._replace(away=away, secret=ledger.seed)
+        own = grading_context(wanted, found)._replace(away=away, secret=ledger.seed)
         Runner(ledger, own, listener, company).run(units(found, store))
 
 
-def means(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
+def grading_context(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
     """Return what every submission is run with."""
     from harness.grading.attempts.orders import GradingContext
 
@@ -367,7 +367,7 @@ def grade(wanted: GradeOptions) -> ClassResult:
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         found = prepare(wanted, ledger, store, entries)
-        run(wanted, ledger, found, store, Unheard())
+        run(wanted, ledger, found, store, NullListener())
         return update_marks(wanted, ledger, found).result
 
 

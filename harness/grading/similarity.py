@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from harness.archives import archive
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.ledger.places import Store
 from harness.grading.records import Submission, Twins
-from harness.intake import archive
 
 # --- The programs of a class as they were submitted, and as tokens -------------------------------
 

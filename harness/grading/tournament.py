@@ -31,7 +31,7 @@ from harness.match.journal import Journal
 from harness.match.records import GO, GOMOKU, Game, Match, Player, Rules
 from harness.match.schedule import SWISS, Schedule
 from harness.match.standings import Standings
-from harness.match.tournament import Held, Tournament
+from harness.match.tournament import MatchResult, Tournament
 from harness.options import Options
 from harness.report import report_files
 from oracle.color import BLACK, WHITE
@@ -77,7 +77,7 @@ def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is
     wanted: TournamentOptions,
     output: Path,
     on_game: Callable[[int], object] = lambda _: None,
-) -> Held:
+) -> MatchResult:
     """Let all submissions play; games that were played before, with the same ones, are kept.
 
     A submission that was refused, or whose build fails, loses its games. One that the harness
@@ -114,7 +114,7 @@ def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is
                 arbiter, schedule, journal, on_game=lambda _, games: on_game(len(games))
             )
             told.hold()
-            return told.held()
+            return told.result()
 
 
 def _journal_name(about: object) -> str:
@@ -157,10 +157,10 @@ def _players(
 
 
 def write(
-    held: Held, submissions: Sequence[Submission], wanted: TournamentOptions, output: Path
+    result: MatchResult, submissions: Sequence[Submission], wanted: TournamentOptions, output: Path
 ) -> Path:
     """Write the teacher's pages and table, and each student's own pages; return the table's."""
-    found, keys = Standings(held), [one.key for one in competitors(submissions)]
+    found, keys = Standings(result), [one.key for one in competitors(submissions)]
     report_files.try_to_write_into(str(output))
     pages.report(str(output), found)
     table = output / TABLE
@@ -168,7 +168,7 @@ def write(
     for place, key in enumerate(keys):
         own = output / STUDENTS / key
         report_files.try_to_write_into(str(own))
-        _write_own(str(own), of_student(held, found, place), place)
+        _write_own(str(own), of_student(result, found, place), place)
     return table
 
 
@@ -190,16 +190,16 @@ def rank_points(rank: int, players: int, points: Fraction) -> Fraction:
     return points * (players - rank) / max(1, players - 1)
 
 
-def of_student(held: Held, found: Standings, place: int) -> Standings:
+def of_student(result: MatchResult, found: Standings, place: int) -> Standings:
     """Return the standings as a student may see them."""
     order = [row.place for row in found.ranked]
     players = tuple(
         Player(player.name if one == place else f"No. {order.index(one) + 1}", "")
-        for one, player in enumerate(held.match.players)
+        for one, player in enumerate(result.match.players)
     )
-    games = tuple(_scrub(game, place) for game in held.games)
-    match = held.match._replace(players=players)
-    return Standings(held._replace(match=match, games=games, unplayed=()))
+    games = tuple(_scrub(game, place) for game in result.games)
+    match = result.match._replace(players=players)
+    return Standings(result._replace(match=match, games=games, unplayed=()))
 
 
 def _scrub(game: Game, place: int) -> Game:
@@ -215,8 +215,8 @@ def _scrub(game: Game, place: int) -> Game:
 
 
 def _write_own(path: str, found: Standings, place: int) -> None:
-    match = found.held.match
-    for game in found.held.games:
+    match = found.result.match
+    for game in found.result.games:
         if place in (game.plan.black, game.plan.white):
             parts = pages.game_parts(match, game)
             report_files.write(f"{path}/{pages.game_page(game)}", parts, lasting=False)

@@ -39,15 +39,15 @@ def report(path: str, found: Standings) -> None:
 
 def document(found: Standings) -> dict[str, Any]:
     """Return the document of a match, as the module describes it."""
-    held, players = found.held, found.held.match.players
+    result, players = found.result, found.result.match.players
     return {
         "schema": SCHEMA,
         "version": VERSION,
-        "rules": {**held.match.rules._asdict(), "time": held.match.rules.time._asdict()},
-        "title": describe(held.match.rules),
-        "format": held.schedule.format,
-        "sandbox": held.sandbox,
-        "is_whole": held.is_whole,
+        "rules": {**result.match.rules._asdict(), "time": result.match.rules.time._asdict()},
+        "title": describe(result.match.rules),
+        "format": result.schedule.format,
+        "sandbox": result.sandbox,
+        "is_whole": result.is_whole,
         "players": [_player(row, found) for row in found.rows],
         "reasons": dict(found.reasons),
         "sprt": _sprt(found),
@@ -62,10 +62,10 @@ def document(found: Standings) -> dict[str, Any]:
         ],
         "openings": [
             {"name": one.name, "setup": _moves(one.setup), "moves": _moves(one.moves)}
-            for one in held.match.openings
+            for one in result.match.openings
         ],
-        "games": [_game(game, players) for game in held.games],
-        "unplayed": [{"game": plan.number + 1, "why": why} for plan, why in held.unplayed],
+        "games": [_game(game, players) for game in result.games],
+        "unplayed": [{"game": plan.number + 1, "why": why} for plan, why in result.unplayed],
     }
 
 
@@ -95,7 +95,7 @@ def _rating(rating: Rating) -> dict[str, float] | None:
 
 
 def _sprt(found: Standings) -> dict[str, Any] | None:
-    sprt, course = found.held.sprt, found.held.course
+    sprt, course = found.result.sprt, found.result.course
     if not sprt or not course:
         return None
     return {

@@ -18,9 +18,9 @@ from oracle.vertex import Move, parse_vertex
 
 def report(path: str, found: Standings) -> None:
     """Write a file for each game; see :class:`~harness.report.reporters.Reporter`."""
-    match = found.held.match
+    match = found.result.match
     ending = "sgf" if is_drawn(match) else "gtp"
-    for game in found.held.games:
+    for game in found.result.games:
         place = f"{path}/{record_name(game, ending)}"
         report_files.write_bytes(place, record(match, game))
 

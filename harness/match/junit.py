@@ -19,7 +19,7 @@ def report(path: str, found: Standings) -> None:
 
 
 def _document(found: Standings) -> Iterator[str]:
-    title = describe(found.held.match.rules)
+    title = describe(found.result.match.rules)
     cases = list(_cases(found, title))
     failed = sum(bool(inside) for _, inside in cases)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -33,7 +33,7 @@ def _document(found: Standings) -> Iterator[str]:
 
 def _cases(found: Standings, title: str) -> Iterator[tuple[str, str]]:
     """Yield the name of each test, and its failure; "" if it passed."""
-    players = found.held.match.players
+    players = found.result.match.players
     for one in found.comparisons:
         name = f"{players[one.player].name} is not weaker than {players[one.baseline].name}"
         yield name, _failure(one.sentence(players)) if one.is_weaker else ""

@@ -12,8 +12,8 @@ from harness.match.standings import Score, Standing, Standings
 from harness.match.text import describe, elo, sprt_lines
 from harness.report import report_files
 from harness.report.board_evidence import Evidence
+from harness.report.html.assets import MATRIX
 from harness.report.html.board_drawing import figure
-from harness.report.html.page_style import MATRIX
 from harness.report.html.parts import PageFrame, box, facts, items, page
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of
@@ -32,7 +32,7 @@ _WIDE, _HIGH = 560, 22  # pixels of a plot, and of one of its rows
 
 def report(path: str, found: Standings) -> None:
     """Write all pages; see :class:`~harness.report.reporters.Reporter`."""
-    match, games = found.held.match, found.held.games
+    match, games = found.result.match, found.result.games
     for place, game in enumerate(games):
         name = game_page(game)
         near = games[place - 1 : place] + games[place + 1 : place + 2]
@@ -54,8 +54,8 @@ def index_parts(
     found: Standings, title: str = "Match", *, only: int | None = None
 ) -> Iterator[Markup]:
     """Yield the first page. ``only``: a player: of others' games there is no link then."""
-    held = found.held
-    games = [one for one in held.games if only in (None, one.plan.black, one.plan.white)]
+    result = found.result
+    games = [one for one in result.games if only in (None, one.plan.black, one.plan.white)]
     body = [
         Markup("<h1>%s</h1>%s") % (title, facts(_facts(found))),
         _warnings(found),
@@ -65,27 +65,27 @@ def index_parts(
         else NOTHING,
         _SECTION % ("Elo", "Elo with 95 % intervals", _interval_plot(found)),
         _course_section(found),
-        _SECTION % ("Games", "Games", _games(held.match, games)),
+        _SECTION % ("Games", "Games", _games(result.match, games)),
     ]
     return page(title, body, PageFrame(script=True, style=MATRIX))
 
 
 def _facts(found: Standings) -> Iterator[tuple[str, str]]:
-    held = found.held
-    yield "Game", describe(held.match.rules)
-    yield "Format", held.schedule.format
-    yield "Games", str(len(held.games))
-    yield "Sandbox", held.sandbox
+    result = found.result
+    yield "Game", describe(result.match.rules)
+    yield "Format", result.schedule.format
+    yield "Games", str(len(result.games))
+    yield "Sandbox", result.sandbox
     for row in found.rows if len(found.rows) <= 4 else ():
         if row.player.command:
             yield row.player.name, one_line(row.player.command)
 
 
 def _warnings(found: Standings) -> Markup:
-    held = found.held
-    told = [f"game {plan.number + 1}: {why}" for plan, why in held.unplayed]
+    result = found.result
+    told = [f"game {plan.number + 1}: {why}" for plan, why in result.unplayed]
     boxes = [box("Not played: the harness failed", items(told))] if told else []
-    verdicts = [one.sentence(held.match.players) for one in found.comparisons]
+    verdicts = [one.sentence(result.match.players) for one in found.comparisons]
     if verdicts:
         is_bad = any(one.is_weaker for one in found.comparisons)
         boxes.append(box("Compared with the baseline", items(verdicts), "" if is_bad else "calm"))
@@ -200,16 +200,16 @@ def _interval_plot(found: Standings) -> Markup:
 
 def _course_section(found: Standings) -> Markup:
     """Return the course of a match of two: the likelihood ratio of its test, or the lead."""
-    held = found.held
-    if len(found.rows) != 2 or not held.games:
+    result = found.result
+    if len(found.rows) != 2 or not result.games:
         return NOTHING
-    if held.sprt and held.course and held.course.llr:
-        told = items(sprt_lines(held.sprt, held.course))
-        plot = _course_plot(held.course.llr, held.sprt.bounds, "log-likelihood ratio")
+    if result.sprt and result.course and result.course.llr:
+        told = items(sprt_lines(result.sprt, result.course))
+        plot = _course_plot(result.course.llr, result.sprt.bounds, "log-likelihood ratio")
         return _SECTION % ("Test", "Sequential test", told + plot)
     lead = 0.0
     course: list[float] = []
-    for game in held.games:
+    for game in result.games:
         color = BLACK if game.plan.black == 0 else WHITE
         lead += game.points(color) - game.points(3 - color)
         course.append(lead)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from harness.match.ratings import Rating, Ratings
 from harness.match.records import Game, Player
-from harness.match.schedule import Schedule
 from harness.match.sprt import REJECTED
-from harness.match.tournament import Held
+from harness.match.tournament import MatchResult
 from harness.typed import NamedTuple
 from oracle.color import BLACK, WHITE, opponent
 
@@ -97,17 +96,17 @@ class Comparison(NamedTuple):
 class Standings:
     """The standings of a match."""
 
-    def __init__(self, held: Held) -> None:
-        self.held = held
-        players = held.match.players
+    def __init__(self, result: MatchResult) -> None:
+        self.result = result
+        players = result.match.players
         self.rows = [Standing(place, player) for place, player in enumerate(players)]
-        self.reasons: Counter[str] = Counter(game.reason for game in held.games)
-        for game in held.games:
+        self.reasons: Counter[str] = Counter(game.reason for game in result.games)
+        for game in result.games:
             for color in (BLACK, WHITE):
                 self.rows[game.plan.player(color)].note(game, color)
-        for row, missed in zip(self.rows, missed_games(held.schedule, held.games), strict=True):
+        for row, missed in zip(self.rows, result.schedule.missed(result.games), strict=True):
             row.missed = missed
-        self.ratings = Ratings(len(players), held.games)
+        self.ratings = Ratings(len(players), result.games)
         for row in self.rows:
             row.rating = self.ratings.of(row.place)
 
@@ -125,18 +124,13 @@ class Standings:
     @property
     def comparisons(self) -> list[Comparison]:
         """Compare everybody with the baseline, if there is one."""
-        baseline = self.held.baseline
+        baseline = self.result.baseline
         if baseline is None:
             return []
         return [self._compare(row.place, baseline) for row in self.rows if row.place != baseline]
 
     def _compare(self, player: int, baseline: int) -> Comparison:
-        found, course = self.ratings.difference(player, baseline), self.held.course
+        found, course = self.ratings.difference(player, baseline), self.result.course
         if course and course.verdict:
             return Comparison(player, baseline, found, course.verdict == REJECTED)
         return Comparison(player, baseline, found, found.interval[1] < 0)
-
-
-def missed_games(schedule: Schedule, games: Iterable[Game]) -> list[int]:
-    """Return how many games each player sat out."""
-    return schedule.missed(list(games))

@@ -10,7 +10,7 @@ from harness.match.ratings import Rating
 from harness.match.records import GO, Game, Rules
 from harness.match.sprt import Course, Sprt
 from harness.match.standings import Standings
-from harness.match.tournament import Held
+from harness.match.tournament import MatchResult
 from harness.text import at_most, number_of
 
 _NAME = 24  # columns
@@ -19,8 +19,8 @@ _SHOWN = 5  # games that were not played
 
 def lines(found: Standings) -> Iterator[str]:
     """Yield the report of a match."""
-    held = found.held
-    yield f"{number_of(len(held.games), 'game')} of {describe(held.match.rules)}"
+    result = found.result
+    yield f"{number_of(len(result.games), 'game')} of {describe(result.match.rules)}"
     yield ""
     yield from _table(found)
     yield ""
@@ -28,10 +28,10 @@ def lines(found: Standings) -> Iterator[str]:
     for row in found.ranked:
         if row.lost:
             yield f"{one_line(row.player.name, _NAME)} lost by: {_counts(row.lost)}"
-    if held.sprt and held.course:
-        yield from sprt_lines(held.sprt, held.course)
-    yield from (one.sentence(held.match.players) for one in found.comparisons)
-    yield from _doubts(held)
+    if result.sprt and result.course:
+        yield from sprt_lines(result.sprt, result.course)
+    yield from (one.sentence(result.match.players) for one in found.comparisons)
+    yield from _doubts(result)
 
 
 def _table(found: Standings) -> Iterator[str]:
@@ -44,14 +44,14 @@ def _table(found: Standings) -> Iterator[str]:
         yield f"{name:{width}}  {shown}  {elo(row.rating)}"
 
 
-def _doubts(held: Held) -> Iterator[str]:
+def _doubts(result: MatchResult) -> Iterator[str]:
     """Yield what else a reader must know."""
-    if disputed := sum(game.disputed for game in held.games):
+    if disputed := sum(game.disputed for game in result.games):
         yield f"an engine counts another winner than the referee in {number_of(disputed, 'game')}"
-    told = [f"game {plan.number + 1}: {why}" for plan, why in held.unplayed]
+    told = [f"game {plan.number + 1}: {why}" for plan, why in result.unplayed]
     for line in at_most(told, _SHOWN):
         yield f"not played, because the harness failed: {line}"
-    if not held.is_whole:
+    if not result.is_whole:
         yield "the match is not over; with --journal the same command continues it"
 
 

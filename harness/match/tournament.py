@@ -18,7 +18,7 @@ from harness.typed import NamedTuple
 _ATTEMPTS = 3  # at a game that the harness failed at
 
 
-class Held(NamedTuple):
+class MatchResult(NamedTuple):
     """What became of a match."""
 
     match: Match
@@ -110,13 +110,13 @@ class Tournament:
         self._course = follow(self._sprt, _pairs(self.games))
         return self._course.verdict is not None
 
-    def held(self, baseline: int | None = None) -> Held:
+    def result(self, baseline: int | None = None) -> MatchResult:
         """Return all that is known, at the end or when the match is broken off."""
         decided = self._decided()
         games = [self.games[number] for number in sorted(self.games)]
         if decided and self._course:
             games = [game for game in games if game.plan.pair < len(self._course.llr)]
-        return Held(
+        return MatchResult(
             self._arbiter.match,
             self._schedule,
             tuple(games),

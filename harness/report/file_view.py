@@ -12,7 +12,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.report.score_table import Count
+    from harness.report.board_evidence import Count
     from harness.vocabulary.board_kinds import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
@@ -76,7 +76,7 @@ def _with_reasons(view: FileView) -> FileView:
         return view
     from harness.judging.explain import explain_agreed, mark_boards
     from harness.judging.in_process import specifications_of
-    from harness.report.score_table import counts
+    from harness.report.board_evidence import counts
 
     own = specifications_of(file.case)
     if not own:

@@ -17,7 +17,7 @@ from harness.engine.engine_session import EngineSession, groups
 from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP, Protocol, foreign_id
-from harness.errors import AsleepError, EngineError, UndecidedError
+from harness.errors import EngineError, EngineIdleError, UndecidedError
 from harness.options import Options
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
@@ -213,7 +213,7 @@ class _FileRun:
             self._finish()
         except EngineError as error:
             self._break(error, len(self._replies) if is_under_way else step)
-            is_left = isinstance(error, AsleepError)
+            is_left = isinstance(error, EngineIdleError)
         finally:
             if not is_left:
                 self._session.close()  # by force, unless it has ended properly
@@ -268,7 +268,7 @@ class _FileRun:
         self._report(Judged(len(self._outcomes), self._failed, waiting=waiting))
 
     def _break(self, error: EngineError, step: int | None) -> None:
-        if isinstance(error, AsleepError):
+        if isinstance(error, EngineIdleError):
             self._asleep[len(self._failures)] = self._session
         elif self._setting.short and self._sessions and self._session.was_cut:
             self._setting.short.note_cut(self._name)

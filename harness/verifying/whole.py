@@ -20,8 +20,13 @@ from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification, reply_of
-from harness.verifying.expectation_judge import ExpectationJudge
-from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer, Verified
+from harness.verifying.expectation_judge import (
+    CaseFinding,
+    ExpectationJudge,
+    FindingKind,
+    OracleAnswer,
+    Verified,
+)
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown, Mistake
 from oracle.natures import STONES, Nature, Natures

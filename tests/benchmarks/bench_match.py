@@ -138,7 +138,7 @@ def thinking():
     begun = time.perf_counter()
     theirs = loop(match, schedule.round(0, {}))
     plain = time.perf_counter() - begun
-    games = [game for game in tournament.held().games if game.plan.number in theirs]
+    games = [game for game in tournament.result().games if game.plan.number in theirs]
     counted = [game for game in games if game.reason == "score"]
     same = sum(game.winner == theirs[game.plan.number] for game in counted)
     print(f"GNU Go, levels {LEVELS[0]} and {LEVELS[1]}, {GAMES} games: {ours:.1f} s,")

@@ -16,7 +16,7 @@ import pytest
 from harness.cluster import tls, worker_files
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.records import ServedFile
-from harness.cluster.tls import Papers, papers
+from harness.cluster.tls import TlsCredentials, papers
 from harness.cluster.worker_files import ByteConnection, Cache, FetchError, Memory, Missing, Source
 from harness.errors import UsageError
 from tests.cluster.clusters import ROOT
@@ -367,12 +367,12 @@ def test_with_tls_both_show_what_they_are(tmp_path):
     tls.make(tmp_path / "own", 1)
     tls.make(tmp_path / "foreign", 1)
     (one,) = lying(tmp_path, b"one")
-    server = Papers(tmp_path / "own", tls.SERVER)
+    server = TlsCredentials(tmp_path / "own", tls.SERVER)
     with closing(BytesServer("127.0.0.1", 0, server.server_context())) as served:
         token = served.tokens.make([one])
 
         def try_as(whose, role):
-            own = Papers(tmp_path / whose, role).client_context()
+            own = TlsCredentials(tmp_path / whose, role).client_context()
             with closing(ByteConnection(served.address, own)) as connection:
                 fetch(Source(connection, token), one, tmp_path / "fetched")
 
@@ -382,7 +382,7 @@ def test_with_tls_both_show_what_they_are(tmp_path):
                 try_as(whose, role)
         with pytest.raises(FetchError, match="with TLS, or not"):
             ByteConnection(served.address, None)
-    another = Papers(tmp_path / "own", tls.WORKER)
+    another = TlsCredentials(tmp_path / "own", tls.WORKER)
     with closing(BytesServer("127.0.0.1", 0, another.server_context())) as served:
         found = Source(ByteConnection(served.address, another.client_context()), "x" * 32)
         with pytest.raises(FetchError, match="no certificate of a server"):

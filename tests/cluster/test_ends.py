@@ -43,7 +43,7 @@ def test_a_scheduler_that_is_silent_is_told(monkeypatch):
 
 
 def test_a_scheduler_that_is_killed_is_the_harnesss_fault(monkeypatch, capsys):
-    monkeypatch.setattr(cluster, "be", lambda *_: -9)
+    monkeypatch.setattr(cluster, "run_cluster_process", lambda *_: -9)
     assert main(["cluster", "scheduler"]) == FAULT
     assert capsys.readouterr().err == "gtp-harness: the scheduler was ended by signal 9\n"
 

@@ -13,7 +13,7 @@ signal.alarm(60)
 HABIT = sys.argv[1] if len(sys.argv) > 1 else ""
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 dice = random.Random(sys.argv[2] if len(sys.argv) > 2 else 1)
-size, stones, moves = 5, {}, 0
+size, stones, moves, times = 5, {}, 0, []
 
 
 def say(text="", status="="):
@@ -69,6 +69,11 @@ for line in sys.stdin:
     elif name == "genmove":
         moves += 1
         choose(words[0])
+    elif name in ("time_settings", "time_left"):
+        times.append(" ".join(words))
+        say()
+    elif name == "final_score" and HABIT == "tells-times":
+        say("; ".join(times))
     elif name == "final_score":
         say("W+99" if HABIT == "counts-wrongly" else "B+1")
     else:

@@ -20,8 +20,7 @@ from harness.reading.dialect import find_dialect
 from harness.reading.named_case_files import gather
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
-from harness.verifying.expectation_judge import ExpectationJudge
-from harness.verifying.records import FindingKind
+from harness.verifying.expectation_judge import ExpectationJudge, FindingKind
 from harness.verifying.whole import verify
 
 TEXT = b"""\

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.archives import archive, confined_reading, frames, reading
+from harness.archives.archive_streams import IntakeLimits, Meter
+from harness.archives.confined_reading import ConfinedReader
+from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError, ReadingFailedError
-from harness.intake import archive, confined_reading, frames, reading
-from harness.intake.archive_streams import IntakeLimits, Meter
-from harness.intake.confined_reading import ConfinedReader
-from harness.intake.members import ArchiveMember
 from harness.sandbox import seccomp
-from harness.sandbox.syscalls import NUMBERS
+from harness.sandbox.seccomp import NUMBERS
 from harness.service import processes
 from harness.service.settings import Settings, dump_settings
 from tests.harness.hostile_archives import LARGE, ROSTER
@@ -28,9 +28,9 @@ ANY = next(iter(honest().values()))  # an archive
 PLANTED = """
 import sys; sys.path.insert(0, sys.argv[1])
 import os, socket, time
-from harness.intake import reader_server
-from harness.intake.members import ArchiveMember
-from harness.intake.reading import OpenArchive, read_here
+from harness.archives import reader_server
+from harness.archives.members import ArchiveMember
+from harness.archives.reading import OpenArchive, read_here
 
 def read(file, meter):
 {body}

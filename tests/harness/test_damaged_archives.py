@@ -9,20 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.archives import archive, archive_writing, frames, reading, tar
+from harness.archives import zip as zip_archive
+from harness.archives.archive_streams import IntakeLimits, Meter, Stream
+from harness.archives.members import ArchiveMember, check_name
 from harness.errors import (
     ArchiveError,
     UsageError,
 )
-from harness.intake import (
-    archive,
-    archive_writing,
-    frames,
-    reading,
-    tar,
-)
-from harness.intake import zip as zip_archive
-from harness.intake.archive_streams import IntakeLimits, Meter, Stream
-from harness.intake.members import ArchiveMember, check_name
 from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
 

@@ -19,7 +19,7 @@ from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.records import Failure, FailureKind
-from harness.report.html.page_script import SCRIPT as PROGRAM
+from harness.report.html.assets import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
 from tests.harness.made_class import (

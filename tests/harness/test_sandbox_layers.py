@@ -14,7 +14,7 @@ import pytest
 from harness.errors import UsageError
 from harness.options import GIB, MIB, BoxLimits
 from harness.records import CPU_SECONDS, Limit
-from harness.sandbox import cgroup, landlock, limits, seccomp, syscalls, view, watch
+from harness.sandbox import cgroup, landlock, limits, seccomp, view, watch
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 from tests import golden
 
@@ -55,13 +55,13 @@ def evaluate(program: bytes, number: int, arguments: tuple[int, ...] = (), arch:
 
 def verdict(machine: str, name: str, *arguments: int, **rest: object) -> int:
     program = seccomp.program(machine, **rest)  # type: ignore[arg-type]
-    number = syscalls.NUMBERS[machine][name]
+    number = seccomp.NUMBERS[machine][name]
     return evaluate(program, number, arguments, ARCH[machine])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_named_call_is_refused(machine: str) -> None:
-    table = syscalls.NUMBERS[machine]
+    table = seccomp.NUMBERS[machine]
     refused = {
         PERM: seccomp.FORBIDDEN,
         NOSYS: seccomp.ABSENT,
@@ -90,7 +90,7 @@ def calls(machine: str) -> str:
     )  # fmt: skip
     programs = [seccomp.program(machine, **mode) for mode in modes]  # type: ignore[arg-type]
     lines = []
-    for name, number in sorted(syscalls.NUMBERS[machine].items()):
+    for name, number in sorted(seccomp.NUMBERS[machine].items()):
         found = [evaluate(one, number, arch=ARCH[machine]) for one in programs]
         if set(found) != {ALLOW}:
             lines.append(f"{name:24}" + " ".join(f"{ANSWERS[one]:>8}" for one in found))
@@ -233,8 +233,8 @@ def test_other_modes_and_the_future(machine: str) -> None:
         if other != arch:
             assert evaluate(program, 0, arch=other) == KILL
     assert evaluate(program, 0x40000000, arch=arch) == KILL  # x32
-    assert evaluate(program, syscalls.NEWEST, arch=arch) != KILL
-    assert evaluate(program, syscalls.NEWEST + 1, arch=arch) == NOSYS
+    assert evaluate(program, seccomp.NEWEST, arch=arch) != KILL
+    assert evaluate(program, seccomp.NEWEST + 1, arch=arch) == NOSYS
 
 
 def test_no_jump_leaves_the_program() -> None:

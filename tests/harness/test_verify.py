@@ -15,8 +15,7 @@ from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
 from harness.specifications import specification
 from harness.specifications.record import reply_of
-from harness.verifying.expectation_judge import near
-from harness.verifying.records import FindingKind
+from harness.verifying.expectation_judge import FindingKind, near
 from harness.verifying.whole import specification_of, verify
 from harness.vocabulary import answer_forms
 from tests.harness.shipped_assignments import SOME_LONG

@@ -40,16 +40,17 @@ def _one_look_at_the_systems_python() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="package", autouse=True)
-def _one_canary() -> Iterator[None]:
+_HELD: set[int] = set()  # levels of the sandbox whose canary was held
+
+
+@pytest.fixture(autouse=True)
+def _one_canary(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every job proves its sandbox: here one canary does for all, boxes have their own tests."""
-    prove, held = levels.prove, set()
+    prove = levels.prove
 
     def prove_once(launcher: BoxLauncher) -> None:
-        if launcher.level not in held:
+        if launcher.level not in _HELD:
             prove(launcher)
-            held.add(launcher.level)
+            _HELD.add(launcher.level)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levels, "prove", prove_once)
-        yield
+    monkeypatch.setattr(levels, "prove", prove_once)

@@ -7,9 +7,9 @@ import itertools
 import httpx
 import pytest
 
+from harness.archives.archive_streams import IntakeLimits
 from harness.errors import UsageError
 from harness.grading.ledger import places
-from harness.intake.archive_streams import IntakeLimits
 from harness.service.app import guard_application
 from harness.service.courses import submissions
 from harness.service.people import accounts

@@ -15,7 +15,7 @@ from functools import partial
 
 from harness.errors import BusyError
 from harness.grading.attempts.grading_progress import Watch
-from harness.grading.attempts.orders import ALONE, Company, GradingContext, Orders, withdraw
+from harness.grading.attempts.orders import ALONE, Concurrency, GradingContext, Orders, withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultRow
 from harness.records import FileResult
@@ -43,7 +43,7 @@ class Runner:
         ledger: Ledger,
         means: GradingContext,
         listener: GradingListener,
-        company: Company = ALONE,
+        company: Concurrency = ALONE,
     ) -> None:
         self._ledger = ledger
         self._means = means

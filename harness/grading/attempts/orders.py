@@ -304,7 +304,7 @@ def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
 # has. An attempt in doubt is rerun with nothing beside it, so others on the machine must wait.
 
 
-class Company(Protocol):
+class Concurrency(Protocol):
     """How a grading shares its machine and its ledger."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
@@ -320,7 +320,7 @@ class Company(Protocol):
         """Give such a time as soon as nobody else wants to run engines here."""
 
 
-class _NoCompany:
+class _SingleGrader:
     """Expect nobody else: if somebody is there, that is an error."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
@@ -336,4 +336,4 @@ class _NoCompany:
         return nullcontext()
 
 
-ALONE: Company = _NoCompany()
+ALONE: Concurrency = _SingleGrader()

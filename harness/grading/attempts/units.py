@@ -49,7 +49,7 @@ class GradingListener(Protocol):
         """Take note that time goes by; called several times a second, between two words."""
 
 
-class Unheard:
+class NullListener:
     """A listener that ignores all events."""
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:

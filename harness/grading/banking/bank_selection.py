@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import shared_files
+from harness.archives import archive
+from harness.archives.archive_writing import pack_alike
 from harness.banks import banks
 from harness.banks.banks import Bank, BankEntry
 from harness.errors import ArchiveError, HarnessError, UsageError
@@ -22,8 +24,6 @@ from harness.grading.banking import anonymous
 from harness.grading.banking.anonymous import BankPerson, NeutralNames, UnreadableError
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import IMAGE, Attempt, Submission
-from harness.intake import archive
-from harness.intake.archive_writing import pack_alike
 from harness.records import FileResult, Outcome, Verdict
 from harness.report.tally import never_answers
 from harness.signals import ending_on_signals

@@ -15,10 +15,10 @@ from typing import Any
 from sqlalchemy import Connection, extract, func, select
 
 from harness import paths
+from harness.archives.archive import open_regular
+from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
+from harness.archives.archive_writing import pack_alike
 from harness.errors import ArchiveError, UsageError
-from harness.intake.archive import open_regular
-from harness.intake.archive_streams import PIECE, IntakeLimits, Meter
-from harness.intake.archive_writing import pack_alike
 
 _SCHEMES = ("postgresql://", "postgres://")
 _REST = "/?#"  # what ends the part of an address that names user, password and host

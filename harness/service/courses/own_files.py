@@ -20,14 +20,14 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness import shared_files
+from harness.archives import archive
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declaration
 from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts import attempt_plan
+from harness.grading.ingest.sources.listing import safe
 from harness.grading.records import decimal
-from harness.grading.taking_in.sources.listing import safe
-from harness.intake import archive
 from harness.service.courses import making
 from harness.service.records import CHECK, CourseAssignment, Job
 from harness.service.settings import Settings

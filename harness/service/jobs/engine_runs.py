@@ -11,9 +11,9 @@ from harness.escaping import encode_without_surrogates, escape_controls
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.grade import GradingPlan
+from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import Attempt, Graded, StudentSubmissions, SubmittedFile
-from harness.grading.taking_in.receive import receive
 from harness.records import RunResult
 from harness.report import json as run_json
 from harness.report.tally import tally

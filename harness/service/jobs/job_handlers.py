@@ -14,17 +14,17 @@ from harness.errors import HarnessError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.orders import Company
-from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
+from harness.grading.attempts.orders import Concurrency
+from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
+from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
-from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service import machines, monitoring
 from harness.service.courses import gradebooks, roster, submissions
@@ -92,7 +92,7 @@ class TargetDeletedError(HarnessError):
 # --- an upload is checked ----------------------------------------------------------------------
 
 
-def check(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+def check(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
@@ -166,7 +166,7 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _ProgressRecorder(Unheard):
+class _ProgressRecorder(NullListener):
     """Notes in the queue that a job gets on, and counts attempts."""
 
     def __init__(self, context: AssignmentContext, job: Job) -> None:
@@ -265,7 +265,7 @@ def find_assigned(db: Connection, job: Job) -> CourseAssignment:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+def plan_grading(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
     """Take in all submissions, record the runs to be done, and queue them."""
     grading = _grading(context, job)
     if grading.run:
@@ -285,7 +285,7 @@ def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) ->
             queue.put(db, Job("", GRADE, job.assignment, grading.id, key, due=job.due))
 
 
-def run_one(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+def run_one(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
     """Run the case files of a grading against one submission."""
     grading = _grading(context, job)
     found = grade.load_last_plan(context.ledger, grading.run)
@@ -307,7 +307,7 @@ def _run(
     options: GradeOptions,
     plan: GradingPlan,
     listener: GradingListener,
-    concurrency: Company,
+    concurrency: Concurrency,
 ) -> None:
     bases = [one.basis for one in plan.planned]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
@@ -318,7 +318,7 @@ def _run(
         raise UnfinishedError("another worker is at it")
 
 
-def conclude(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+def conclude(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
@@ -391,7 +391,7 @@ def _refuse_others(db: Connection, job: Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def export(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+def export(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading = _grading(context, job)
     options = context.options_of(grading)
@@ -465,7 +465,7 @@ def _grading(context: AssignmentContext, job: Job) -> Grading:
     return found
 
 
-def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+def run_engine(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
     """Run an engine of an author by the case files of a suite."""
     found = engine_runs.plan_run(context, job)
     if found:
@@ -473,7 +473,7 @@ def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> No
         engine_runs.keep(context, job, found)
 
 
-Doing = Callable[[AssignmentContext, Job, Company], None]
+Doing = Callable[[AssignmentContext, Job, Concurrency], None]
 KINDS: dict[str, Doing] = {
     CHECK: check,
     PLAN: plan_grading,

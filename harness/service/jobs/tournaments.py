@@ -13,7 +13,7 @@ from pathlib import Path
 from harness import shared_files
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade
-from harness.grading.attempts.orders import Company, GradingContext
+from harness.grading.attempts.orders import Concurrency, GradingContext
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Submission
 from harness.grading.tournament import (
@@ -79,7 +79,7 @@ def choose(folder: Path, points: str) -> None:
     shared_files.write_whole(folder / _OPTIONS, json.dumps({"points": str(worth)}))
 
 
-def hold(context: AssignmentContext, grading: Grading, concurrency: Company) -> None:
+def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency) -> None:
     """Let the submissions of a grading play each other, in a process of its own.
 
     That process is forked for each game, which must not have the threads of a worker. Games that
@@ -93,7 +93,9 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Company) -> 
     folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
     chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     wanted = TournamentOptions(points=Fraction(chosen["points"]))
-    means = grade.means(options, plan)._replace(ran_on={})  # the usual one cannot be sent
+    means = grade.grading_context(options, plan)._replace(
+        ran_on={}
+    )  # the usual one cannot be sent
     units = grade.units(plan, context.store)
     own = [unit._replace(tasks=()) for unit in units]  # no case file is needed to play
     spawn = multiprocessing.get_context("spawn")
@@ -128,8 +130,8 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     die_with_parent(parent)
     with ending_on_signals():
         try:
-            held = hold_tournament(means, submissions, units, wanted, folder)
-            write(held, submissions, wanted, folder)
-            tell.send("; ".join(why for _, why in held.unplayed[:1]))
+            result = hold_tournament(means, submissions, units, wanted, folder)
+            write(result, submissions, wanted, folder)
+            tell.send("; ".join(why for _, why in result.unplayed[:1]))
         except HarnessError as error:
             tell.send(str(error))

@@ -89,8 +89,8 @@ def send(settings: Settings, message: EmailMessage) -> None:
     """Send a mail.
 
     Raises:
-        AwayError: it was not taken now.
-        RefusedError: it will never be.
+        MailDelayedError: it was not taken now.
+        MailRefusedError: it will never be.
         UsageError: the settings are not good.
     """
     found = server(settings)

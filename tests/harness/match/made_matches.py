@@ -12,7 +12,7 @@ from harness.match.arbiter import Arbiter
 from harness.match.journal import Journal
 from harness.match.records import Game, Match, Plan, Player, Rules
 from harness.match.schedule import ROUND_ROBIN, Schedule
-from harness.match.tournament import Held, Tournament
+from harness.match.tournament import MatchResult, Tournament
 from harness.options import Limits, Options
 from oracle.color import BLACK, WHITE
 
@@ -33,23 +33,23 @@ def match(*players: Player, **more: Any) -> Match:
 
 
 @contextmanager
-def arbiter(held: Match) -> Iterator[Arbiter]:
+def arbiter(result: Match) -> Iterator[Arbiter]:
     """Give what plays single games."""
-    found = Arbiter(held)
+    found = Arbiter(result)
     try:
         yield found
     finally:
         found.close()
 
 
-def hold(of: Match, games: int = 2, **more: Any) -> Held:
+def hold(of: Match, games: int = 2, **more: Any) -> MatchResult:
     """Hold a match and return what came of it."""
     schedule = Schedule(ROUND_ROBIN, len(of.players), games, len(of.openings))
     schedule = schedule._replace(**more.pop("schedule", {}))
     with arbiter(of) as found:
         tournament = Tournament(found, schedule, more.pop("journal", None) or Journal(), **more)
         tournament.hold()
-        return tournament.held()
+        return tournament.result()
 
 
 def made(number: int, winner: int, players: tuple[int, int] = (0, 1), **more: Any) -> Game:

@@ -17,7 +17,7 @@ from harness.exits import ExitCode
 from harness.grading.tournament import of_student, rank_points, rules_of
 from harness.match.schedule import ROUND_ROBIN, Schedule
 from harness.match.standings import Standings
-from harness.match.tournament import Held
+from harness.match.tournament import MatchResult
 from harness.shipped import names
 from tests.harness.match.made_matches import made, match, player
 
@@ -99,12 +99,12 @@ def test_what_another_program_wrote_is_not_shown() -> None:
         made(0, 1, reason="crashed", detail="ben's last words", claims=("mine", "theirs")),
         made(2, 2, reason="crashed", detail="my own words"),
     )
-    held = Held(match(player("ada"), player("ben")), Schedule(ROUND_ROBIN, 2, 2), games)
-    seen = of_student(held, Standings(held), 0)
-    assert [one.name for one in seen.held.match.players] == ["ada", "No. 2"]
-    assert "ben" not in repr(seen.held)
-    assert [one.detail for one in seen.held.games] == ["", "my own words"]
-    assert seen.held.games[0].claims == ("mine", "")
+    result = MatchResult(match(player("ada"), player("ben")), Schedule(ROUND_ROBIN, 2, 2), games)
+    seen = of_student(result, Standings(result), 0)
+    assert [one.name for one in seen.result.match.players] == ["ada", "No. 2"]
+    assert "ben" not in repr(seen.result)
+    assert [one.detail for one in seen.result.games] == ["", "my own words"]
+    assert seen.result.games[0].claims == ("mine", "")
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ def test_all_reports_tell_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
         assert len(read_sgf(record).moves) == len(game["moves"])
         page = Path(places["output"], f"game-{game['number']:05}.html").read_text()
         assert game["result"] in page
+        assert page.count(" data-moves=") == 1
         assert "<crashes" not in page
     assert "&lt;crashes&amp;" in Path(places["output"], "index.html").read_text()
     tests = ET.parse(places["junit"]).getroot().findall(".//testcase")

@@ -35,8 +35,8 @@ HABITS = {
 @pytest.mark.processes
 @pytest.mark.parametrize(("habit", "reason"), HABITS.items())
 def test_a_habit_loses_its_own_games(habit: str, reason: str | None) -> None:
-    held = match(player("good"), player("odd", habit))
-    with arbiter(held) as found:
+    result = match(player("good"), player("odd", habit))
+    with arbiter(result) as found:
         for plan in (Plan(0, 0, 0, 1, 0), Plan(1, 0, 1, 0, 0)):
             game = found.play(plan)
             if reason is None:
@@ -59,6 +59,19 @@ def test_a_clock_that_runs_out_loses() -> None:
     found = hold(match(player("good"), player("odd", "slow"), rules=rules), 2)
     assert {game.reason for game in found.games} == {"time"}
     assert all(game.plan.player(game.winner) == 0 for game in found.games)
+
+
+@pytest.mark.processes
+def test_an_engine_is_told_its_time() -> None:
+    rules = {"time": TimeControl(0.0, 20.0, 2)}
+    held = match(player("a", "tells-times"), player("b"), rules=rules)
+    with arbiter(held) as found:
+        game = found.play(Plan(0, 0, 0, 1, 0))
+    first, *left = game.claims[0].split("; ")
+    assert first == "0 20 2"
+    assert [one.split()[0] for one in left] == ["b"] * len(left)
+    assert [one.split()[2] for one in left[:3]] == ["2", "1", "2"]
+    assert all(18 <= int(one.split()[1]) <= 20 for one in left)
 
 
 @pytest.mark.processes

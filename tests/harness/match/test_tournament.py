@@ -20,7 +20,7 @@ from harness.match.records import Game, Plan
 from harness.match.schedule import GAUNTLET, ROUND_ROBIN, SWISS, Schedule
 from harness.match.sprt import Sprt
 from harness.match.standings import Standings
-from harness.match.tournament import Held
+from harness.match.tournament import MatchResult
 from oracle.color import BLACK, WHITE
 from tests.harness.match.made_matches import PLAYER, by_first, hold, made, match, player
 
@@ -64,7 +64,7 @@ def test_a_swiss_pairs_nobody_twice_and_finds_the_best(players: int) -> None:
     assert max(missed) <= 2
     assert bool(sum(missed)) is bool(players % 2)
     everybody = match(*(player(str(one)) for one in range(players)))
-    found = Standings(Held(everybody, schedule, tuple(games)))
+    found = Standings(MatchResult(everybody, schedule, tuple(games)))
     assert found.ranked[0].place == 0
     assert sum(row.points for row in found.rows) == schedule.all_rounds * 2 * (
         players // 2 + players % 2
@@ -171,13 +171,13 @@ def test_after_kills_no_game_is_played_twice_and_none_is_lost(tmp_path: Path) ->
 @pytest.mark.processes
 def test_a_match_stops_when_its_test_has_decided() -> None:
     """The decision is by pairs in their order: games beyond do not count."""
-    held = hold(match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 200))
-    assert held.course is not None
-    assert held.course.verdict == "H1"
-    assert held.is_whole
-    assert len(held.games) == 2 * len(held.course.llr) < 60
-    assert Standings(held._replace(baseline=1)).comparisons[0].is_weaker is False
-    assert Standings(held._replace(baseline=0)).comparisons[0].player == 1
+    result = hold(match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 200))
+    assert result.course is not None
+    assert result.course.verdict == "H1"
+    assert result.is_whole
+    assert len(result.games) == 2 * len(result.course.llr) < 60
+    assert Standings(result._replace(baseline=1)).comparisons[0].is_weaker is False
+    assert Standings(result._replace(baseline=0)).comparisons[0].player == 1
 
 
 # --- standings ---------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_a_match_stops_when_its_test_has_decided() -> None:
 def test_standings_count_by_color_and_reason() -> None:
     games = [*by_first([1, 1, 0, 0.5]), made(4, 2, reason="crashed", detail="it ended")]
     found = Standings(
-        Held(match(player("a"), player("b")), Schedule(ROUND_ROBIN, 2, 6), tuple(games))
+        MatchResult(match(player("a"), player("b")), Schedule(ROUND_ROBIN, 2, 6), tuple(games))
     )
     first, second = found.rows
     assert (str(first.colors[BLACK]), str(first.colors[WHITE])) == ("1-2", "1-0-1")
@@ -198,8 +198,8 @@ def test_standings_count_by_color_and_reason() -> None:
 
 @pytest.mark.parametrize(("points", "is_weaker"), [([0.0] * 20, True), ([0.5] * 20, False)])
 def test_weaker_than_the_baseline(points: list[float], is_weaker: bool) -> None:
-    held = Held(
+    result = MatchResult(
         match(player("new"), player("old")), Schedule(ROUND_ROBIN, 2, 20), tuple(by_first(points))
     )
-    (found,) = Standings(held._replace(baseline=1)).comparisons
+    (found,) = Standings(result._replace(baseline=1)).comparisons
     assert found.is_weaker is is_weaker

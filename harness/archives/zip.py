@@ -16,9 +16,9 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
+from harness.archives.archive_streams import PIECE, Meter
+from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError
-from harness.intake.archive_streams import PIECE, Meter
-from harness.intake.members import ArchiveMember
 
 _END = struct.Struct("<4s4H2LH")  # end of central directory record
 _ENTRY = struct.Struct("<4s6H3L5H2L")  # a central directory header
@@ -46,7 +46,7 @@ class _ZipEntry(NamedTuple):
 
 
 def members(file: BinaryIO, meter: Meter) -> Iterator[ArchiveMember]:
-    """Yield the members of an archive, as :func:`harness.intake.tar.members` does.
+    """Yield the members of an archive, as :func:`harness.archives.tar.members` does.
 
     Raises:
         ArchiveError: the archive is damaged, or a member is neither file nor folder.

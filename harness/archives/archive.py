@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from harness import shared_files
+from harness.archives import archive_streams, reading
+from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
+from harness.archives.members import ArchiveMember, MemberNames, check_name
 from harness.errors import ArchiveError, UsageError
-from harness.intake import archive_streams, reading
-from harness.intake.archive_streams import PIECE, IntakeLimits, Meter
-from harness.intake.members import ArchiveMember, MemberNames, check_name
 
 
 class ExaminedMember(NamedTuple):
@@ -33,7 +33,7 @@ class ExaminedMember(NamedTuple):
 class Contents(NamedTuple):
     """What is in an archive."""
 
-    kind: str  # one of harness.intake.archive_streams
+    kind: str  # one of harness.archives.archive_streams
     sha256: str  # of its original bytes
     size: int
     members: tuple[ExaminedMember, ...]  # in the archive's order

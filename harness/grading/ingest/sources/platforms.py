@@ -6,15 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.archives import archive_streams
+from harness.grading.ingest.sources.listing import SourcePiece, children, head, own_files, version
 from harness.grading.records import Student, SubmittedFile
-from harness.grading.taking_in.sources.listing import (
-    SourcePiece,
-    children,
-    head,
-    own_files,
-    version,
-)
-from harness.intake import archive_streams
 
 _CANVAS_ID = "canvas"  # the kind of the users' ids, as in the gradebook's column ID
 _ANONYMOUS_ID = "canvas-anonymous"

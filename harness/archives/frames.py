@@ -3,7 +3,7 @@
 A frame is a letter, a length of four bytes and so many bytes: JSON, or of DATA the bytes of a
 file. In this order, or it is nonsense::
 
-    KIND    of harness.intake.archive_streams
+    KIND    of harness.archives.archive_streams
     MEMBER  [name, is_folder, executable, size], then DATA, as many bytes as its size
     END     null; or REFUSED [message, member]: the archive is; or FAULT, a sentence: we are
 
@@ -18,11 +18,11 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from harness.archives import archive_streams
+from harness.archives.members import ArchiveMember
+from harness.archives.reading import OpenArchive
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.escaping import one_line
-from harness.intake import archive_streams
-from harness.intake.members import ArchiveMember
-from harness.intake.reading import OpenArchive
 
 KIND, MEMBER, DATA, END, REFUSED, FAULT = b"K", b"M", b"D", b"E", b"R", b"F"
 

@@ -21,9 +21,9 @@ import socket
 from collections.abc import Callable
 from typing import BinaryIO, NamedTuple
 
+from harness.archives import frames, reading
+from harness.archives.archive_streams import MIB, IntakeLimits, Meter
 from harness.errors import ArchiveError
-from harness.intake import frames, reading
-from harness.intake.archive_streams import MIB, IntakeLimits, Meter
 from harness.sandbox import kernel, landlock, limits, seccomp
 
 _LONGEST_REQUEST = 1 << 14

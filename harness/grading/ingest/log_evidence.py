@@ -18,11 +18,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from harness.archives import archive_streams
 from harness.assignments import receipt
 from harness.assignments.receipt import Receipt
 from harness.escaping import one_line
 from harness.grading.records import CheckLog
-from harness.intake import archive_streams
 from harness.text import number_of
 
 _LONGEST = 4_000  # characters in a line, after which another begins

@@ -1,7 +1,7 @@
 """Who reads an archive: this process itself, or a child that can do nothing else.
 
 A process of the service lets all archives be read by confined children
-(:mod:`harness.intake.confined_reading`); a command line reads those that its user names itself.
+(:mod:`harness.archives.confined_reading`); a command line reads those that its user names itself.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
+from harness.archives import archive_streams, tar, zip  # noqa: A004 - the format's name
+from harness.archives.archive_streams import Meter, Stream, pieces
+from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError
-from harness.intake import archive_streams, tar, zip  # noqa: A004 - the format's name
-from harness.intake.archive_streams import Meter, Stream, pieces
-from harness.intake.members import ArchiveMember
 
 
 class OpenArchive(NamedTuple):
     """An archive that is being read."""
 
-    kind: str  # one of harness.intake.archive_streams
+    kind: str  # one of harness.archives.archive_streams
     members: Iterator[ArchiveMember]  # the content of each comes before the next one
 
 

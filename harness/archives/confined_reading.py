@@ -15,23 +15,23 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harness import platforms
+from harness.archives import reading
+from harness.archives.archive_streams import Meter
+from harness.archives.frames import read_kind, read_members
+from harness.archives.members import ArchiveMember
+from harness.archives.reader_server import Request
 from harness.errors import ReadingFailedError
-from harness.intake import reading
-from harness.intake.archive_streams import Meter
-from harness.intake.frames import read_kind, read_members
-from harness.intake.members import ArchiveMember
-from harness.intake.reader_server import Request
 from harness.sandbox import kernel, seccomp
 
-# :mod:`harness.intake.reader_server` decides what a child may do, and
-# :mod:`harness.intake.confined_reading` reads what it says. A child that dies, hangs or talks
+# :mod:`harness.archives.reader_server` decides what a child may do, and
+# :mod:`harness.archives.confined_reading` reads what it says. A child that dies, hangs or talks
 # nonsense is an error of the harness, whatever made it so, and costs no mark.
 
 
 _ROOM = Path(__file__).resolve().parents[2]
 PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
-    " from harness.intake.reader_server import main; main(int(sys.argv[2]))"
+    " from harness.archives.reader_server import main; main(int(sys.argv[2]))"
 )
 PATIENCE = 10.0  # seconds more than an archive may take, after which its child is ended
 _PIECE = 1 << 16
@@ -59,7 +59,7 @@ class ConfinedReader:
         self._server: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
 
     def read(self, file: BinaryIO, meter: Meter) -> reading.OpenArchive:
-        """Have an archive read; see :func:`harness.intake.reading.read`."""
+        """Have an archive read; see :func:`harness.archives.reading.read`."""
         seconds = meter.limits.seconds + self._patience
         heard = self._begin(file, Request(meter.limits, seconds))
         try:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from harness import shared_files
+from harness.archives.archive_streams import IntakeLimits
 from harness.errors import UsageError
-from harness.intake.archive_streams import IntakeLimits
 
 
-class CrowdedError(UsageError):
+class TooManyFilesError(UsageError):
     """A folder with far too many files for a submission."""
 
 
@@ -26,7 +26,7 @@ def files_in(folder: Path, limits: IntakeLimits = IntakeLimits()) -> tuple[list[
     Links are not followed. Names are relative, with ``/``, sorted.
 
     Raises:
-        CrowdedError: there are far too many for a submission.
+        TooManyFilesError: there are far too many for a submission.
         UsageError: it cannot be read.
     """
     files: list[str] = []
@@ -38,7 +38,7 @@ def files_in(folder: Path, limits: IntakeLimits = IntakeLimits()) -> tuple[list[
             regular = stat.S_ISREG(path.lstat().st_mode)
             (files if regular else others).append(path.relative_to(folder).as_posix())
         if len(files) + len(others) > limits.members:
-            raise CrowdedError(
+            raise TooManyFilesError(
                 f"{folder} has more than {limits.members:,} files: the wrong folder?"
             )
     return sorted(files), sorted(others)

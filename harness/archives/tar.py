@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.archives.archive_streams import KIB, PIECE, Stream, is_tar_header
+from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError
-from harness.intake.archive_streams import KIB, PIECE, Stream, is_tar_header
-from harness.intake.members import ArchiveMember
 
 _BLOCK = 512
 _LONGEST_EXTENSION = 64 * KIB

@@ -14,8 +14,8 @@ from typing import NamedTuple, NoReturn
 from harness import clock_changes
 from harness.errors import UsageError
 from harness.grading.csv_separator import blank_hint, find_separator
+from harness.grading.ingest.sources.listing import SourcePiece, fold_name
 from harness.grading.records import Student, SubmittedFile
-from harness.grading.taking_in.sources.listing import SourcePiece, fold_name
 
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.archives import archive_streams, reading
+from harness.archives.archive_streams import MIB, IntakeLimits, Meter
+from harness.archives.members import mend_name
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.grading.records import Student, StudentSubmissions, SubmittedFile
-from harness.intake import archive_streams, reading
-from harness.intake.archive_streams import MIB, IntakeLimits, Meter
-from harness.intake.members import mend_name
 
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.

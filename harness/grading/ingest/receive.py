@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from harness.archives import archive
+from harness.archives.archive import place
+from harness.archives.archive_writing import TooManyFilesError, files_in
 from harness.assignments import receipt
 from harness.assignments.assignment import Assignment
 from harness.assignments.contents import (
@@ -23,13 +26,10 @@ from harness.assignments.contents import (
 from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
+from harness.grading.ingest import log_evidence
+from harness.grading.ingest.log_evidence import LONGEST
 from harness.grading.ledger.places import Store
 from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
-from harness.grading.taking_in import log_evidence
-from harness.grading.taking_in.log_evidence import LONGEST
-from harness.intake import archive
-from harness.intake.archive import place
-from harness.intake.archive_writing import CrowdedError, files_in
 
 
 def receive(
@@ -122,7 +122,7 @@ def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, st
     """
     try:
         names, odd = files_in(folder)
-    except CrowdedError as error:
+    except TooManyFilesError as error:
         raise ArchiveError(f"it has far too many files ({error})") from None
     form = assignment.archive.folder
     within = "" if place(names, form).root else f"{form}/"

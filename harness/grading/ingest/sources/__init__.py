@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.grading.records import StudentSubmissions
-from harness.grading.taking_in.sources import csv_source, platforms
-from harness.grading.taking_in.sources.listing import (
+from harness.grading.ingest.sources import csv_source, platforms
+from harness.grading.ingest.sources.listing import (
     SourcePiece,
     children,
     entries,
@@ -25,6 +24,7 @@ from harness.grading.taking_in.sources.listing import (
     list_hidden,
     unzip,
 )
+from harness.grading.records import StudentSubmissions
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence

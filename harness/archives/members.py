@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.archives.archive_streams import IntakeLimits
 from harness.errors import ArchiveError
-from harness.intake.archive_streams import IntakeLimits
 
 
 class ArchiveMember(NamedTuple):
