@@ -53,9 +53,9 @@ class Progress:
         if hasattr(report, "wasxfail"):
             return None
         if report.failed:
-            return ("failed" if report.when == "call" else "error"), "", ""
+            return ("failed", "", "FAILED") if report.when == "call" else ("error", "", "ERROR")
         if report.skipped:
-            return "skipped", "", ""
+            return "skipped", "", "SKIPPED"
         return ("passed" if report.when == "call" else ""), "", ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
