@@ -1,5 +1,6 @@
 """What commands say when a package is missing that only they need."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from harness import extras
 from harness.cli import main
 from harness.errors import UsageError
 from tests.documents import ROOT, read
+from tests.harness import small_class
 
 PROJECT = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
 METADATA = [
@@ -109,3 +111,20 @@ def test_help_and_a_service_need_no_other_extra():
     words = [sys.executable, "-c", _WITHOUT_EXTRAS]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.processes
+def test_a_grading_without_an_audit_needs_no_hypothesis(tmp_path):
+    small_class.make(tmp_path)
+    code = (
+        "import sys; sys.modules['hypothesis'] = None; from harness.cli import main;"
+        " sys.exit(main(['grade', 'submissions', '--assignment', 'counting', '--public-only',"
+        " '--output', 'out']))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "hypothesis" not in done.stderr, done.stderr
+    assert "withheld" in done.stdout
